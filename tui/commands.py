@@ -40,10 +40,10 @@ async def run_command(text: str, screen: CommandScreen) -> None:
     from agent.errors import AgentError
 
     parts = split_command(text)
-    command = screen.registry.find(parts[0]) if parts is not None else None
-    if command is None and screen.commands is not None:
-        await screen.commands.ready()
-        command = screen.registry.find(parts[0]) if parts is not None else None
+    command = screen.session.registry.find(parts[0]) if parts is not None else None
+    if command is None and screen.session.commands is not None:
+        await screen.session.commands.ready()
+        command = screen.session.registry.find(parts[0]) if parts is not None else None
     if parts is None or command is None:
         _send_or_ask(text, screen)
         return
@@ -59,11 +59,11 @@ async def run_command(text: str, screen: CommandScreen) -> None:
 async def _run(command: Command, argument: str, text: str, screen: CommandScreen) -> None:
     match command.type:
         case "prompt":
-            screen.send(text)
+            screen.session.send(text)
         case "interactive":
             await open_panel(command.panel, argument, screen)
         case "local":
-            center = screen.commands
+            center = screen.session.commands
             if center is None:
                 screen.notice(f"/{command.meta.name} needs a conversation", "warning")
                 return
@@ -86,30 +86,30 @@ async def act_on(result: CommandResult, screen: CommandScreen) -> None:
 
     match result:
         case results.ShowText(text, level, is_about_screen):
-            facts = screen.output_line() if is_about_screen else ""
+            facts = screen.workspace.output_line() if is_about_screen else ""
             screen.notice(f"{text}\n{facts}" if facts else text, level)
         case results.Leave():
-            screen.leave()
+            screen.session.leave()
         case results.ClearConversation():
-            await screen.restart(None)
+            await screen.session.restart(None)
         case results.Compact(focus):
-            screen.compact(focus)
+            screen.session.compact(focus)
         case results.CopyText(text, said):
-            screen.copy_to_clipboard(text)
+            screen.workspace.copy_to_clipboard(text)
             screen.hint(said)
         case results.EditFile(path, said):
-            screen.edit_file(path)
+            screen.workspace.edit_file(path)
             if said:
                 screen.hint(said)
         case results.SendPrompt(text):
-            screen.send(text)
+            screen.session.send(text)
         case results.OpenPanel(panel, argument):
             await open_panel(panel, argument, screen)
         case results.Renamed(title):
-            screen.name_window(title)
+            screen.workspace.name_window(title)
             screen.notice(f"This session is named {title!r}.")
         case results.OpenSession(session_id, said):
-            await screen.restart(session_id)
+            await screen.session.restart(session_id)
             if said:
                 screen.notice(said)
         case _:
@@ -120,10 +120,10 @@ def _send_or_ask(text: str, screen: CommandScreen) -> None:
     """Send it, unless it begins with what is no command here but may be meant as one."""
     from agent.commands.advice import advice_on  # with the first of them
 
-    waiting = screen.commands.custom.waiting if screen.commands is not None else ()
-    advice = advice_on(text, screen.registry, waiting)
+    waiting = screen.session.commands.custom.waiting if screen.session.commands is not None else ()
+    advice = advice_on(text, screen.session.registry, waiting)
     if advice is None:
-        screen.send(text)
+        screen.session.send(text)
         return
     screen.notice(advice, "warning")
 

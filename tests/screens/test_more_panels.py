@@ -44,7 +44,7 @@ def opened(make: Callable[[], Dialog]) -> Act:
 
 
 def conversation_of(app: AgentApp) -> RecordedConversation:
-    found = app.conversation
+    found = app.conversations.current
     assert isinstance(found, RecordedConversation)
     return found
 
@@ -65,8 +65,8 @@ async def hooks(pilot: Pilot[Any], app: AgentApp) -> None:
 
 
 async def tasks(pilot: Pilot[Any], app: AgentApp) -> None:
-    assert app.commands is not None
-    shells = app.commands.context.shells
+    assert app.conversations.commands is not None
+    shells = app.conversations.commands.context.shells
     with TemporaryDirectory() as folder:
         for line in ("printf 'one\\ntwo\\n'", "exit 3"):
             shell = await shells.start(

@@ -48,7 +48,7 @@ def keys(*pressed: str) -> Act:
 
 def command(text: str, *pressed: str) -> Act:
     async def act(pilot: Pilot[Any], app: AgentApp) -> None:
-        app.submit(text)
+        app.submission.submit(text)
         for _ in range(50):
             await settled(pilot)
             if app.dialogs.open_count:
@@ -61,7 +61,7 @@ def command(text: str, *pressed: str) -> Act:
 
 def after_work(*pressed: str) -> Act:
     async def act(pilot: Pilot[Any], app: AgentApp) -> None:
-        app.submit("Fix the slugs, 漢字 too")
+        app.submission.submit("Fix the slugs, 漢字 too")
         await settled(pilot)
         await keys(*pressed)(pilot, app)
 
@@ -126,7 +126,7 @@ def asked_about(command: str, *pressed: str) -> Act:
 
 
 async def decided(pilot: Pilot[Any], app: AgentApp) -> None:
-    center = app.commands
+    center = app.conversations.commands
     assert center is not None
     gate = center.context.gate
     gate.replace_context(gate.context.with_rules(RuleSet.build(RULES)[0]))
@@ -137,7 +137,7 @@ async def decided(pilot: Pilot[Any], app: AgentApp) -> None:
 
 
 async def files(pilot: Pilot[Any], app: AgentApp) -> None:
-    center = app.commands
+    center = app.conversations.commands
     assert center is not None
     (center.files.root / "漢字").mkdir()
     for name in ("a b.py", 'quo"te.py', "new\nline.py", "漢字/slug.py", "src.py"):

@@ -127,7 +127,7 @@ def after_prompt(text: str) -> Callable[[Pilot[Any]], Awaitable[None]]:
         app = pilot.app
         assert isinstance(app, AgentApp)
         await pilot.pause()
-        app.submit(text)
+        app.submission.submit(text)
         await pilot.pause()
         app.bridge.flush()
         await pilot.pause()

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from agent.commands.context import CommandContext
 from agent.commands.registry import CommandRegistry
 from agent.commands.service import CommandService
@@ -41,8 +43,7 @@ from permissions.resolve.handlers import HeadlessHandler
 from permissions.rule import Rule
 from permissions.rules.rule_set import RuleSet
 from themes.registry import load_theme
-from tui.app.app import AgentApp
-from tui.app.app_options import AppOptions
+from tui.app.app import AgentApp, AppOptions
 from tui.ports.conversation import ScreenPorts
 
 Step = AgentEvent | Callable[["RecordedConversation"], Awaitable[object]]
@@ -281,7 +282,10 @@ def make_app(
     kind: type[AgentApp] = AgentApp,
     **keywords: object,
 ) -> AgentApp:
-    """Return an app on a recorded conversation; its clock stands still unless one is given."""
+    """Return an app on a recorded conversation; its clock stands still unless one is given.
+
+    Keywords are options of the app, where they have the name of one.
+    """
     played = conversation or RecordedConversation([])
 
     async def make(ports: ScreenPorts) -> RecordedConversation:
@@ -295,4 +299,6 @@ def make_app(
         home=Path("/home/ada"),
         no_color=no_color,
     )
+    changes = {name: keywords.pop(name) for name in [*keywords] if hasattr(options, name)}
+    options = replace(options, **changes)
     return kind(make, options, **{"clock": lambda: 0.0, **keywords})  # type: ignore[arg-type]

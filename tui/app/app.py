@@ -1,43 +1,54 @@
 """The screen: wires conversation, document, components and keys together, and holds no logic.
 
 Next: `tui.app.prompt_runner` (what runs), `tui.transcript.model` (what is shown),
-`tui.app.keys.key_wiring` (keys), `tui.commands` (`/`).
+`tui.app.keys.key_wiring` (keys), `tui.app.command_api` and `tui.commands` (`/`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
 from textual import events
 from textual.app import ComposeResult
 
-from agent.user_prompt import Prompt
+from themes.theme import Theme
 from tui.app.activity_line import FRAME_S, ActivityLine
-from tui.app.app_options import AppOptions, ExitReport
-from tui.app.bang_commands import TypedCommands
-from tui.app.bottom_lines import Lines
-from tui.app.command_api import CommandFacade
+from tui.app.appearance import Appearance
+from tui.app.bang_commands import BangCommands
+from tui.app.bottom_lines import BottomLines
+from tui.app.caret import CaretControl
+from tui.app.command_api import CommandApi
 from tui.app.conversation_holder import ConversationHolder
-from tui.app.event_presenter import EventsShown
-from tui.app.idle_notification import WaitingNotice
-from tui.app.keys.key_panels import OwnPanels
-from tui.app.keys.key_wiring import Keyboard
+from tui.app.conversation_start import ConversationStart, JudgeCall, StartParts, SuggestGrants
+from tui.app.event_presenter import EventPresenter, RunPresenter
+from tui.app.frame_clock import EventBridge
+from tui.app.idle_notification import IdleNotification
+from tui.app.keys.key_panels import KeyPanels
+from tui.app.keys.key_table import KeyTable
+from tui.app.keys.key_wiring import Keyboard, KeyboardParts
+from tui.app.main_screen import MainScreen
+from tui.app.notices import Notices
 from tui.app.prompt_runner import PromptRunner
+from tui.app.session_control import ExitReport, ScreenSession
+from tui.app.signal import Signal
+from tui.app.submission import Submission
+from tui.app.terminal_link import TerminalLink
 from tui.app.todo_panel import TodoPanel
-from tui.commands import run_command
+from tui.app.unsent_text import UnsentText
+from tui.app.workspace import ScreenWorkspace, from_home
 from tui.dialogs.host import DialogHost
-from tui.input.dispatch import Handler
-from tui.input.driver import InputDriver
-from tui.input.event import Phase, RoutedEvent
+from tui.input.event import Phase
 from tui.input.event_kind import EventKind
-from tui.input.keymap import ChordReader
+from tui.input.keymap import ChordReader, Keymap, default_keymap
 from tui.input.routed_app import RoutedApp
 from tui.input.terminal_reply import TerminalReply
-from tui.ports.conversation import MakeConversation, Release, ScreenPorts
+from tui.ports.conversation import MakeConversation, Release
 from tui.prompt.completion_menu import CompletionMenu
 from tui.prompt.composer import Composer
 from tui.prompt.draft_autosave import DraftAutosave
@@ -48,29 +59,51 @@ from tui.screen.direct_rows import DirectRows
 from tui.status_line.hint import Hint
 from tui.status_line.user_status_command import UserStatusCommand
 from tui.status_line.widget import StatusLine
-from tui.terminal.background import ASK, FOLLOW, UNFOLLOW, dark_from_reply, says_changed
 from tui.terminal.bell import TerminalBell
 from tui.terminal.title import TerminalTitle
 from tui.text.highlight import Highlighter
-from tui.theme.palette import Palette, textual_theme
-from tui.theme.theme_choice import ThemeChoice
+from tui.theme.palette import Palette
 from tui.transcript.earlier_pages import EarlierPages
 from tui.transcript.model import TranscriptModel
 from tui.transcript.reading.reading_bar import ReadingBar
 from tui.transcript.widget import TranscriptWidget
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from permissions.decision import Decision
-    from permissions.request import PermissionRequest
-    from tui.dialogs.permission_ask import GrantOffer
-
-AT_ANY_TIME: Final = frozenset({"help", "theme", "exit", "quit"})
-"""Commands that need no conversation."""
+    from agent.events import AgentEvent
+    from agent.user_prompt import Prompt
 
 
-class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], CommandFacade):
+class AppOptions(Struct, frozen=True):
+    """What the entry point knows before the first frame."""
+
+    theme: Theme
+    """What the first frame is drawn in."""
+    wanted_theme: str = ""
+    """The theme's name in the settings, `auto` for what suits the background; empty: `theme`."""
+    is_dark: bool | None = None
+    """What is known of the terminal's background before it was asked."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Tells which terminal this is."""
+    version: str = ""
+    folder: Path = field(default_factory=Path)
+    awaits_demo: bool = False
+    """Whether the demo's directory replaces this one, which is not shown until then."""
+    home: Path = field(default_factory=Path)
+    no_color: bool = False
+    keymap: Keymap = field(default_factory=default_keymap)
+    history: tuple[str, ...] = ()
+    initial_prompt: str = ""
+    agent_home: Path | None = None
+    """Settings, keys and history; None stores nothing."""
+    themes_dir: tuple[Path, ...] = ()
+    """Directories with the user's own themes."""
+    shell_env: Mapping[str, str] = field(default_factory=dict)
+    """Environment of commands typed after `!`, secrets already removed."""
+    notices: tuple[str, ...] = ()
+    """Lines to show at the start: warnings of settings, what a resume repaired."""
+
+
+class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
     """The interactive program."""
 
     CSS = """
@@ -85,10 +118,8 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], CommandFacade):
         make_conversation: MakeConversation,
         options: AppOptions,
         *,
-        suggest_grants: Callable[
-            [PermissionRequest, Decision], Sequence[GrantOffer]
-        ] = lambda _request, _decision: (),
-        judge_call: Callable[[PermissionRequest], Decision | None] = lambda _request: None,
+        suggest_grants: SuggestGrants = lambda _request, _decision: (),
+        judge_call: JudgeCall = lambda _request: None,
         clock: Callable[[], float] = time.monotonic,
         edit_text: Callable[[str, str], str] | None = None,
         edit_path: Callable[[Path], None] | None = None,
@@ -98,117 +129,364 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], CommandFacade):
         is_plain = options.no_color or options.theme.uses_terminal_palette
         super().__init__(ansi_color=True if is_plain else None)
         self.options = options
-        self.palette = Palette(options.theme, no_color=options.no_color)
-        self.register_theme(textual_theme(options.theme))
-        self.theme = f"agent-{options.theme.name}"
-        self.themes = ThemeChoice(
-            options.wanted_theme or options.theme.name,
-            options.theme,
-            themes_dir=options.themes_dir,
-            is_dark=options.is_dark,
-            use=self.use_theme,
-            tell=self.warn,
-        )
-        self.window = TerminalTitle(self._write_raw, options.env)
-        self._suggest_grants = suggest_grants
-        self._judge_call = judge_call
         self._clock = clock
+        # Sent by parts to others that are made after them.
+        self._show: Signal[[]] = Signal()
+        self._show_lines: Signal[[]] = Signal()
+        self._make_widgets()
+        self._make_document()
+        self._make_conversation(make_conversation, release)
+        self._make_services(edit_text, edit_path)
+        self._make_presenters()
+        self._make_commands()
+        self._make_keyboard()
+        self._start = ConversationStart(
+            StartParts(
+                conversations=self.conversations,
+                dialogs=self.dialogs,
+                highlighter=self.highlighter,
+                suggest_grants=suggest_grants,
+                judge_call=judge_call,
+                editing=self.editing,
+                transcript=self.transcript,
+                typed_prompts=self.typed_prompts,
+                user_status=self.user_status,
+                window=self.window,
+                appearance=self.appearance,
+                keys=self.keys,
+                notices=self.notices,
+                home=options.home,
+                agent_home=options.agent_home,
+                initial_prompt=options.initial_prompt,
+                submit=self.submission.submit,
+                show=self.presenter.show,
+                show_lines=self.lines.show,
+                start_worker=self.start_worker,
+                is_live=lambda: self.is_live,
+            )
+        )
+        self._conversation_changed.connect(self._start.on_conversation)
+
+    def _make_widgets(self) -> None:
+        self.chords = ChordReader(self.options.keymap)
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="highlight")
+        self._highlighted: Signal[[]] = Signal()
+        self._text_changed: Signal[[]] = Signal()
+        self._dialogs_changed: Signal[[]] = Signal()
+        self.highlighter = Highlighter(self._executor, self._highlighted)
+        self.transcript = TranscriptWidget(self.highlighter, id="transcript")
+        self.composer = Composer(
+            self._text_changed, lambda text: self.keyboard.paste(text), id="composer"
+        )
+        self.dialogs = DialogHost(
+            self.chords, self.composer.insert, self._dialogs_changed, id="dialogs"
+        )
+        self.activity = ActivityLine(id="activity")
+        self.todo_panel = TodoPanel(id="todos")
+        self.transcript_bar = ReadingBar(id="reading")
+        self.menu = CompletionMenu(id="menu")
+        self.status_line = StatusLine(id="status")
+        self.main_screen = MainScreen(
+            self.transcript,
+            self.dialogs,
+            self.activity,
+            self.todo_panel,
+            self.composer,
+            self.transcript_bar,
+            self.menu,
+            self.status_line,
+        )
+
+    def _make_document(self) -> None:
+        options = self.options
         self.document = TranscriptModel(str(options.folder), str(options.home))
         self.history = PromptHistory(options.history)
-        self.chords = ChordReader(options.keymap)
-        self.events_shown = EventsShown(self, clock)
-        self.bridge = self.events_shown.bridge
-        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="highlight")
-        self.highlighter = Highlighter(self._executor, self.events_shown.highlights_ready)
-        self.runner = PromptRunner(
-            self.bridge.put, self._on_prompt_start, self._on_prompt_end, self.start_worker
+        self.past = EarlierPages(self.document, self.start_worker, self._show)
+        self.transcript.near_start = self.past.more
+        self.hint = Hint(self.set_timer, self._show_lines)
+        self.notices = Notices(self.document, self._show, self.hint)
+        self.terminal = TerminalLink(
+            self, lambda: self._driver, options.shell_env, options.agent_home
         )
-        self.past = EarlierPages(self.document, self.start_worker, self.events_shown.show)
+        self.window = TerminalTitle(self.terminal.write, options.env)
+        self.appearance = Appearance(
+            self,
+            options.theme,
+            options.wanted_theme,
+            is_dark=options.is_dark,
+            themes_dir=options.themes_dir,
+            no_color=options.no_color,
+            transcript=self.transcript,
+            highlighter=self.highlighter,
+            warn=self.notices.warn,
+            show_lines=self._show_lines,
+        )
+
+    def _make_conversation(self, make: MakeConversation, release: Release | None) -> None:
+        self._folded: Signal[[AgentEvent]] = Signal()
+        self._painted: Signal[[]] = Signal()
+        self._run_started: Signal[[Prompt]] = Signal()
+        self._run_ended: Signal[[bool]] = Signal()
+        self._conversation_changed: Signal[[]] = Signal()
+        self._conversation_failed: Signal[[str]] = Signal()
+        self.bridge = EventBridge(self._folded, self._painted, lambda: self.output_is_slow)
+        self.runner = PromptRunner(
+            self.bridge.put, self._run_started, self._run_ended, self.start_worker
+        )
         self.conversations = ConversationHolder(
-            make_conversation,
+            make,
             release,
             self.runner,
             self.document,
             self.past,
-            self._on_conversation,
-            self.leave,
+            self._conversation_changed,
+            self._conversation_failed,
         )
-        self.transcript = TranscriptWidget(self.highlighter, id="transcript")
-        self.transcript.near_start = self.past.more
-        self.dialogs = DialogHost(self.chords, self._give_back, self._on_dialogs, id="dialogs")
-        self.activity = ActivityLine(id="activity")
-        self.todo_panel = TodoPanel(id="todos")
-        self.composer = Composer(self._on_text, self._take_paste, id="composer")
-        self.transcript_bar = ReadingBar(id="reading")
-        self.menu = CompletionMenu(id="menu")
-        self.status_line = StatusLine(id="status")
-        self.lines = Lines(self, clock, self.set_interval)
-        self.hint_text = Hint(self.set_timer, self.lines.show)
-        self.own_status = UserStatusCommand(
-            lambda: self.commands,
+
+    def _make_services(
+        self,
+        edit_text: Callable[[str, str], str] | None,
+        edit_path: Callable[[Path], None] | None,
+    ) -> None:
+        options, conversations = self.options, self.conversations
+        self.attention = TerminalBell(
+            self.terminal.write,
+            lambda: conversations.notification_channel,
+            is_in_tmux=bool(options.env.get("TMUX")),
+        )
+        self.idle_notification = IdleNotification(
+            lambda: conversations.current, self.set_timer, self.start_worker, self._clock
+        )
+        self.user_status = UserStatusCommand(
+            lambda: conversations.commands,
             lambda: self.size,
             self.set_timer,
             partial(self.run_worker, exit_on_error=True),
-            self.warn,
-            self.lines.show,
-            clock,
+            self.notices.warn,
+            self._show_lines,
+            self._clock,
             lambda: self.composer.vim_mode,
         )
-        self.attention = TerminalBell(
-            self._write_raw, self._attention_channel, is_in_tmux=bool(options.env.get("TMUX"))
+        self.typed_prompts = TypedPromptLog(self.history, self.start_worker, self.notices.warn)
+        self.editing = Editing(
+            self, self.notices, partial(from_home, home=options.home), edit_text, edit_path
         )
-        self.waiting_notice = WaitingNotice(
-            lambda: self.conversation, self.set_timer, self.start_worker, clock
+        self.workspace = ScreenWorkspace(
+            options.folder,
+            options.home,
+            options.agent_home,
+            options.version,
+            awaits_demo=options.awaits_demo,
+            transcript=self.transcript,
+            window=self.window,
+            counts=self.user_status.counts,
+            notices=self.notices,
+            editing=self.editing,
+            copy=self.copy_to_clipboard,
+            output_line=self.output_line,
+            show_lines=self._show_lines,
         )
+        self.bang_commands = BangCommands(
+            conversations,
+            self.document,
+            self.transcript,
+            self.bridge,
+            self.runner,
+            self.notices,
+            self._show_lines,
+            options.shell_env,
+            self._clock,
+        )
+        self.unsent = UnsentText(self.composer, self.bang_commands)
         self.drafts = DraftAutosave(
-            lambda: self.conversation,
-            lambda: self.keyboard.kept_text,
-            self.set_timer,
+            lambda: conversations.current, lambda: self.unsent.text, self.set_timer
         )
-        self.typed_prompts = TypedPromptLog(self.history, self.start_worker, self.warn)
-        self.typed_commands = TypedCommands(self, clock)
-        self.editing = Editing(self, edit_text, edit_path)
-        self.own_panels = OwnPanels(self)
-        self.keyboard = Keyboard(self, clock)
+        self.bang_commands.changed.connect(self.drafts.touched)
+        self._text_changed.connect(self.drafts.touched)
 
-    # Life
+    def _make_presenters(self) -> None:
+        self.lines = BottomLines(
+            self,
+            self.main_screen,
+            self.document,
+            self.conversations,
+            self.runner,
+            self.bridge.clock,
+            self.hint,
+            self.user_status,
+            self.chords,
+            self.window,
+            self.workspace,
+            self.appearance,
+            self.options.env,
+            self._clock,
+        )
+        self._show_lines.connect(self.lines.show)
+        self.composer.shell_hint = self.lines.shell_hint
+        self.presenter = EventPresenter(
+            self,
+            self.document,
+            self.transcript,
+            self.lines,
+            self.user_status,
+            self.bridge,
+            self.notices.hint,
+            self._clock,
+        )
+        self._folded.connect(self.presenter.fold)
+        self._painted.connect(self.presenter.paint)
+        self._show.connect(self.presenter.show)
+        self._highlighted.connect(self.presenter.highlights_ready)
+        runs = RunPresenter(
+            self.document,
+            self.bridge,
+            self.user_status,
+            self.attention,
+            self.idle_notification,
+            self.presenter.show,
+            self._clock,
+        )
+        self._run_started.connect(runs.on_start)
+        self._run_ended.connect(runs.on_end)
+        self._caret = CaretControl(
+            self, self.main_screen, self.attention, self.idle_notification, self.lines.show
+        )
+        self._dialogs_changed.connect(self._caret.on_dialogs)
+
+    def _make_commands(self) -> None:
+        self.session = ScreenSession(
+            self.conversations,
+            self.runner,
+            self.document,
+            self.past,
+            self.transcript,
+            self.drafts,
+            self.notices,
+            self.presenter.show,
+            self.start_worker,
+            self.exit,
+        )
+        self._conversation_failed.connect(self.session.leave)
+        self.keys = KeyTable(self.chords)
+        self.command_api = CommandApi(
+            self.session,
+            self.appearance,
+            self.workspace,
+            self.keys,
+            self.composer,
+            self.dialogs,
+            self.notices,
+        )
+        self.submission = Submission(
+            self.command_api,
+            self.conversations,
+            self.bang_commands,
+            self.presenter.show,
+            self.start_worker,
+        )
+
+    def _make_keyboard(self) -> None:
+        self.keyboard = Keyboard(
+            KeyboardParts(
+                runtime=self,
+                screen=self.main_screen,
+                table=self.keys,
+                panels=KeyPanels(
+                    self.command_api,
+                    self.keys,
+                    self.document,
+                    self.transcript,
+                    self.submission.submit,
+                    self.start_worker,
+                ),
+                chords=self.chords,
+                document=self.document,
+                past=self.past,
+                history=self.history,
+                typed_prompts=self.typed_prompts,
+                conversations=self.conversations,
+                runner=self.runner,
+                bang_commands=self.bang_commands,
+                unsent=self.unsent,
+                editing=self.editing,
+                notices=self.notices,
+                lines=self.lines,
+                user_status=self.user_status,
+                workspace=self.workspace,
+                shell_env=self.options.shell_env,
+                clock=self._clock,
+                on_reading=self._caret.on_reading,
+                submit=self.submission.submit,
+                leave=self.session.leave,
+                redraw=self.invalidate_screen,
+                suspend=self.action_suspend_process,
+            )
+        )
+        self._text_changed.connect(self.keyboard.text_changed)
+
+    # Textual's side
 
     def compose(self) -> ComposeResult:
-        """Yield the parts from top to bottom."""
-        yield self.transcript
-        yield self.dialogs
-        yield self.activity
-        yield self.todo_panel
-        yield self.composer
-        yield self.transcript_bar
-        yield self.menu
-        yield self.status_line
+        """Yield the widgets from top to bottom."""
+        yield from self.main_screen.widgets()
 
     def on_mount(self) -> None:
         """Show what is known, and begin once that is on the screen."""
-        self.router.reserve("ctrl+c", self.keyboard.leaving.on_ctrl_c)
-        self.router.reserve("ctrl+d", self.keyboard.leaving.on_ctrl_d)
-        for phase, handler, kinds in self._listeners():
-            self.router.listen(self, phase, handler, kinds)
+        self.router.reserve("ctrl+c", self.keyboard.quit_keys.on_ctrl_c)
+        self.router.reserve("ctrl+d", self.keyboard.quit_keys.on_ctrl_d)
+        listen = partial(self.router.listen, self)
+        listen(Phase.CAPTURE, self.keyboard.modes.on_key, (EventKind.KEY,))
+        listen(
+            Phase.CAPTURE,
+            lambda event: self.attention.focused(event.kind is EventKind.FOCUS),
+            (EventKind.FOCUS, EventKind.BLUR),
+        )
+        listen(Phase.BUBBLE, self.transcript.on_wheel, (EventKind.SCROLL,))
         self.shows_caret = True
-        self._ask_the_terminal()
-        self.show_header()
+        self.terminal.ask_for_background(self.window)
+        self.workspace.show_header()
         for notice in self.options.notices:
             self.document.add_notice("warning", notice)
         self.composer.focus()
-        self.events_shown.show()
-        self.call_after_refresh(lambda: self.start_worker(self._begin()))
+        self.presenter.show()
+        self.call_after_refresh(lambda: self.start_worker(self._start.begin()))
 
     async def on_unmount(self) -> None:
         """Release what the app owns."""
-        self.events_shown.stop()
+        self.presenter.stop()
         self._executor.shutdown(wait=False, cancel_futures=True)
         await self.keyboard.files.aclose()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Components whose height follows the screen's lay out again."""
+        """Lay out again what depends on the height of the screen."""
         self.composer.rows_changed()
-        self.call_after_refresh(self.own_status.look)
+        self.call_after_refresh(self.user_status.look)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Take what the terminal sends, whoever it is for."""
+        if isinstance(event, events.Key):
+            self.idle_notification.touched()
+        await super().on_event(event)
+
+    def on_transcript_widget_copied(self, message: TranscriptWidget.Copied) -> None:
+        """Show that selected text is on the clipboard."""
+        self.notices.hint(f"copied {len(message.text)} characters")
+
+    def on_terminal_reply(self, message: TerminalReply) -> None:
+        """Take what the terminal reports of its background."""
+        self.terminal.on_reply(message.text, self.appearance.themes)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Put text on the clipboard: through the terminal, and by programs that are there."""
+        super().copy_to_clipboard(text)
+        self.start_worker(self.terminal.copy(text, self.notices.hint))
+
+    # What parts need of the running program
+
+    @property
+    def palette(self) -> Palette:
+        """The palette of the theme in force."""
+        return self.appearance.palette
 
     @property
     def is_live(self) -> bool:
@@ -225,224 +503,5 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport], CommandFacade):
         self.run_worker(work, exit_on_error=True)
 
     def call_next_frame(self, work: Callable[[], None]) -> None:
-        """Do something once what is shown now has been drawn."""
+        """Call something once what is shown now has been drawn."""
         self.set_timer(FRAME_S / 2, work)
-
-    async def _begin(self) -> None:
-        """Make the conversation after the first frame."""
-        # Dialogs take some 30 ms to import; the first frame does not wait for them.
-        from permissions.explain.explain_decision import home_relative
-        from tui.dialogs.ports import DialogContender, DialogUser
-
-        edit_text = self.editing.text if self.editing.has_editor else None
-        contender = DialogContender(
-            self.dialogs,
-            self.highlighter,
-            self._suggest_grants,
-            self._preview,
-            edit_text,
-            self._judge_call,
-            home_relative(str(self.options.home)),
-        )
-        person = DialogUser(self.dialogs, self.highlighter, edit_text, lambda: self.commands)
-        await self.conversations.begin(ScreenPorts(contender, person, person.trust, person.onboard))
-        if self.options.initial_prompt and self.conversation is not None:
-            self.submit(self.options.initial_prompt)
-        if self.options.agent_home is not None and self.is_live:
-            from tui.app.keys.keybindings_watch import follow_keys  # after the first frame
-
-            defaults = self.options.keymap
-            self.start_worker(
-                follow_keys(
-                    self.options.agent_home,
-                    defaults,
-                    self.use_keys,
-                    self.notice_of_level,
-                    home=self.options.home,
-                )
-            )
-            if self.options.themes_dir:
-                from tui.theme.theme_files import follow_themes  # after the first frame
-
-                self.start_worker(
-                    follow_themes(
-                        self.options.agent_home,
-                        self.options.themes_dir,
-                        reload=self.themes.reload,
-                        choose=self.themes.choose,
-                    )
-                )
-
-    def _on_conversation(self) -> None:
-        """Show the conversation there is now, or that there is none."""
-        self.events_shown.show()
-        if self.conversation is not None:
-            self.own_status.counts.start_over()
-            self.start_worker(self._settle_in())
-
-    async def _settle_in(self) -> None:
-        """What can wait until a conversation is shown: history, command files, status line."""
-        center, agent_home = self.commands, self.options.agent_home
-        if center is None or agent_home is None:
-            return
-        context = center.context
-        context.shells.on_change = self.lines.show
-        self.window.wants_progress(context.settings().values.terminalProgressBarEnabled)
-        if context.settings().values.syntaxHighlightingDisabled:
-            self.colour_code(False)
-        if (detail := context.settings().values.toolDetail) is not None:
-            self.transcript.set_levels(detail)
-        await self.typed_prompts.open(
-            agent_home, context.settings().project_root, context.session.session_id
-        )
-        center.custom.watch()
-        from tui.app.claude_settings_notice import notes_of_start  # after the first frame
-
-        warnings, notices = await notes_of_start(center)
-        for text in warnings:
-            self.warn(text)
-        for text in notices:
-            self.notice(text)
-        self.own_status.plan()
-
-    def _preview(self, tool_use_id: str) -> Any:
-        return self.conversation.preview_of(tool_use_id) if self.conversation is not None else None
-
-    # Prompts, commands, dialogs
-
-    def submit(self, text: str) -> None:
-        """Send a prompt, or run a command."""
-        if text.startswith("/"):
-            self.start_worker(self._run_command(text))
-        elif text.startswith("!"):
-            self.start_worker(self.typed_commands.run(text[1:].strip()))
-        else:
-            self.send(text)
-
-    async def _run_command(self, text: str) -> None:
-        name = text[1:].split(maxsplit=1)[0] if text[1:].strip() else ""
-        if name not in AT_ANY_TIME:
-            await self.conversations.wait()
-        await run_command(text, self)
-        self.events_shown.show()
-
-    def _on_prompt_start(self, prompt: Prompt) -> None:
-        self.waiting_notice.stop()
-        # The end of the run before may still wait for its frame, and ends what it finds.
-        self.bridge.flush()
-        self.document.add_prompt(prompt.text, at_s=self._clock())
-        self.bridge.clock.request()
-
-    def _on_prompt_end(self, was_interrupted: bool) -> None:
-        if not was_interrupted:
-            self.attention.call("done")
-            self.waiting_notice.run_over()
-        self.own_status.plan()
-        self.bridge.flush()
-        self.document.stop()
-        self.events_shown.show()
-
-    def _on_dialogs(self) -> None:
-        self.waiting_notice.stop()
-        if self.dialogs.open_count:
-            self.attention.call("waits for your answer")
-            self.waiting_notice.question_open()
-        self.lines.show()
-        if not self.is_live:
-            return
-        self._choose_caret()
-
-    def on_reading(self) -> None:
-        """Show the prompt, or what stands in its place while the transcript is read."""
-        self.lines.show()
-        self._choose_caret()
-
-    def _choose_caret(self) -> None:
-        if self.dialogs.open_count:
-            self.shows_caret = self.dialogs.has_caret
-            return
-        self.shows_caret = not self.transcript_bar.is_open
-        if self.shows_caret:
-            self.composer.focus()
-            self.call_after_refresh(self.composer.refresh_text)
-
-    # Input
-
-    async def on_event(self, event: events.Event) -> None:
-        """Take what the terminal sends, whoever it is for."""
-        if isinstance(event, events.Key):
-            self.waiting_notice.touched()
-        await super().on_event(event)
-
-    def _listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
-        return [
-            (Phase.CAPTURE, self.keyboard.keys.on_key, (EventKind.KEY,)),
-            (Phase.CAPTURE, self._on_window_event, (EventKind.FOCUS, EventKind.BLUR)),
-            (Phase.BUBBLE, self.transcript.on_wheel, (EventKind.SCROLL,)),
-        ]
-
-    def _on_text(self) -> None:
-        self.drafts.touched()
-        self.keyboard.text_changed()
-
-    def _take_paste(self, text: str) -> bool:
-        return self.keyboard.paste(text)
-
-    def _give_back(self, text: str) -> None:
-        self.composer.insert(text)
-
-    def _on_window_event(self, event: RoutedEvent) -> None:
-        self.attention.focused(event.kind is EventKind.FOCUS)
-
-    def on_transcript_widget_copied(self, message: TranscriptWidget.Copied) -> None:
-        """Say that marked text is on the clipboard."""
-        self.hint(f"copied {len(message.text)} characters")
-
-    # Output beside the frames, and answers to it
-
-    def _ask_the_terminal(self) -> None:
-        """Ask what suits the background, and have the window be given back as it was."""
-        if isinstance(self._driver, InputDriver):
-            self._driver.at_start = lambda: self.window.at_start + FOLLOW
-            self._driver.at_stop = lambda: self.window.at_stop + UNFOLLOW
-        self._write_raw(ASK + FOLLOW)
-
-    def on_terminal_reply(self, message: TerminalReply) -> None:
-        """Take what the terminal says of its background."""
-        is_dark = dark_from_reply(message.text)
-        if is_dark is not None:
-            self.themes.background(is_dark)
-            if self.options.agent_home is not None:
-                from tui.theme.theme_files import remember_background  # with the first answer
-
-                remember_background(self.options.agent_home, is_dark)
-        elif says_changed(message.text):
-            self._write_raw(ASK)
-
-    def pass_on(self, sequence: str) -> None:
-        """Write a bell, a title or a notification that a hook asks for."""
-        self._write_raw(sequence)
-
-    def copy_to_clipboard(self, text: str) -> None:
-        """Put text on the clipboard: through the terminal, and by programs that are there."""
-        super().copy_to_clipboard(text)
-        self.start_worker(self._copy_beside(text))
-
-    async def _copy_beside(self, text: str) -> None:
-        from tui.terminal.clipboard import copy_beside, for_gnu_screen  # with the first copy
-
-        env, home = self.options.shell_env, self.options.agent_home
-        if env.get("STY"):
-            self._write_raw(for_gnu_screen(text))
-        if said := await copy_beside(text, env, home / "copied.txt" if home else None):
-            self.hint(said)
-
-    def _write_raw(self, text: str) -> None:
-        """Write what moves no cursor: a title, a bell."""
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(text)
-
-    def _attention_channel(self) -> str:
-        center = self.commands
-        values = center.context.settings().values if center is not None else None
-        return (values.preferredNotifChannel if values is not None else None) or "auto"

@@ -1,27 +1,26 @@
-"""`!`: runs the user's own commands, shows their output, and tells the model of them."""
+"""`!`: runs the user's own commands, shows their output, and passes it to the model."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from agent.user_prompt import Prompt
-from tui.app.app_options import AppOptions
 from tui.app.conversation_holder import ConversationHolder
 from tui.app.frame_clock import EventBridge
+from tui.app.notices import Notices
 from tui.app.prompt_runner import PromptRunner
+from tui.app.signal import Signal
 from tui.ports.conversation import ConversationPort
-from tui.prompt.draft_autosave import DraftAutosave
 from tui.transcript.model import TranscriptModel
 from tui.transcript.widget import TranscriptWidget
 
 if TYPE_CHECKING:
-    from tui.app.bottom_lines import Lines
     from tui.prompt.bang_command import ShellCommand
 
 
-def own_shell(
+def user_shell(
     command: str, conversation: ConversationPort, env: Mapping[str, str]
 ) -> ShellCommand | None:
     """Return a command of the user's, not started; None where nothing can run one."""
@@ -37,68 +36,72 @@ def own_shell(
     return ShellCommand(command, folder, env, new_uid(), shells=context.shells, files=files)
 
 
-class TypedHost(Protocol):
-    """The screen, as typed commands see it."""
-
-    options: AppOptions
-    document: TranscriptModel
-    transcript: TranscriptWidget
-    bridge: EventBridge
-    runner: PromptRunner
-    lines: Lines
-    conversations: ConversationHolder
-    drafts: DraftAutosave
-
-    def notice(self, text: str, level: str = "info") -> None: ...
-
-
-class TypedCommands:
+class BangCommands:
     """The commands that run, newest last."""
 
-    def __init__(self, host: TypedHost, clock: Callable[[], float]) -> None:
-        """Take the screen, which shows them."""
-        self._host = host
+    def __init__(
+        self,
+        conversations: ConversationHolder,
+        document: TranscriptModel,
+        transcript: TranscriptWidget,
+        bridge: EventBridge,
+        runner: PromptRunner,
+        notices: Notices,
+        show_lines: Callable[[], None],
+        env: Mapping[str, str],
+        clock: Callable[[], float],
+    ) -> None:
+        """Take what shows commands and their output; `env` is their environment."""
+        self._conversations = conversations
+        self._document = document
+        self._transcript = transcript
+        self._bridge = bridge
+        self._runner = runner
+        self._notices = notices
+        self._show_lines = show_lines
+        self._env = env
         self._clock = clock
         self._running: list[ShellCommand] = []
         self._waiting: list[str] = []
         """Typed before there was a conversation."""
+        self.changed: Signal[[]] = Signal()
+        """Sent when a command starts and when it ends."""
 
     async def run(self, command: str) -> None:
         """Run a command to its end, or until it goes on in the background."""
-        host = self._host
         self._waiting.append(command)
         try:
-            await host.conversations.wait()
+            await self._conversations.wait()
         finally:
             self._waiting.remove(command)
-        conversation = host.conversations.current
+        conversation = self._conversations.current
         if not command or conversation is None:
             return
-        shell = own_shell(command, conversation, host.options.shell_env)
+        shell = user_shell(command, conversation, self._env)
         if shell is None:
             return
         self._running.append(shell)
-        host.drafts.touched()
-        host.document.add_prompt(f"!{command}", kind="shell", at_s=self._clock())
-        host.transcript.to_end()
+        self.changed()
+        self._document.add_prompt(f"!{command}", kind="shell", at_s=self._clock())
+        self._transcript.to_end()
         try:
             async for event in shell.events():
-                await host.bridge.put(event)
+                await self._bridge.put(event)
         finally:
             self._running.remove(shell)
-            host.drafts.touched()
-        host.bridge.flush()
-        if note := hear_of(shell, conversation, host.notice):
-            host.runner.submit(Prompt(note))
-        elif not host.runner.is_running:
-            host.document.stop()
-        host.lines.show()
+            self.changed()
+        self._bridge.flush()
+        if note := pass_result(shell, conversation, self._notices.notice):
+            self._runner.submit(Prompt(note))
+        elif not self._runner.is_running:
+            self._document.stop()
+        self._show_lines()
 
     @property
     def latest(self) -> str:
         """The command typed last that has not ended, as it was typed; empty when there is none.
 
-        Until it has ended nothing else holds it: the model is told of it, and the session, then.
+        Until it has ended nothing else records it: model and session get it then.
         """
         commands = [*(shell.command for shell in self._running), *self._waiting]
         return f"!{commands[-1]}" if commands and commands[-1] else ""
@@ -111,14 +114,14 @@ class TypedCommands:
         return True
 
 
-def hear_of(
+def pass_result(
     shell: ShellCommand, conversation: ConversationPort, notice: Callable[[str], None]
 ) -> str | None:
-    """Have the model know of a command that has ended; return a prompt, where it is to answer.
+    """Pass a command that has ended to the model; return a prompt, where it is to answer.
 
-    It is told with the next prompt of what the user ended or sent to the background, and of
-    everything where `respondToBashCommands` is false. The working directory goes along with `cd`;
-    `notice` hears where it cannot.
+    Otherwise the next prompt carries it: what the user ended or sent to the background, and
+    everything where `respondToBashCommands` is false. The working directory follows `cd`; where it
+    cannot, `notice` shows that.
     """
     center = conversation.commands
     values = center.context.settings().values if center is not None else None

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from permissions.mode import Mode
 from tui.app.prompt_runner import PromptRunner
 from tui.ports.conversation import ConversationPort, MakeConversation, Release, ScreenPorts
 from tui.transcript.earlier_pages import EarlierPages
 from tui.transcript.model import TranscriptModel
+
+if TYPE_CHECKING:
+    from agent.commands.registry import CommandRegistry
+    from agent.commands.service import CommandService
 
 BUSY: Final = "A prompt is still being worked on: press esc to interrupt it, then try again."
 
@@ -28,9 +32,10 @@ class ConversationHolder:
         on_taken: Callable[[], None],
         on_failed: Callable[[str], None],
     ) -> None:
-        """Take how a conversation is made and released, and whom to tell of it.
+        """Take how a conversation is made and released.
 
-        `on_failed` gets the reason when none could be made: the program can't go on.
+        `on_taken` is called when there is another one, or none; `on_failed` gets the reason when
+        none could be made: the program can't go on.
         """
         self.make = make
         self._release = release
@@ -43,6 +48,34 @@ class ConversationHolder:
         self._is_there = asyncio.Event()
         self._early_cycles = 0
         self.current: ConversationPort | None = None
+
+    @property
+    def commands(self) -> CommandService | None:
+        """What the conversation's commands need; None before there is one."""
+        return self.current.commands if self.current is not None else None
+
+    @property
+    def registry(self) -> CommandRegistry:
+        """The commands that can be typed now."""
+        if self.commands is not None:
+            return self.commands.registry
+        # With the first `/`, not with the first frame.
+        from agent.commands.registry import CommandRegistry
+        from agent.commands.spec import Surface
+        from agent.commands.table import BUILTIN_COMMANDS
+
+        return CommandRegistry([lambda: BUILTIN_COMMANDS], Surface.SCREEN)
+
+    @property
+    def background_count(self) -> int:
+        """How many shell commands run in the background."""
+        return self.commands.context.shells.running_count if self.commands is not None else 0
+
+    @property
+    def notification_channel(self) -> str:
+        """The setting `preferredNotifChannel`."""
+        values = self.commands.context.settings().values if self.commands is not None else None
+        return (values.preferredNotifChannel if values is not None else None) or "auto"
 
     async def begin(self, ports: ScreenPorts) -> None:
         """Make the first conversation."""
@@ -70,7 +103,7 @@ class ConversationHolder:
         return ""
 
     def cycle_mode(self) -> Mode | None:
-        """Go to the next mode; before there is a conversation the wish is kept, and None."""
+        """Go to the next mode; before there is a conversation later, and return None."""
         if self.current is None:
             self._early_cycles += 1
             return None

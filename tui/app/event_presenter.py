@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
-from tui.app.bottom_lines import Lines
+from tui.app.bottom_lines import BottomLines
 from tui.app.frame_clock import EventBridge, FrameClock
+from tui.app.idle_notification import IdleNotification
+from tui.app.main_screen import ScreenRuntime
 from tui.status_line.user_status_command import UserStatusCommand
+from tui.terminal.bell import TerminalBell
 from tui.text.safe_text import shown_line
 from tui.transcript.model import TranscriptModel
 from tui.transcript.widget import TranscriptWidget
 
 if TYPE_CHECKING:
     from agent.events import AgentEvent
+    from agent.user_prompt import Prompt
     from permissions.decision import Decision
 
 
@@ -23,68 +27,69 @@ _SEEN_S: Final = 0.3
 """How long a question stands before somebody can have begun to read it."""
 
 
-class EventsHost(Protocol):
-    """The screen as events see it."""
-
-    document: TranscriptModel
-    transcript: TranscriptWidget
-    lines: Lines
-    own_status: UserStatusCommand
-
-    @property
-    def is_live(self) -> bool: ...
-    @property
-    def output_is_slow(self) -> bool: ...
-    def hint(self, text: str) -> None: ...
-
-
-class EventsShown:
+class EventPresenter:
     """One frame clock for events and one for colours that came later."""
 
-    def __init__(self, host: EventsHost, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        runtime: ScreenRuntime,
+        document: TranscriptModel,
+        transcript: TranscriptWidget,
+        lines: BottomLines,
+        user_status: UserStatusCommand,
+        bridge: EventBridge,
+        hint: Callable[[str], None],
+        clock: Callable[[], float],
+    ) -> None:
         """Nothing runs before the first event."""
-        self._host = host
+        self._runtime = runtime
+        self._document = document
+        self._transcript = transcript
+        self._lines = lines
+        self._user_status = user_status
+        self._bridge = bridge
+        self._hint = hint
         self._clock = clock
         self._only_text_came = True
         self._only_text_grew = False
         self._asked_at_s: dict[str, float] = {}
-        self.bridge = EventBridge(self._fold, self._paint, lambda: host.output_is_slow)
         self._highlight_clock = FrameClock(self._show_highlights)
 
     def stop(self) -> None:
         """Paint no more."""
-        self.bridge.clock.stop()
+        self._bridge.clock.stop()
         self._highlight_clock.stop()
 
     def show(self) -> None:
         """Show what changed in the document."""
-        host = self._host
-        if not host.is_live:
+        if not self._runtime.is_live:
             return
-        added = host.document.take_added_before()
+        added = self._document.take_added_before()
         if added:
-            host.transcript.add_before(host.document.blocks[:added])
-        first = host.document.take_first_changed()
+            self._transcript.add_before(self._document.blocks[:added])
+        first = self._document.take_first_changed()
         if first is not None:
-            host.transcript.show(first, host.document.blocks)
+            self._transcript.show(first, self._document.blocks)
         if self._only_text_grew:
-            host.lines.text_grew()
+            self._lines.text_grew()
         else:
-            host.lines.show()
+            self._lines.show()
         self._only_text_grew = False
 
     def highlights_ready(self) -> None:
         """Code has been coloured meanwhile."""
         self._highlight_clock.request()
 
-    def _paint(self) -> None:
+    def paint(self) -> None:
+        """Show a frame of events."""
         self._only_text_grew = self._only_text_came
         self._only_text_came = True
         self.show()
 
-    def _fold(self, event: AgentEvent) -> None:
+    def fold(self, event: AgentEvent) -> None:
+        """Take an event into the document; nothing is painted."""
         self._only_text_came = self._only_text_came and event.type in _TEXT
-        document = self._host.document
+        document = self._document
         if event.type == "permission_requested":
             self._asked_at_s[event.tool_use_id] = self._clock()
         elif event.type == "permission_resolved":
@@ -92,11 +97,11 @@ class EventsShown:
             # What was allowed before anybody could read the question needs no words.
             is_seen = event.decision.behavior != "allow" or asked_s >= _SEEN_S
             if is_seen and document.is_asking(event.tool_use_id):
-                self._say_who_decided(event.decision)
-        self._host.own_status.observe(event)
+                self._show_decider(event.decision)
+        self._user_status.observe(event)
         document.apply(event, at_s=self._clock())
 
-    def _say_who_decided(self, decision: Decision) -> None:
+    def _show_decider(self, decision: Decision) -> None:
         """A dialog that closed by itself must not leave the user guessing."""
         if decision.source != "user":
             # Behind the first frame, and only where a dialog was open.
@@ -107,9 +112,50 @@ class EventsShown:
             if decision.source == "classifier" and verb == "allowed":
                 # Mostly the table of what only reads, of which nobody needs to have heard.
                 by = "without asking"
-            ground = self._host.document.ground_of(decision)
-            self._host.hint(f"{verb} {by}: {shown_line(ground)}")
+            ground = self._document.ground_of(decision)
+            self._hint(f"{verb} {by}: {shown_line(ground)}")
 
     def _show_highlights(self) -> None:
-        if self._host.is_live:
-            self._host.transcript.highlights_ready()
+        if self._runtime.is_live:
+            self._transcript.highlights_ready()
+
+
+class RunPresenter:
+    """Shows that a prompt starts and ends, also to a user who looks elsewhere."""
+
+    def __init__(
+        self,
+        document: TranscriptModel,
+        bridge: EventBridge,
+        user_status: UserStatusCommand,
+        attention: TerminalBell,
+        idle_notification: IdleNotification,
+        show: Callable[[], None],
+        clock: Callable[[], float],
+    ) -> None:
+        """`show` shows the document."""
+        self._document = document
+        self._bridge = bridge
+        self._user_status = user_status
+        self._attention = attention
+        self._idle_notification = idle_notification
+        self._show = show
+        self._clock = clock
+
+    def on_start(self, prompt: Prompt) -> None:
+        """Show a prompt that starts."""
+        self._idle_notification.stop()
+        # The end of the run before may still wait for its frame, and ends what it finds.
+        self._bridge.flush()
+        self._document.add_prompt(prompt.text, at_s=self._clock())
+        self._bridge.clock.request()
+
+    def on_end(self, was_interrupted: bool) -> None:
+        """Show that nothing runs any more."""
+        if not was_interrupted:
+            self._attention.call("done")
+            self._idle_notification.run_over()
+        self._user_status.plan()
+        self._bridge.flush()
+        self._document.stop()
+        self._show()

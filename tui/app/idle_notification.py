@@ -1,4 +1,4 @@
-"""Tells Notification hooks once the user has been waited for a while."""
+"""Runs Notification hooks once the program has waited for the user for a while."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tui.status_line.hint import SetTimer
 
 ASK_NOTICE_S: Final = 6.0
 IDLE_NOTICE_S: Final = 60.0
-"""How long nobody reacts to a question, or to an answer, before hooks are told."""
+"""How long the user does not react to a question, or to an answer, before hooks run."""
 
 
-class WaitingNotice:
-    """At most one notice is planned; without a hook that listens there is no timer."""
+class IdleNotification:
+    """At most one notification is planned; without a hook for it there is no timer."""
 
     def __init__(
         self,
@@ -25,18 +25,13 @@ class WaitingNotice:
         start_worker: Callable[[Awaitable[None]], None],
         clock: Callable[[], float],
     ) -> None:
-        """Take the conversation whose hooks are told; `clock` is in seconds."""
+        """Take the conversation whose hooks run; `clock` is in seconds."""
         self._clock = clock
         self._conversation = conversation
         self._set_timer = set_timer
         self._start_worker = start_worker
         self._timer: Timer | None = None
         self._touched_s = 0.0
-
-    @property
-    def is_planned(self) -> bool:
-        """Whether hooks will be told unless somebody reacts."""
-        return self._timer is not None
 
     def question_open(self) -> None:
         """A question waits for its answer."""
@@ -47,12 +42,12 @@ class WaitingNotice:
         self._plan("idle_prompt", IDLE_NOTICE_S, "Waiting for your next request.")
 
     def touched(self) -> None:
-        """Somebody types: whoever is there needs no notice yet."""
+        """The user types, and needs no notification yet."""
         # No timer is begun anew here: this is called with every key.
         self._touched_s = self._clock()
 
     def stop(self) -> None:
-        """Somebody has reacted."""
+        """The user has reacted."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
@@ -64,12 +59,12 @@ class WaitingNotice:
             return
         self._touched_s = self._clock()
 
-        def tell() -> None:
+        def notify() -> None:
             left_s = self._touched_s + after_s - self._clock()
             if left_s > 0:
-                self._timer = self._set_timer(left_s, tell)
+                self._timer = self._set_timer(left_s, notify)
                 return
             self._timer = None
             self._start_worker(conversation.notify(kind, message))
 
-        self._timer = self._set_timer(after_s, tell)
+        self._timer = self._set_timer(after_s, notify)

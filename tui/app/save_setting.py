@@ -9,8 +9,8 @@ from agent.errors import AgentError
 from agent.settings.change import set_value
 
 
-async def keep_setting(agent_home: Path, key: str, value: object) -> str:
-    """Write a setting; return what went wrong for users to read, empty when nothing did."""
+async def save_setting(agent_home: Path, key: str, value: object) -> str:
+    """Write a setting; return why it failed, empty when it did not."""
     try:
         await asyncio.to_thread(set_value, agent_home / "settings.json", key, value)
     except (AgentError, OSError) as error:

@@ -29,9 +29,9 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         if role is None:
             screen.notice(f"No colour {name!r}. Known: {', '.join(COLOURS)}.", "warning")
         else:
-            screen.colour_prompt(role)
+            screen.appearance.colour_prompt(role)
         return
     names = list(COLOURS)
     picked = await screen.show_dialog(ListPanel("Colour", [Item(each) for each in names]))
     if picked is not None:
-        screen.colour_prompt(COLOURS[names[picked.index]])
+        screen.appearance.colour_prompt(COLOURS[names[picked.index]])

@@ -32,7 +32,7 @@ _OWN_PANELS = frozenset({"theme", "model", "permissions", "hooks"})
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
     """Change the named setting for the user, or show them all."""
-    center = screen.commands
+    center = screen.session.commands
     if center is None:
         return
     file = center.context.agent_home / "settings.json"
@@ -44,13 +44,13 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         key, value = key.strip(), parse_value(text.strip()) if text.strip() else None
         try:
             if key == "theme" and isinstance(value, str):
-                load_theme(theme_for(value, None), user_dir=screen.themes_dir)
+                load_theme(theme_for(value, None), user_dir=screen.appearance.themes_dir)
             await asyncio.to_thread(set_value, file, key, value)
         except (AgentError, OSError, ThemeError) as error:
             screen.notice(str(error), "warning")
             return
         what = "is set" if value is not None else "is taken out"
-        screen.notice(f"{key} {what} in {screen.display_path(file)}")
+        screen.notice(f"{key} {what} in {screen.workspace.display_path(file)}")
         await center.context.reload_settings()
         return
     selected = 0
@@ -80,8 +80,8 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
 
 async def _choose(screen: CommandScreen, file: Path, key: str, choices: Sequence[object]) -> None:
     """Let the user choose among the few values that a setting has."""
-    assert screen.commands is not None
-    now = getattr(screen.commands.context.settings().values, key, None)
+    assert screen.session.commands is not None
+    now = getattr(screen.session.commands.context.settings().values, key, None)
     items = [
         Item(
             _shown(choice),
@@ -99,7 +99,7 @@ async def _choose(screen: CommandScreen, file: Path, key: str, choices: Sequence
     except (AgentError, OSError) as error:
         screen.notice(str(error), "warning")
         return
-    await screen.commands.context.reload_settings()
+    await screen.session.commands.context.reload_settings()
 
 
 def choices_of(key: str) -> tuple[object, ...] | None:
@@ -133,8 +133,8 @@ def _preview(items: Sequence[Item]) -> Callable[[int, int], Sequence[Row]]:
 
 
 def _items(screen: CommandScreen) -> Sequence[Item]:
-    assert screen.commands is not None
-    settings = screen.commands.context.settings()
+    assert screen.session.commands is not None
+    settings = screen.session.commands.context.settings()
     items: list[Item] = []
     for key in sorted(SettingsFile.model_fields):
         about = DESCRIPTIONS.get(key, "")
@@ -144,7 +144,9 @@ def _items(screen: CommandScreen) -> Sequence[Item]:
             items.append(Item(key, _unset(key), keywords=about))
             continue
         shown = json.dumps(value, default=_plain, ensure_ascii=False)
-        place = f"{origin.source} {screen.display_path(origin.file) if origin.file else ''}"
+        place = (
+            f"{origin.source} {screen.workspace.display_path(origin.file) if origin.file else ''}"
+        )
         detail = f"{shown[:60]} · {place.strip()}"
         items.append(Item(key, detail, is_current=True, keywords=about))
     return sorted(items, key=_order)

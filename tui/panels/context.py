@@ -19,7 +19,7 @@ _ROLES: Final = (Role.ACCENT, Role.SUCCESS, Role.WARNING, Role.ERROR, Role.MUTED
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Show the picture until it is closed."""
-    center = screen.commands
+    center = screen.session.commands
     if center is None:
         return
     picture = center.context.session.context_picture()

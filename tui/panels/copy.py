@@ -47,7 +47,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     if picked.key == WRITE:
         await _write(screen, piece)
         return
-    screen.copy_to_clipboard(piece.text)
+    screen.workspace.copy_to_clipboard(piece.text)
     what = " of code" if picked.index else ""
     screen.hint(f"copied {len(piece.text):,} characters{what}")
 
@@ -83,16 +83,18 @@ async def _write(screen: CommandScreen, piece: CodeBlock) -> None:
     )
     entry.paste(f"answer.{file_ending(piece.language)}")
     name = await screen.show_dialog(entry)
-    if name is None or screen.commands is None or screen.conversation is None:
+    if name is None or screen.session.commands is None or screen.session.conversation is None:
         return
-    target = screen.conversation.cwd / expand_home(name, screen.commands.context.home)
+    target = screen.session.conversation.cwd / expand_home(
+        name, screen.session.commands.context.home
+    )
     try:
         await asyncio.to_thread(_create, target, piece.text)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         screen.notice(f"Not written: {target}: {reason}.", "warning")
         return
-    screen.notice(f"written to {screen.display_path(target)}")
+    screen.notice(f"written to {screen.workspace.display_path(target)}")
 
 
 def file_ending(language: str) -> str:

@@ -31,13 +31,13 @@ _SINCE_COMMIT: Final = "Changes since the last commit"
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Show the changes until the panel is closed."""
-    if screen.commands is None:
+    if screen.session.commands is None:
         return
     panel = DiffPanel([Source(_SINCE_COMMIT, (), "asking git …")])
     reading = asyncio.ensure_future(_read(screen, panel))
     try:
         # Git may take its time: a drawn panel does not wait for it, lines are said only once.
-        await asyncio.wait({reading}, timeout=WAIT_S if screen.action_ids else None)
+        await asyncio.wait({reading}, timeout=WAIT_S if screen.keys.action_ids else None)
         await screen.show_dialog(panel)
     finally:
         reading.cancel()
@@ -53,8 +53,8 @@ async def _read(screen: CommandScreen, panel: DiffPanel) -> None:
 
 
 async def _since_commit(screen: CommandScreen) -> Source:
-    assert screen.commands is not None
-    context = screen.commands.context
+    assert screen.session.commands is not None
+    context = screen.session.commands.context
     settings = context.settings()
     title = _SINCE_COMMIT
     if not settings.trust.is_settled:
@@ -72,7 +72,7 @@ def _name(file: FileDiff) -> str:
 
 async def _per_prompt(screen: CommandScreen) -> list[Source]:
     """Return a source per prompt that changed files, the newest first."""
-    conversation = screen.conversation
+    conversation = screen.session.conversation
     checkpoints = conversation.checkpoints if conversation is not None else None
     if conversation is None or checkpoints is None:
         return []

@@ -32,18 +32,18 @@ _SIGNS: Final = (
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Show the help until it is closed."""
-    keymap = screen.keymap
+    keymap = screen.keys.keymap
     keys = [
         (key, action.description)
         for action in ACTIONS
         if action.context in _SHOWN
-        and action.id in screen.action_ids
+        and action.id in screen.keys.action_ids
         and (key := keymap.display(action.id))
     ]
     # Where keys do nothing, as in plain lines, none is listed.
-    elsewhere = _ELSEWHERE if screen.action_ids else {}
+    elsewhere = _ELSEWHERE if screen.keys.action_ids else {}
     others = [(title, _keys_of(keymap, context)) for context, title in elsewhere.items()]
-    registry = screen.registry
+    registry = screen.session.registry
     commands = [
         (f"/{c.meta.name} {c.meta.argument_hint}".rstrip(), c.meta.description)
         for c in registry.listed()

@@ -47,7 +47,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
 
     With an argument, a call or an event, the panel opens with what would happen to it.
     """
-    center = screen.commands
+    center = screen.session.commands
     if center is None:
         return
     runner = center.context.hooks

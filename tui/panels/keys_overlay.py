@@ -97,7 +97,7 @@ class KeysOverlay:
 
 async def open_keys(screen: CommandScreen) -> None:
     """Show the keys until the next one is pressed; what that types is typed."""
-    typed = await screen.show_dialog(KeysOverlay(main_keys(screen.keymap)))
+    typed = await screen.show_dialog(KeysOverlay(main_keys(screen.keys.keymap)))
     if typed:
         screen.composer.edit(lambda buffer: buffer.insert(typed))
 

@@ -12,7 +12,7 @@ from tui.ports.command_screen import CommandScreen
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Let the user choose a file and edit it; a new one can be begun."""
-    center = screen.commands
+    center = screen.session.commands
     if center is None:
         return
     context = center.context
@@ -28,9 +28,11 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         if path.name != INDEX:
             found.setdefault(path, "Fact")
     paths = list(found)
-    items = [Item(screen.display_path(path), found[path], path.exists()) for path in paths]
+    items = [
+        Item(screen.workspace.display_path(path), found[path], path.exists()) for path in paths
+    ]
     picked = await screen.show_dialog(
         ListPanel("Instructions and facts", items, hint="enter edits it · esc close")
     )
     if picked is not None:
-        screen.edit_file(paths[picked.index])
+        screen.workspace.edit_file(paths[picked.index])

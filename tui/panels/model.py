@@ -26,7 +26,7 @@ _LEVELS: Final[tuple[Effort | None, ...]] = (None, *get_args(Effort))
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
     """Use the named model, or let the user choose."""
-    conversation = screen.conversation
+    conversation = screen.session.conversation
     if conversation is None:
         return
     if argument:
@@ -64,14 +64,14 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         return
     effort = _LEVELS[level]
     is_new_effort = effort != _as_effort(conversation.effort)
-    if is_new_effort and screen.commands is not None:
-        screen.commands.context.session.set_effort(effort)
+    if is_new_effort and screen.session.commands is not None:
+        screen.session.commands.context.session.set_effort(effort)
     name = items[picked.index].label
     is_used = await _use(screen, name)
     if is_used and picked.key != SESSION_ONLY and not conversation.is_demo:
-        await screen.keep_setting("model", name)
+        await screen.workspace.save_setting("model", name)
         if is_new_effort:
-            await screen.keep_setting("effortLevel", effort)
+            await screen.workspace.save_setting("effortLevel", effort)
 
 
 async def _offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -> None:
@@ -79,7 +79,7 @@ async def _offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -
 
     Where it says nothing, the short names of the models it most likely has.
     """
-    conversation, center = screen.conversation, screen.commands
+    conversation, center = screen.session.conversation, screen.session.commands
     if conversation is None or center is None:
         return
     found = dict.fromkeys(await _listed(center), "offered by the endpoint")
@@ -93,7 +93,7 @@ async def _offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -
 
 async def _say_unlisted(screen: CommandScreen) -> None:
     """Point out a name that the endpoint does not list, before a prompt fails over it."""
-    conversation, center = screen.conversation, screen.commands
+    conversation, center = screen.session.conversation, screen.session.commands
     if conversation is None or center is None or conversation.is_demo:
         return
     name = conversation.model
@@ -114,7 +114,7 @@ async def _listed(center: CommandService) -> Sequence[str]:
 
 
 async def _use(screen: CommandScreen, name: str) -> bool:
-    conversation = screen.conversation
+    conversation = screen.session.conversation
     assert conversation is not None
     try:
         await conversation.set_model(name)

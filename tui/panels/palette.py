@@ -9,7 +9,7 @@ from tui.panels.list_panel import Item, ListPanel
 from tui.ports.command_screen import CommandScreen
 from tui.prompt.completion import candidates
 
-Perform = Callable[[str], None]
+Perform = Callable[[str], object]
 
 
 async def open_palette(screen: CommandScreen, perform: Perform, run: Perform) -> None:
@@ -17,15 +17,15 @@ async def open_palette(screen: CommandScreen, perform: Perform, run: Perform) ->
 
     A command that takes arguments is put into the prompt, for them to be typed.
     """
-    commands = candidates(screen.registry)
+    commands = candidates(screen.session.registry)
     items = [
         Item(f"/{command.label}", command.detail, keywords=" ".join(command.aliases))
         for command in commands
     ]
-    keymap = screen.keymap
+    keymap = screen.keys.keymap
     actions = [
         action
-        for action_id in sorted(screen.action_ids)
+        for action_id in sorted(screen.keys.action_ids)
         if (action := ACTIONS_BY_ID.get(action_id)) is not None and action.id not in _NOT_HERE
     ]
     items += [

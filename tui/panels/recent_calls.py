@@ -73,7 +73,7 @@ async def _denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -
             said = shown_line(because(with_rules(now, gate.context.rules), short))
             screen.notice(f"A yes does not lift this: {said}", "warning")
             continue
-        screen.send(gate.retry(denial))
+        screen.session.send(gate.retry(denial))
         return False
 
 

@@ -35,7 +35,7 @@ _PLAIN: Final = Highlighter()
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
     """Open the named session, or let the user choose one."""
-    center = screen.commands
+    center = screen.session.commands
     if center is None:
         return
     if center.context.session.is_demo:
@@ -48,7 +48,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         except AgentError as error:
             screen.notice(str(error), "warning")
             return
-        await screen.restart(found.id)
+        await screen.session.restart(found.id)
         return
     actions = SessionActions(screen, center.context, store)
     everywhere = False
@@ -81,7 +81,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         if picked is None:
             return
         if picked.key == "enter":
-            await screen.restart(summaries[picked.index].id)
+            await screen.session.restart(summaries[picked.index].id)
             return
         if picked.key == ALL_PROJECTS:
             everywhere = not everywhere

@@ -27,7 +27,7 @@ What = Literal["both", "conversation", "files", "since", "before", ""]
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Let the user choose a prompt, then what goes back."""
-    conversation = screen.conversation
+    conversation = screen.session.conversation
     try:
         points = await conversation.rewind_points() if conversation is not None else ()
     except AgentError as error:
@@ -64,7 +64,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     preview = await conversation.preview_files(point.turn_id)
     what = await _ask_what(screen, point, preview)
     if what in ("before", "since"):
-        screen.compact("", HistoryPart(point.message_uid, what))
+        screen.session.compact("", HistoryPart(point.message_uid, what))
         if what == "since":
             _put_back(screen, point.text)
         return
@@ -79,7 +79,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         except AgentError as error:
             screen.notice(str(error), "warning")
         else:
-            screen.show_history(conversation.messages)
+            screen.session.show_history(conversation.messages)
             _put_back(screen, text)
     if restored is not None:
         # Last: what is told stays below the history that is shown anew.
@@ -166,4 +166,4 @@ def _counted(count: int) -> str:
 
 def _change(screen: CommandScreen, path: object, action: str) -> str:
     signs = {"write": "~", "delete": "-", "cannot": "!"}
-    return f"{signs.get(action, '?')} {path}".replace(f"{screen.folder}/", "")
+    return f"{signs.get(action, '?')} {path}".replace(f"{screen.workspace.folder}/", "")

@@ -77,7 +77,7 @@ class SessionActions:
         )
         if picked is None:
             return False
-        await self._screen.restart(hits[picked.index].session_id)
+        await self._screen.session.restart(hits[picked.index].session_id)
         return True
 
     def _search(self, words: str) -> Sequence[Hit]:
@@ -95,7 +95,7 @@ class SessionActions:
     async def _copy(self, session: SessionSummary) -> bool:
         copy = await asyncio.to_thread(self._store.fork, session.id)
         copy.close()
-        await self._screen.restart(copy.id)
+        await self._screen.session.restart(copy.id)
         return True
 
     async def _export(self, session: SessionSummary) -> bool:
@@ -110,7 +110,7 @@ class SessionActions:
         form = _FORMS.get(target.suffix.lower(), "markdown")
         text = await asyncio.to_thread(export, session.path, form)
         await asyncio.to_thread(_write_new, target, text)
-        self._screen.notice(f"The session is in {self._screen.display_path(target)}.")
+        self._screen.notice(f"The session is in {self._screen.workspace.display_path(target)}.")
         return False
 
     async def _remove(self, session: SessionSummary) -> bool:

@@ -21,7 +21,7 @@ AnswerT = TypeVar("AnswerT")
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Show them; Enter shows the output of one, Delete stops it."""
-    center = screen.commands
+    center = screen.session.commands
     if center is None:
         return
     selected = 0

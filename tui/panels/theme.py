@@ -18,20 +18,21 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     """Use the named theme, or let the user choose with everything already in it."""
     if argument:
         if argument == AUTO or _load(screen, argument) is not None:
-            screen.choose_theme(argument)
-            await screen.keep_setting("theme", argument)
+            screen.appearance.choose_theme(argument)
+            await screen.workspace.save_setting("theme", argument)
         return
-    loaded = {name: _load(screen, name) for name in available_themes(screen.themes_dir)}
+    loaded = {name: _load(screen, name) for name in available_themes(screen.appearance.themes_dir)}
     themes = {name: theme for name, theme in loaded.items() if theme is not None}
     names = [AUTO, *themes]
-    wanted = known_name(screen.wanted_theme, screen.themes_dir)
+    wanted = known_name(screen.appearance.wanted_theme, screen.appearance.themes_dir)
     current = names.index(wanted) if wanted in names else 0
 
     def show(index: int) -> None:
         if theme := themes.get(names[index]):
-            screen.use_theme(theme)
+            screen.appearance.use_theme(theme)
 
     items = [Item(name, _detail(themes.get(name)), is_current=name == wanted) for name in names]
+    colour_key = screen.keys.keymap.display(SYNTAX)
     while True:
         panel = ListPanel(
             "Theme",
@@ -40,17 +41,17 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             contexts=(Context.THEME_PICKER,),
             keys=(SYNTAX,),
             on_move=show,
-            hint=f"↑↓ look · enter keep · {screen.keymap.display(SYNTAX)} colours of code · esc",
+            hint=f"↑↓ look · enter keep · {colour_key} colours of code · esc",
         )
         picked = await screen.show_dialog(panel)
         if picked is None or picked.key != SYNTAX:
             break
-        current, is_on = picked.index, not screen.colours_code
-        screen.colour_code(is_on)
-        await screen.keep_setting("syntaxHighlightingDisabled", None if is_on else True)
-    screen.choose_theme(names[picked.index] if picked is not None else wanted)
+        current, is_on = picked.index, not screen.appearance.colours_code
+        screen.appearance.colour_code(is_on)
+        await screen.workspace.save_setting("syntaxHighlightingDisabled", None if is_on else True)
+    screen.appearance.choose_theme(names[picked.index] if picked is not None else wanted)
     if picked is not None:
-        await screen.keep_setting("theme", names[picked.index])
+        await screen.workspace.save_setting("theme", names[picked.index])
 
 
 def _detail(theme: Theme | None) -> str:
@@ -60,7 +61,7 @@ def _detail(theme: Theme | None) -> str:
 def _load(screen: CommandScreen, name: str) -> Theme | None:
     try:
         # What it warns of is told once it is chosen.
-        theme, _warnings = load_theme(name, user_dir=screen.themes_dir)
+        theme, _warnings = load_theme(name, user_dir=screen.appearance.themes_dir)
     except ThemeError as error:
         screen.notice(str(error), "warning")
         return None

@@ -56,4 +56,4 @@ async def open_tool_detail(
         use(levels)
         return
     kept = {tool: level for tool, level in chosen.items() if level != "short"}
-    await screen.keep_setting(SETTING, kept or None)
+    await screen.workspace.save_setting(SETTING, kept or None)

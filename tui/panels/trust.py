@@ -11,13 +11,13 @@ from tui.ports.command_screen import CommandScreen
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Ask; what is accepted counts at once."""
-    center = screen.commands
+    center = screen.session.commands
     if center is None:
         return
     await center.context.reload_settings()
     state = center.context.settings().trust
     if not state.new:
-        screen.notice(f"Nothing of {screen.display_path(state.root)} waits for trust.")
+        screen.notice(f"Nothing of {screen.workspace.display_path(state.root)} waits for trust.")
         return
     if not await screen.show_dialog(TrustDialog(trust_request(state))):
         return

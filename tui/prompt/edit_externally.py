@@ -14,11 +14,15 @@ from tui.prompt.external_editor import EditorFailed
 
 
 class LendsTerminal(Protocol):
-    """The screen, as somebody uses it who needs the terminal for a while."""
+    """The running program, as an editor borrows its terminal."""
 
     def suspend(self) -> AbstractContextManager[None]: ...
     def invalidate_screen(self) -> None: ...
-    def display_path(self, path: Path) -> str: ...
+
+
+class ShowsMessages(Protocol):
+    """Where users see what went wrong."""
+
     def notice(self, text: str, level: str = "info") -> None: ...
     def hint(self, text: str) -> None: ...
 
@@ -29,11 +33,15 @@ class Editing:
     def __init__(
         self,
         screen: LendsTerminal,
+        messages: ShowsMessages,
+        display_path: Callable[[Path], str],
         edit_text: Callable[[str, str], str] | None,
         edit_path: Callable[[Path], None] | None,
     ) -> None:
         """Take what runs the editor; None where there is none."""
         self._screen = screen
+        self._messages = messages
+        self._display_path = display_path
         self._edit_text = edit_text
         self._edit_path = edit_path
 
@@ -45,13 +53,13 @@ class Editing:
     def text(self, text: str, name: str = "prompt.md") -> str | None:
         """Edit a text in a file of this name; None leaves it as it was."""
         if self._edit_text is None:
-            self._screen.hint("no editor: set $VISUAL or $EDITOR")
+            self._messages.hint("no editor: set $VISUAL or $EDITOR")
             return None
         try:
             with self._screen.suspend():
                 return self._edit_text(text, name)
         except EditorFailed as error:
-            self._screen.notice(str(error), "warning")
+            self._messages.notice(str(error), "warning")
             return None
         finally:
             self._screen.invalidate_screen()
@@ -65,9 +73,8 @@ class Editing:
     def file(self, path: Path) -> None:
         """Open a file; the screen is the editor's until it ends."""
         if self._edit_path is None:
-            self._screen.notice(
-                "no editor: set $VISUAL or $EDITOR, or open "
-                f"{self._screen.display_path(path)} yourself",
+            self._messages.notice(
+                f"no editor: set $VISUAL or $EDITOR, or open {self._display_path(path)} yourself",
                 "warning",
             )
             return
@@ -75,7 +82,7 @@ class Editing:
             with self._screen.suspend():
                 self._edit_path(path)
         except EditorFailed as error:
-            self._screen.notice(str(error), "warning")
+            self._messages.notice(str(error), "warning")
         self._screen.invalidate_screen()
 
 

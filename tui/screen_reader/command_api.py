@@ -1,8 +1,7 @@
-"""The screen as commands and panels know it, in lines: panels are said and answered."""
+"""The screen as commands and panels use it, in lines: panels are read out and answered."""
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import sys
 from collections.abc import Callable, Sequence
@@ -60,31 +59,14 @@ class Field:
         return text
 
 
-class FlatScreen:
-    """Implements `CommandScreen`."""
+class LineSession:
+    """The conversation; what commands send waits until they have ended."""
 
-    def __init__(self, talk: Talk, folder: Path) -> None:
+    def __init__(self, talk: Talk) -> None:
         """Take the run."""
-        self.composer = Field()
-        self.folder = folder
         self._talk = talk
-        self._prompts: list[str] = []
-        self._after: list[AsyncIterator[AgentEvent]] = []
-
-    async def run_command(self, text: str) -> None:
-        """Do what a line that begins with a slash asks for."""
-        await run_command(text, self)
-        for events in self._after:
-            await self._talk.say_events(events)
-        self._after.clear()
-        left = self.composer.take()
-        if left:
-            self._talk.notice(f"type on from here: {left}")
-
-    def take_prompts(self) -> list[str]:
-        """Return what commands want to be sent, and forget it."""
-        prompts, self._prompts = self._prompts, []
-        return prompts
+        self.prompts: list[str] = []
+        self.compactions: list[AsyncIterator[AgentEvent]] = []
 
     @property
     def conversation(self) -> ConversationPort | None:
@@ -102,56 +84,81 @@ class FlatScreen:
         assert self.commands is not None
         return self.commands.registry
 
-    @property
-    def action_ids(self) -> frozenset[str]:
-        """Keys do nothing here."""
-        return frozenset()
+    def send(self, text: str) -> None:
+        """Send a prompt once the command has ended."""
+        self.prompts.append(text)
 
-    @property
-    def keymap(self) -> Keymap:
-        """The keys of the drawn screen."""
-        # It takes key names from the screen's library, which nothing else here loads.
-        from tui.input.keymap import default_keymap
+    def compact(self, focus: str, part: HistoryPart | None = None) -> None:
+        """Summarise the history, or a part of it, once the command has ended."""
+        if self.conversation is not None:
+            self.compactions.append(self.conversation.compact(focus, part))
 
-        return default_keymap()
+    def show_history(self, messages: Sequence[Message]) -> None:
+        """Report how much is left of the conversation."""
+        count = sum(1 for message in messages if message.origin == "person")
+        self._talk.notice(f"the conversation has {count} prompts now")
 
-    @property
-    def theme_name(self) -> str:
-        """Nothing is coloured."""
-        return "none"
-
-    @property
-    def themes_dir(self) -> tuple[Path, ...]:
-        """Nothing is coloured."""
-        return ()
-
-    def notice(self, text: str, level: str = "info") -> None:
-        """Say a line."""
-        self._talk.notice(text, level)
-
-    def output_line(self) -> str:
-        """Return what output costs: nothing worth telling, lines are written once."""
-        return ""
-
-    def hint(self, text: str) -> None:
-        """Say what the status line would."""
-        self._talk.notice(text)
-
-    def name_window(self, title: str) -> None:
-        """The window's title stays the terminal's own."""
+    async def restart(self, session_id: str | None) -> None:
+        """Leave this conversation for another session, or a new one."""
+        await self._talk.restart(session_id)
 
     def leave(self) -> None:
         """End the program."""
         self._talk.leave()
 
-    def send(self, text: str) -> None:
-        """Send a prompt once the command has ended."""
-        self._prompts.append(text)
 
-    def compact(self, focus: str, part: HistoryPart | None = None) -> None:
-        """Summarise the history, or a part of it, once the command has ended."""
-        if self.conversation is not None:
-            self._after.append(self.conversation.compact(focus, part))
+class LineAppearance:
+    """Nothing is coloured, and every call is one line; settings are for the drawn screen."""
+
+    themes_dir: tuple[Path, ...] = ()
+    wanted_theme = "none"
+    colours_code = False
+
+    def choose_theme(self, name: str) -> None:
+        """Change nothing."""
+
+    def use_theme(self, theme: Theme) -> None:
+        """Change nothing."""
+
+    def colour_code(self, is_on: bool) -> None:
+        """Change nothing."""
+
+    def colour_prompt(self, role: Role) -> None:
+        """Change nothing."""
+
+    def toggle_focus(self) -> bool:
+        """Return that every call is one line already."""
+        return True
+
+
+class LineWorkspace:
+    """Directory, settings and clipboard; the editor and the window are the user's own."""
+
+    def __init__(
+        self, folder: Path, session: LineSession, notice: Callable[[str, str], None]
+    ) -> None:
+        """`notice` writes a line of a level."""
+        self.folder = folder
+        self._session = session
+        self._notice = notice
+
+    def display_path(self, path: Path) -> str:
+        """Return a directory as users write it."""
+        return str(path)
+
+    async def save_setting(self, key: str, value: object) -> None:
+        """Write one of the user's own settings."""
+        center = self._session.commands
+        if center is None:
+            return
+        from tui.app.save_setting import save_setting  # with the first setting that is written
+
+        if problem := await save_setting(center.context.agent_home, key, value):
+            self._notice(problem, "warning")
+
+    def edit_file(self, path: Path) -> None:
+        """Name the file: what an editor draws is the user's choice."""
+        self._notice(f"open this file in your editor: {path}", "info")
 
     def copy_to_clipboard(self, text: str) -> None:
         """Hand text to the terminal's clipboard."""
@@ -161,69 +168,69 @@ class FlatScreen:
             )
             sys.stdout.flush()
 
-    def edit_file(self, path: Path) -> None:
-        """Say where the file is: what an editor draws is the user's choice."""
-        self._talk.notice(f"open this file in your editor: {path}")
+    def name_window(self, title: str) -> None:
+        """Leave the window's title as it is."""
+
+    def output_line(self) -> str:
+        """Return no figures of the output: lines are written once."""
+        return ""
+
+
+class LineKeys:
+    """Keys do nothing here; help shows those of the drawn screen."""
+
+    action_ids: frozenset[str] = frozenset()
 
     @property
-    def wanted_theme(self) -> str:
-        """Nothing is coloured."""
-        return "none"
+    def keymap(self) -> Keymap:
+        """The keys of the drawn screen."""
+        # It takes key names from the screen's library, which nothing else here loads.
+        from tui.input.keymap import default_keymap
 
-    def toggle_focus(self) -> bool:
-        """Every call is one line already."""
-        return True
+        return default_keymap()
 
-    def colour_prompt(self, role: Role) -> None:
-        """Nothing is coloured."""
 
-    def choose_theme(self, name: str) -> None:
-        """Nothing is coloured; the drawn screen will be."""
+class LineScreen:
+    """Implements `CommandScreen`."""
 
-    @property
-    def colours_code(self) -> bool:
-        """Nothing is coloured."""
-        return False
+    def __init__(self, talk: Talk, folder: Path) -> None:
+        """Take the run."""
+        self._talk = talk
+        self.session = LineSession(talk)
+        self.appearance = LineAppearance()
+        self.workspace = LineWorkspace(folder, self.session, talk.notice)
+        self.keys = LineKeys()
+        self.composer = Field()
 
-    def colour_code(self, is_on: bool) -> None:
-        """Nothing is coloured; the drawn screen will be."""
+    async def run_command(self, text: str) -> None:
+        """Run the command of a line that begins with a slash."""
+        await run_command(text, self)
+        for events in self.session.compactions:
+            await self._talk.say_events(events)
+        self.session.compactions.clear()
+        left = self.composer.take()
+        if left:
+            self._talk.notice(f"type on from here: {left}")
 
-    def use_theme(self, theme: Theme) -> None:
-        """Nothing is coloured."""
+    def take_prompts(self) -> list[str]:
+        """Return the prompts that commands send, and forget them."""
+        prompts, self.session.prompts = self.session.prompts, []
+        return prompts
 
-    async def keep_setting(self, key: str, value: object) -> None:
-        """Write one of the user's own settings."""
-        center = self.commands
-        if center is None:
-            return
-        from agent.errors import AgentError  # with the first setting that is kept
-        from agent.settings.change import set_value
+    def notice(self, text: str, level: str = "info") -> None:
+        """Write a line."""
+        self._talk.notice(text, level)
 
-        file = center.context.agent_home / "settings.json"
-        try:
-            await asyncio.to_thread(set_value, file, key, value)
-        except (AgentError, OSError) as error:
-            self._talk.notice(f"not kept: {error}", "warning")
-
-    def display_path(self, path: Path) -> str:
-        """Return a folder as users write it."""
-        return str(path)
-
-    def show_history(self, messages: Sequence[Message]) -> None:
-        """Say how much is left of the conversation."""
-        count = sum(1 for message in messages if message.origin == "person")
-        self._talk.notice(f"the conversation has {count} prompts now")
+    def hint(self, text: str) -> None:
+        """Write what the status line would show."""
+        self._talk.notice(text)
 
     async def show_dialog(self, dialog: AsksFor[AnswerT]) -> AnswerT:
-        """Say a panel and return its answer."""
+        """Read out a panel and return its answer."""
         return await self._talk.asker.ask(dialog)
-
-    async def restart(self, session_id: str | None) -> None:
-        """Leave this conversation for another session, or a new one."""
-        await self._talk.restart(session_id)
 
 
 if TYPE_CHECKING:
 
-    def _proof(screen: FlatScreen) -> CommandScreen:
+    def _proof(screen: LineScreen) -> CommandScreen:
         return screen

@@ -26,7 +26,7 @@ from tui.app.claude_settings_notice import notes_of_start
 from tui.commands import meant_by
 from tui.conversation.factory import ConversationMaker
 from tui.ports.conversation import ConversationPort, ScreenPorts
-from tui.screen_reader.command_api import FlatScreen
+from tui.screen_reader.command_api import LineScreen
 from tui.screen_reader.dialogs import Asker, FlatContender, FlatPerson
 from tui.screen_reader.event_lines import Narrator
 from tui.screen_reader.line_input import LineReader
@@ -67,7 +67,7 @@ class _FlatRun:
         self._options = options
         self._env = env
         self._maker = ConversationMaker(options, launch_dir, env, self)
-        self._screen = FlatScreen(self, launch_dir)
+        self._screen = LineScreen(self, launch_dir)
         self._narrator = Narrator()
         self._waiting: list[str] = []
         """Lines typed ahead, which become prompts."""
@@ -97,7 +97,7 @@ class _FlatRun:
 
     async def begin(self) -> None:
         """Make a conversation and say what it is."""
-        person = FlatPerson(self.asker, lambda: self._screen.commands)
+        person = FlatPerson(self.asker, lambda: self._screen.session.commands)
         contender = FlatContender(
             self.asker,
             self._maker.suggest_grants,
@@ -141,7 +141,7 @@ class _FlatRun:
 
     def use_folder(self, folder: Path) -> None:
         """Work in the demo's copy of its sample project."""
-        self._screen.folder = folder
+        self._screen.workspace.folder = folder
 
     def name_window(self, title: str) -> None:
         """The window's title stays the terminal's own."""
@@ -237,14 +237,14 @@ class _FlatRun:
 
     async def _run_shell(self, command: str) -> None:
         """Run the user's own command, say its output, then tell the model of it."""
-        from tui.app.bang_commands import hear_of, own_shell  # rarely used
+        from tui.app.bang_commands import pass_result, user_shell  # rarely used
 
         assert self.conversation is not None
-        shell = own_shell(command, self.conversation, child_environment(self._env, {}))
+        shell = user_shell(command, self.conversation, child_environment(self._env, {}))
         if shell is None:
             return
         await self.say_events(shell.events())
-        if note := hear_of(shell, self.conversation, self.notice):
+        if note := pass_result(shell, self.conversation, self.notice):
             await self._run_prompt(note)
 
     def _keep(self, lines: Sequence[str]) -> None:

@@ -22,8 +22,8 @@ from permissions.base.process.worker_threads import run_to_end
 from permissions.base.text.sanitize import sanitize
 from themes.registry import DEFAULT_THEME, load_theme
 from themes.theme import ThemeError
-from tui.app.app import AgentApp
-from tui.app.app_options import AppOptions, ExitReport
+from tui.app.app import AgentApp, AppOptions
+from tui.app.session_control import ExitReport
 from tui.conversation.factory import ConversationMaker
 from tui.prompt.external_editor import edit_file, edit_text, editor_command
 from tui.terminal.background import dark_from_environment
@@ -158,7 +158,7 @@ class _ScreenRun:
     async def _keep_unsent(self) -> str:
         """Keep what was typed before there was a conversation; return what to say of it."""
         sent = [prompt.text for prompt in self.app.runner.queued]
-        draft = self.app.keyboard.kept_text
+        draft = self.app.unsent.text
         options = self.maker.options
         if self.maker.assembled is not None or options.demo or not (sent or draft):
             return ""
@@ -214,15 +214,15 @@ class _ScreenRun:
 
     def notice(self, text: str, level: str = "info") -> None:
         """Add a line of our own to the transcript."""
-        self.app.notice(text, level)
+        self.app.notices.notice(text, level)
 
     def use_folder(self, folder: Path) -> None:
         """Show the demo's copy as the folder that is worked in."""
-        self.app.use_folder(folder)
+        self.app.workspace.use_folder(folder)
 
     def name_window(self, title: str) -> None:
         """Show a session's name as the window's title."""
-        self.app.name_window(title)
+        self.app.workspace.name_window(title)
 
     def take_draft(self, text: str) -> bool:
         """Put what was typed and not sent back into the prompt."""
@@ -231,7 +231,7 @@ class _ScreenRun:
 
     def pass_on(self, sequence: str) -> None:
         """Write what a hook asks for to the terminal."""
-        self.app.pass_on(sequence)
+        self.app.terminal.write(sequence)
 
     async def show_past(self, path: Path) -> None:
         """Show the end of the session that is resumed; more of it as the user scrolls up."""

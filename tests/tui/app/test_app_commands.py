@@ -59,7 +59,7 @@ async def test_what_the_disk_refuses_ends_the_command_alone(tmp_path: Path) -> N
     app = make_app(conversation)
     async with app.run_test(size=(70, 24)) as pilot:
         await settled(pilot)
-        app.submit("/add-dir " + "x" * 5000)
+        app.submission.submit("/add-dir " + "x" * 5000)
         await settled(pilot)
         assert app.is_running
         assert "/add-dir: File name too long" in transcript_of(app)
@@ -184,7 +184,7 @@ async def test_another_session_waits_for_the_turn_and_says_which_key_ends_it() -
     app.conversations._release = release
     async with app.run_test(size=(90, 24)) as pilot:
         await send(pilot, "go")
-        await app.restart(None)
+        await app.session.restart(None)
         await pilot.pause()
         said = "A prompt is still being worked on: press esc to interrupt it, then try again."
         assert await app.conversations.change("other") == said
@@ -262,8 +262,7 @@ async def test_the_caret_moves_with_the_prompt_that_a_menu_pushes_up() -> None:
 
 
 async def test_notices_of_the_start_are_shown() -> None:
-    app = make_app()
-    app.options = replace(app.options, notices=("settings.json: unknown key",))
+    app = make_app(notices=("settings.json: unknown key",))
     async with app.run_test(size=(60, 20)) as pilot:
         await settled(pilot)
         assert "! settings.json: unknown key" in transcript_of(app)
@@ -277,8 +276,7 @@ async def test_a_half_typed_prompt_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
     async with app.run_test(size=(60, 20)) as pilot:
         await settled(pilot)
         await pilot.press(*keys("half"))
-        assert app.drafts.is_planned
-        app.drafts.keep()
+        app.drafts.settle()
         assert conversation.draft == "half"
 
 
@@ -386,9 +384,7 @@ async def test_a_table_that_decided_is_not_named(stood_s: float, said: bool) -> 
 
 def with_shell(conversation: RecordedConversation, folder: Path) -> AgentApp:
     conversation.cwd = folder
-    app = make_app(conversation)
-    app.options = replace(app.options, shell_env={"PATH": os.environ["PATH"]})
-    return app
+    return make_app(conversation, shell_env={"PATH": os.environ["PATH"]})
 
 
 async def test_a_shell_command_runs_at_once_and_the_model_hears_of_it(tmp_path: Path) -> None:
@@ -464,7 +460,7 @@ async def test_a_command_that_runs_is_kept_as_a_draft_until_it_ends(tmp_path: Pa
         await until_kept("new")
         await pilot.press("ctrl+u")
         await until_kept("!echo started; sleep 60")
-        app.typed_commands.kill_latest()
+        app.bang_commands.kill_latest()
         await until_kept("")
 
 
@@ -525,7 +521,7 @@ async def test_the_screen_runs_in_every_theme(theme: str) -> None:
         await send(pilot, "hi")
         assert "Hello." in transcript_of(app)
         await send(pilot, "/theme ansi16")
-        assert app.theme_name == "ansi16"
+        assert app.appearance.theme.name == "ansi16"
 
 
 async def test_focus_shows_one_line_of_each_call_and_more_again() -> None:
@@ -658,13 +654,12 @@ async def test_escape_ends_what_runs_before_it_leaves_the_shells_mode() -> None:
 
 
 async def test_the_folder_of_a_demo_is_shown_once_it_is_there() -> None:
-    app = make_app(played([]))
-    app.options = replace(app.options, awaits_demo=True)
+    app = make_app(played([]), awaits_demo=True)
     async with app.run_test(size=(80, 20)) as pilot:
         await settled(pilot)
         header = app.transcript
-        app.show_header()
+        app.workspace.show_header()
         assert "slugs" not in plain(header._header)
         assert "Try: The total" in plain(header._header)
-        app.use_folder(Path("/tmp/copy"))
+        app.workspace.use_folder(Path("/tmp/copy"))
         assert "/tmp/copy" in plain(header._header)

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 
 import pytest
-from msgspec.structs import replace
 from textual import events
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
@@ -25,7 +24,7 @@ from tests.tui.recorded import (
     until_interrupted,
 )
 from tui.app.app import AgentApp
-from tui.app.app_options import ExitReport
+from tui.app.session_control import ExitReport
 from tui.widgets.rows_widget import RowsWidget
 
 T = "t1"
@@ -99,9 +98,9 @@ async def test_a_mode_chosen_before_the_conversation_exists_counts() -> None:
     conversation = played()
     app = make_app(conversation)
     async with app.run_test(size=(80, 20)) as pilot:
-        app.keyboard.cycle_mode()
+        app.keys.perform("chat:cycleMode")
         await settled(pilot)
-        app.keyboard.cycle_mode()
+        app.keys.perform("chat:cycleMode")
         assert conversation.mode is Mode.PLAN
 
 
@@ -430,7 +429,6 @@ async def test_nothing_runs_while_idle() -> None:
     app = make_app(played([TextDelta(T, "m1", 0, "done")]))
     async with app.run_test(size=(60, 20)) as pilot:
         await send(pilot, "go")
-        assert not app.lines.is_turning
         assert not app.bridge.clock.is_waiting
         pumps: list[MessagePump] = [app, app.screen, *app.screen.walk_children()]
         assert [timer.name for pump in pumps for timer in pump._timers if is_repeating(timer)] == []
@@ -474,10 +472,10 @@ async def test_a_caret_that_moves_alone_makes_a_frame() -> None:
 
 async def test_the_status_tells_what_the_output_costs(monkeypatch: pytest.MonkeyPatch) -> None:
     app = make_app(played())
-    monkeypatch.setattr(app, "output_line", lambda: "output 12 B/s")
+    monkeypatch.setattr(app.workspace, "output_line", lambda: "output 12 B/s")
     async with app.run_test(size=(80, 40)) as pilot:
         await settled(pilot)
-        app.submit("/status")
+        app.submission.submit("/status")
         await app.workers.wait_for_complete()
         assert "output 12 B/s" in transcript_of(app)
 
@@ -530,8 +528,7 @@ async def test_a_backslash_before_the_cursor_makes_enter_a_line_break() -> None:
 )
 async def test_the_spinner_says_which_key_reaches_us(env: dict[str, str], key: str) -> None:
     conversation = played([])
-    app = make_app(conversation)
-    app.options = replace(app.options, env=env)
+    app = make_app(conversation, env=env)
     assert conversation.commands is not None
     shells = conversation.commands.context.shells
     async with app.run_test(size=(80, 20)) as pilot:

@@ -25,7 +25,7 @@ from tests.tui.recorded import RecordedConversation, Step, ask, make_app
 from tests.tui.screen.twin import RendersTwice, resize_event
 from tests.tui.transcript.samples import DIFF
 from tui.app.app import AgentApp
-from tui.app.app_options import ExitReport
+from tui.app.session_control import ExitReport
 
 T = "t1"
 ANSWER = """Look at **`slug`** first, 漢字 🎉 included.
@@ -142,7 +142,7 @@ async def test_every_frame_of_the_app_equals_textuals_own(seed: int) -> None:
     assert isinstance(app, TwinAgentApp)
     async with app.run_test(size=SIZES[seed % 4], notifications=True) as pilot:
         await pilot.pause()
-        app.submit("Fix the slugs, 漢字 too")
+        app.submission.submit("Fix the slugs, 漢字 too")
         for _ in range(60):
             await act(app, pilot, dice, gate)
             await pilot.pause()

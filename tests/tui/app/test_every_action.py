@@ -20,7 +20,7 @@ from tests.tui.app.test_app_keys import T, send, settled, text_of
 from tests.tui.dialogs.test_dialogs import OFFER, PENDING, QUESTIONS
 from tests.tui.recorded import RecordedConversation, Step, make_app, until_interrupted
 from tui.app.app import AgentApp
-from tui.app.app_options import ExitReport
+from tui.app.session_control import ExitReport
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import PermissionAsk
@@ -77,7 +77,7 @@ class Scene:
             app.dialogs._scroll,
             (conversation.mode, conversation.received[:], conversation.interrupted.is_set()),
             app.done[:],
-            app.colours_code,
+            app.appearance.colours_code,
             app._exit,
             app.dialogs.current is not None and app.dialogs.current.is_done,
         )
@@ -211,7 +211,7 @@ def panel(*keys: str, **options: Any) -> Setting:
 
 
 async def model_panel(scene: Scene) -> None:
-    scene.app.submit("/model")
+    scene.app.submission.submit("/model")
     await settled(scene.pilot)
     await scene.press("right")
 
@@ -219,7 +219,7 @@ async def model_panel(scene: Scene) -> None:
 async def theme_panel(scene: Scene) -> None:
     scene.conversation.scripts[:] = [[TextDelta(T, "m1", 0, "```python\ndef f(): pass\n```")]]
     await talked(scene)
-    scene.app.submit("/theme")
+    scene.app.submission.submit("/theme")
     await settled(scene.pilot)
 
 
@@ -371,7 +371,7 @@ def make_scene_app(action: Action, scratch: Path) -> SceneApp:
     conversation.send_to_background = to_background  # type: ignore[method-assign]
     if not action.keys:
         change = BindingChange(action.context, (FREE_KEY,), action.id)
-        app.use_keys(app.keymap.changed([change]))
+        app.keys.use(app.keys.keymap.changed([change]))
     return app
 
 

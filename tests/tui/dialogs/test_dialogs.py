@@ -423,8 +423,8 @@ async def test_the_dialog_closes_when_somebody_else_was_faster() -> None:
     async with app.run_test(size=(80, 30)) as pilot:
         await send(pilot, "go")
         assert app.dialogs.open_count == 1
-        assert app.conversation is not None
-        app.conversation.interrupt()
+        assert app.conversations.current is not None
+        app.conversations.current.interrupt()
         await settled(pilot)
         assert app.dialogs.open_count == 0
         await pilot.press("x")

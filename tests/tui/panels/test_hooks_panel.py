@@ -29,8 +29,8 @@ SECTION = {
 
 def with_hooks(app: AgentApp) -> None:
     """Configure the section as the user's."""
-    assert app.commands is not None
-    runner = app.commands.context.hooks
+    assert app.conversations.commands is not None
+    runner = app.conversations.commands.context.hooks
     layer = HookLayer(HookSource.USER, {"hooks": SECTION}, file="/home/ada/.agent/settings.json")
     runner.replace_config(build_config([layer]))
 
@@ -59,8 +59,8 @@ async def test_a_handler_tells_what_it_did(tmp_path: Path) -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
         with_hooks(app)
-        assert app.commands is not None
-        runner = app.commands.context.hooks
+        assert app.conversations.commands is not None
+        runner = app.conversations.commands.context.hooks
         runner._session.cwd = tmp_path
         await runner.run(payload_of("Bash(rm x)"))
         text = await opened(pilot, "/hooks")
@@ -110,7 +110,7 @@ async def test_a_background_hook_wakes_an_idle_screen() -> None:
     app = make_app()
     async with app.run_test(size=(80, 30)) as pilot:
         await settled(pilot)
-        conversation = app.conversation
+        conversation = app.conversations.current
         assert isinstance(conversation, RecordedConversation)
         conversation.is_woken = True
         conversation.on_wake()
@@ -123,7 +123,7 @@ async def test_a_hook_that_wakes_during_a_compaction_is_heard_after_it() -> None
     app = make_app()
     async with app.run_test(size=(80, 30)) as pilot:
         await settled(pilot)
-        conversation = app.conversation
+        conversation = app.conversations.current
         assert isinstance(conversation, RecordedConversation)
         app.runner.run_events(conversation.compact())
         conversation.is_woken = True

@@ -33,7 +33,7 @@ async def test_a_list_shows_more_in_a_high_screen_and_leaves_some_of_it(
 
 
 async def _show(app: AgentApp, panel: ListPanel) -> None:
-    await app.show_dialog(panel)
+    await app.command_api.show_dialog(panel)
 
 
 @pytest.mark.parametrize(("height", "offers"), [(12, 3), (15, 5), (24, 6), (40, 10), (60, 12)])

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from agent.events import TextDelta
@@ -15,7 +14,7 @@ from permissions.rules.grammar import RuleBehavior
 from tests.tui.app.test_app_keys import played, send, settled, text_of, transcript_of
 from tests.tui.recorded import RecordedConversation, center_for, make_app
 from tui.app.app import AgentApp
-from tui.app.app_options import ExitReport
+from tui.app.session_control import ExitReport
 from tui.dialogs.dialog import DialogView
 from tui.panels import PANELS
 from tui.panels.config import choices_of
@@ -176,9 +175,9 @@ async def test_a_setting_that_cannot_be_is_not_kept(typed: str, said: str) -> No
     app = make_app(played([]))
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
-        assert app.commands is not None
-        file = app.commands.context.agent_home / "settings.json"
-        app.submit(f"/config {typed}")
+        assert app.conversations.commands is not None
+        file = app.conversations.commands.context.agent_home / "settings.json"
+        app.submission.submit(f"/config {typed}")
         await settled(pilot)
         assert said in transcript_of(app)
         assert not file.exists()
@@ -204,7 +203,7 @@ async def test_the_model_is_kept_unless_it_is_for_this_session_only(tmp_path: Pa
         home = tmp_path / key
         async with app.run_test(size=(80, 30)) as pilot:
             await settled(pilot)
-            app.options = replace(app.options, agent_home=home)
+            app.workspace.agent_home = home
             await opened(pilot, "/model")
             await settled(pilot)
             await pilot.press("j", key)
@@ -296,7 +295,7 @@ async def test_code_loses_its_colours_in_the_theme_panel_and_gets_them_back(tmp_
         return max(len(row.runs) for _, row in rows if "def f" in row.text)
 
     async with app.run_test(size=(80, 30)) as pilot:
-        app.options = replace(app.options, agent_home=tmp_path)
+        app.workspace.agent_home = tmp_path
         app.highlighter._executor = None
         await send(pilot, "go")
         coloured = inks()

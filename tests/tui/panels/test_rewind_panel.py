@@ -15,7 +15,7 @@ from tests.tui.app.test_app_keys import settled, text_of, transcript_of
 from tests.tui.panels.test_panels import opened
 from tests.tui.recorded import RecordedConversation, make_app
 from tui.app.app import AgentApp
-from tui.app.app_options import ExitReport
+from tui.app.session_control import ExitReport
 
 
 @dataclass
@@ -78,7 +78,7 @@ async def test_without_changed_files_nothing_happens_before_it_was_chosen() -> N
         assert "Restore code" not in text
         await pilot.press("end", "enter")
         await settled(pilot)
-        conversation = app.conversation
+        conversation = app.conversations.current
         assert conversation is not None
         assert len(conversation.messages) == 3
         await menu(pilot, app, "down")

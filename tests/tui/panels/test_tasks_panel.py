@@ -33,7 +33,7 @@ async def test_output_is_followed_while_it_is_written(
                     await settled(pilot)
 
         await settled(pilot)
-        app.submit("/tasks")
+        app.submission.submit("/tasks")
         await shows("running")
         await pilot.press("enter")
         await shows("   40")

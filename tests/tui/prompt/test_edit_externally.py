@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -31,9 +30,6 @@ class Screen:
         self.steps.append("drawn")
 
     def notice(self, text: str, level: str = "info") -> None: ...
-    def display_path(self, path: Path) -> str:
-        return str(path)
-
     def hint(self, text: str) -> None: ...
 
 
@@ -51,7 +47,7 @@ def test_enter_ctrl_c_and_the_end_of_input_go_back(
 ) -> None:
     screen, in_force = Screen(), signal.getsignal(signal.SIGINT)
     monkeypatch.setattr(sys, "stdin", stdin)
-    Editing(screen, None, None).to_terminal("all\x1b[2J of it")
+    Editing(screen, screen, str, None, None).to_terminal("all\x1b[2J of it")
     assert screen.steps == ["lent", "back", "drawn"]
     assert capsys.readouterr().out.startswith("all of it\n")
     assert signal.getsignal(signal.SIGINT) is in_force

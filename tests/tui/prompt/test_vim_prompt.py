@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from tests.tui.app.test_app_keys import send, settled, text_of
 from tests.tui.recorded import RecordedConversation, center_for, make_app, until_interrupted
@@ -92,7 +91,7 @@ async def test_vims_keys_are_there_before_the_conversation_is(tmp_path: Path) ->
         json.dumps({"editorMode": "vim", "vimInsertModeRemaps": {"jj": "<Esc>", "k": 1}})
     )
     app = make_app(RecordedConversation([]))
-    app.options = replace(app.options, agent_home=tmp_path)
+    app.workspace.agent_home = tmp_path
     never = asyncio.Event()
 
     async def make(_ports: object) -> RecordedConversation:

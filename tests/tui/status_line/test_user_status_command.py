@@ -89,7 +89,7 @@ async def test_lines_stand_on_their_own_and_a_link_leads_on(tmp_path: Path) -> N
         assert first.split() == ["here", "0" * 69 + "1"]
         assert second.strip() == "second"
         assert mode.startswith(" ⏸ manual mode on")
-        assert app.own_status.lines[0][1][1].link == "https://x.org/"
+        assert app.user_status.lines[0][1][1].link == "https://x.org/"
 
 
 async def test_a_command_is_told_and_its_colours_are_the_themes(tmp_path: Path) -> None:
@@ -98,10 +98,10 @@ async def test_a_command_is_told_and_its_colours_are_the_themes(tmp_path: Path) 
     app = make_app(conversation)
     async with app.run_test(size=(100, 24)) as pilot:
         await settled(pilot)
-        app.own_status.plan(0.01)
+        app.user_status.plan(0.01)
         while "all green" not in text_of(app.status_line):
             await pilot.pause()
-        (own,) = app.own_status.lines
+        (own,) = app.user_status.lines
         assert [(text, ink.role) for text, ink in own] == [
             (" ", Role.MUTED),
             ("all green", Role.SUCCESS),

@@ -90,7 +90,7 @@ async def test_the_command_copies_an_answer_or_its_code(command: str, copied: st
     app = make_app(RecordedConversation([], messages=tuple(answers)))
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
-        app.submit(command)
+        app.submission.submit(command)
         await app.workers.wait_for_complete()
         assert app.clipboard == copied
 
@@ -119,7 +119,7 @@ async def test_a_piece_is_written_to_a_new_file(tmp_path: Path) -> None:
     app = with_code()
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
-        conversation = app.conversation
+        conversation = app.conversations.current
         assert isinstance(conversation, RecordedConversation)
         conversation.cwd = tmp_path
         for said in ("written to", "Not written"):

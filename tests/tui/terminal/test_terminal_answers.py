@@ -33,15 +33,15 @@ def test_answers_that_somebody_waits_for_are_messages_and_no_keys() -> None:
 
 async def test_the_screen_turns_light_and_dark_with_the_terminal() -> None:
     app = make_app()
-    app.themes.wanted = "auto"
+    app.appearance.themes.wanted = "auto"
     async with app.run_test(size=(70, 24)) as pilot:
         await settled(pilot)
         app.post_message(TerminalReply(WHITE))
         await pilot.pause()
-        assert (app.options.theme.name, app.palette.theme.name) == ("light", "light")
+        assert (app.appearance.theme.name, app.palette.theme.name) == ("light", "light")
         app.post_message(TerminalReply(BLACK))
         await pilot.pause()
-        assert app.options.theme.name == "dark"
+        assert app.appearance.theme.name == "dark"
 
 
 async def test_a_chosen_theme_stays() -> None:
@@ -50,7 +50,7 @@ async def test_a_chosen_theme_stays() -> None:
         await settled(pilot)
         app.post_message(TerminalReply(WHITE))
         await pilot.pause()
-        assert app.options.theme.name == "high-contrast"
+        assert app.appearance.theme.name == "high-contrast"
 
 
 @pytest.mark.parametrize("key", ["reducedMotion", "prefersReducedMotion"])

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from tests.tui.app.test_app_keys import send, settled, transcript_of
 from tests.tui.panels.test_panels import opened
@@ -116,9 +115,7 @@ async def test_the_theme_panel_tells_what_is_wrong_once(
     tmp_path: Path, content: str, said: str
 ) -> None:
     (tmp_path / "odd.toml").write_text(content)
-    app = make_app(RecordedConversation([]))
-    app.options = replace(app.options, themes_dir=(tmp_path,))
-    app.themes._themes_dir = (tmp_path,)
+    app = make_app(RecordedConversation([]), themes_dir=(tmp_path,))
     async with app.run_test(size=(90, 40)) as pilot:
         await settled(pilot)
         await send(pilot, "/theme odd")
@@ -188,14 +185,12 @@ def test_the_background_is_known_at_the_next_start(tmp_path: Path) -> None:
 
 async def test_the_panel_shows_a_theme_of_claude_code_as_the_one_in_use(tmp_path: Path) -> None:
     (tmp_path / "dusk.json").write_text('{"name": "Dusk", "base": "dark", "overrides": {}}')
-    app = make_app()
-    app.options = replace(app.options, themes_dir=(tmp_path,))
-    app.themes._themes_dir = (tmp_path,)
+    app = make_app(themes_dir=(tmp_path,))
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
-        app.choose_theme("custom:dusk")
+        app.appearance.choose_theme("custom:dusk")
         assert "❯ ● dusk" in await opened(pilot, "/theme")
         await pilot.press("up", "escape")
         await settled(pilot)
-        assert app.themes.wanted == "dusk"
+        assert app.appearance.themes.wanted == "dusk"
         assert app.palette.theme.label == "Dusk"

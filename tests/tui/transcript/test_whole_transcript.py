@@ -15,7 +15,7 @@ from tests.tui.app.test_app_keys import settled, text_of, transcript_of
 from tests.tui.recorded import RecordedConversation, make_app
 from tests.tui.transcript.test_earlier_pages import answer, session
 from tui.app.app import AgentApp
-from tui.app.app_options import ExitReport
+from tui.app.session_control import ExitReport
 from tui.input.event import RoutedEvent
 from tui.input.event_kind import EventKind
 from tui.text.highlight import Highlighter
@@ -114,7 +114,7 @@ async def test_the_start_is_the_session_s_and_another_key_gives_it_up(tmp_path: 
         await done(pilot, app)
         assert "the first question" in transcript_of(app)
         app.document.start_over()
-        app.events_shown.show()
+        app.presenter.show()
         await app.past.open(tmp_path / "s.jsonl")
         app.keyboard.reading.finder.to_start()
         app.keyboard.reading.finder.give_up()

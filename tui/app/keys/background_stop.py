@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tui.status_line.hint import Hint
-
 if TYPE_CHECKING:
     from agent.commands.service import CommandService
     from agent.tools.shell.shell_process import ShellProcess
@@ -17,12 +15,12 @@ AGAIN_S: Final = 3.0
 
 
 class BackgroundStop:
-    """What one user's two presses end."""
+    """Counts the presses of its key."""
 
     def __init__(
         self,
         center: Callable[[], CommandService | None],
-        hint: Hint,
+        hint: Callable[[str], None],
         start_worker: Callable[[Awaitable[None]], None],
         key: Callable[[], str],
         clock: Callable[[], float],
@@ -41,18 +39,18 @@ class BackgroundStop:
         shells = center.context.shells.all() if center is not None else ()
         running = [shell for shell in shells if shell.is_running]
         if not running:
-            self._hint.say("nothing runs in the background")
+            self._hint("nothing runs in the background")
         elif self._clock() > self._until_s:
             self._until_s = self._clock() + AGAIN_S
             key = self._key() or "the key"
-            self._hint.say(f"press {key} again to stop {_commands(running)}")
+            self._hint(f"press {key} again to stop {_commands(running)}")
         else:
             self._until_s = float("-inf")
             self._start_worker(self._stop(running))
 
     async def _stop(self, running: Sequence[ShellProcess]) -> None:
         await asyncio.gather(*(shell.stop() for shell in running))
-        self._hint.say(f"stopped {_commands(running)}")
+        self._hint(f"stopped {_commands(running)}")
 
 
 def _commands(shells: Sequence[ShellProcess]) -> str:

@@ -1,368 +1,257 @@
-"""Wires what keys do on the main screen: one table from action to what performs it."""
+"""Connects the keys of the main screen with what they do: modes of the keyboard, and actions."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
-from tui.app.app_options import AppOptions
-from tui.app.bang_commands import TypedCommands
-from tui.app.bottom_lines import Lines
+from msgspec import Struct
+
+from tui.app.bang_commands import BangCommands
+from tui.app.bottom_lines import BottomLines
 from tui.app.conversation_holder import ConversationHolder
 from tui.app.keys.background_stop import BackgroundStop
-from tui.app.keys.key_actions import KeyActions
-from tui.app.keys.key_panels import OwnPanels
-from tui.app.keys.keyboard_selection import Marking
+from tui.app.keys.conversation_keys import ConversationKeys
+from tui.app.keys.image_paste import ImagePaste
+from tui.app.keys.key_modes import KeyMode, KeyModes
+from tui.app.keys.key_panels import KeyPanels
+from tui.app.keys.key_table import KeyTable
+from tui.app.keys.keyboard_selection import KeyboardSelection
 from tui.app.keys.prompt_keys import PromptKeys
-from tui.app.keys.quit_keys import Leaving
+from tui.app.keys.prompt_mode import PromptMode
+from tui.app.keys.quit_keys import QuitKeys
+from tui.app.main_screen import MainScreen, ScreenRuntime
+from tui.app.notices import Notices
 from tui.app.prompt_runner import PromptRunner
-from tui.dialogs.host import DialogHost
+from tui.app.unsent_text import UnsentText
+from tui.app.workspace import ScreenWorkspace
+from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader
-from tui.prompt.completion_menu import CompletionMenu
 from tui.prompt.completions import PromptCompletions
-from tui.prompt.composer import Composer
 from tui.prompt.edit_externally import Editing
 from tui.prompt.file_completion import FileCompletion, FilesBelow, SuggestionCommand
 from tui.prompt.history_search import HistorySearch
 from tui.prompt.prompt_history import PromptHistory
 from tui.prompt.prompt_log import TypedPromptLog
 from tui.prompt.vim_setting import VimSetting
-from tui.status_line.hint import Hint
 from tui.status_line.user_status_command import UserStatusCommand
 from tui.transcript.earlier_pages import EarlierPages
 from tui.transcript.model import TranscriptModel
-from tui.transcript.reading.reading_bar import ReadingBar
 from tui.transcript.reading.reading_mode import ReadingMode, scroll_actions
-from tui.transcript.widget import TranscriptWidget
-
-if TYPE_CHECKING:
-    from agent.commands.registry import CommandRegistry
-    from agent.commands.service import CommandService
 
 
-class KeyboardHost(Protocol):
-    """The screen as its keys see it."""
+class KeyboardParts(Struct, frozen=True, eq=False, kw_only=True):
+    """What keys act on."""
 
-    options: AppOptions
-    document: TranscriptModel
-    history: PromptHistory
+    runtime: ScreenRuntime
+    screen: MainScreen
+    table: KeyTable
+    panels: KeyPanels
     chords: ChordReader
-    runner: PromptRunner
-    conversations: ConversationHolder
-    transcript: TranscriptWidget
-    transcript_bar: ReadingBar
-    dialogs: DialogHost
-    composer: Composer
-    menu: CompletionMenu
-    lines: Lines
-    hint_text: Hint
-    own_status: UserStatusCommand
+    document: TranscriptModel
     past: EarlierPages
+    history: PromptHistory
     typed_prompts: TypedPromptLog
-    typed_commands: TypedCommands
+    conversations: ConversationHolder
+    runner: PromptRunner
+    bang_commands: BangCommands
+    unsent: UnsentText
     editing: Editing
-    own_panels: OwnPanels
-
-    @property
-    def commands(self) -> CommandService | None: ...
-    @property
-    def registry(self) -> CommandRegistry: ...
-    @property
-    def is_covered(self) -> bool: ...
-    @property
-    def is_live(self) -> bool: ...
-    def on_reading(self) -> None: ...
-    def submit(self, text: str) -> None: ...
-    def leave(self) -> None: ...
-    def notice(self, text: str, level: str = "info") -> None: ...
-    def copy_to_clipboard(self, text: str) -> None: ...
-    def invalidate_screen(self) -> None: ...
-    def action_suspend_process(self) -> None: ...
-    def start_worker(self, work: Awaitable[None]) -> None: ...
-    def call_next_frame(self, work: Callable[[], None]) -> None: ...
+    notices: Notices
+    lines: BottomLines
+    user_status: UserStatusCommand
+    workspace: ScreenWorkspace
+    shell_env: Mapping[str, str]
+    clock: Callable[[], float]
+    on_reading: Callable[[], None]
+    """Called when the transcript is opened for reading, and when it is closed."""
+    submit: Callable[[str], None]
+    leave: Callable[[], None]
+    redraw: Callable[[], None]
+    suspend: Callable[[], None]
 
 
 class Keyboard:
-    """What takes keys, and the actions."""
+    """What handles keys: `modes` gets them first, `quit_keys` are reserved."""
 
-    def __init__(self, host: KeyboardHost, clock: Callable[[], float]) -> None:
-        """Make what takes keys out of the parts of the screen."""
-        self._host = host
-        self._clock = clock
+    def __init__(self, parts: KeyboardParts) -> None:
+        """Connect the keys, and add their actions to the table."""
+        self._parts = parts
+        screen, chords, start_worker = parts.screen, parts.chords, parts.runtime.start_worker
         self.reading = ReadingMode(
-            host.transcript,
-            host.transcript_bar,
-            host.chords,
-            host.editing,
-            host.on_reading,
-            host.own_panels.choose_detail,
-            host.past,
-            host.start_worker,
+            screen.transcript,
+            screen.transcript_bar,
+            chords,
+            parts.editing,
+            parts.on_reading,
+            parts.panels.choose_detail,
+            parts.past,
+            start_worker,
         )
         self.search = HistorySearch(
-            host.history,
-            host.composer,
-            host.chords,
-            load_everywhere=lambda: host.typed_prompts.load_everywhere(self.search.refresh),
+            parts.history,
+            screen.composer,
+            chords,
+            load_everywhere=lambda: parts.typed_prompts.load_everywhere(self.search.refresh),
         )
-        self.prompt = PromptKeys(
-            host.composer,
-            host.history,
-            host.runner,
-            host.submit,
-            self._on_sent,
-            host.lines.show,
-            lambda: host.chords.keymap.display("chat:stash"),
-            host.own_panels.show_keys,
+        self._prompt = PromptKeys(
+            screen.composer,
+            parts.history,
+            parts.runner,
+            parts.submit,
+            self._log_prompt,
+            parts.lines.show,
+            lambda: chords.keymap.display("chat:stash"),
+            parts.panels.show_keys,
+            parts.editing,
+            parts.unsent.stash,
         )
-        self.files = FileCompletion(
-            FilesBelow(lambda: host.commands, self._launch_dir, host.options.shell_env),
-            host.start_worker,
-            host.call_next_frame,
-            self._on_files_found,
-            SuggestionCommand(
-                lambda: host.commands, host.start_worker, lambda text: host.notice(text, "warning")
-            ),
+        self._images = ImagePaste(
+            screen.composer, parts.conversations, parts.notices, start_worker, parts.shell_env
         )
-        self.offers = PromptCompletions(
-            host.composer,
-            host.menu,
+        self.files = self._file_picker()
+        self._offers = PromptCompletions(
+            screen.composer,
+            screen.menu,
             self.files,
-            host.history,
-            host.chords,
-            lambda: host.registry,
-            self.prompt.send,
+            parts.history,
+            chords,
+            lambda: parts.conversations.registry,
+            self._prompt.send,
         )
-        self.leaving = Leaving(
-            host.composer,
-            host.transcript,
-            host.dialogs,
-            self.search,
-            host.history,
-            host.runner,
-            host.typed_commands,
-            host.hint_text,
-            self.reading,
-            clock,
-            host.copy_to_clipboard,
-            host.leave,
-            self._count_in_background,
+        self.modes = self._modes()
+        self.quit_keys = QuitKeys(
+            screen.composer,
+            screen.transcript,
+            screen.dialogs,
+            parts.history,
+            parts.runner,
+            parts.bang_commands,
+            parts.notices.hint,
+            self.modes.close_open,
+            parts.clock,
+            parts.workspace.copy_to_clipboard,
+            parts.leave,
+            lambda: parts.conversations.background_count,
         )
-        host.composer.shell_hint = self._shell_hint
-        self.actions: Mapping[str, Callable[[], object]] = self._action_table()
-        """What each action does; False from it: the key is not for it after all."""
-        self.keys = KeyActions(
-            host.chords,
-            self.actions,
-            self.reading,
-            self.search,
-            host.menu,
-            self.offers,
-            VimSetting(
-                host.composer,
-                lambda: host.commands,
-                lambda: host.options.agent_home,
-                host.own_status.plan,
-            ),
-            lambda: host.is_covered,
-            host.submit,
-            host.hint_text.say,
-        )
-
-    @property
-    def kept_text(self) -> str:
-        """What is typed and not sent, drafts put aside included: what a crash must not take.
-
-        Without any, a command of the user's that still runs.
-        """
-        drafts = (*self.prompt.stashed, self._host.composer.buffer.draft.expanded)
-        kept = "\n\n".join(draft for draft in drafts if draft)
-        return kept or self._host.typed_commands.latest
+        parts.table.add(self._actions())
 
     def text_changed(self) -> None:
-        """Offer what the word at the cursor could mean."""
+        """Offer completions of the word at the cursor."""
         if self.search.is_open:
-            self.offers.close()
+            self._offers.close()
         else:
-            self.offers.look()
-
-    def _shell_hint(self) -> str:
-        shown = self._host.chords.keymap.display
-        pairs = [(shown("autocomplete:accept"), "earlier ones")]
-        if not self._host.document.activity.is_working:
-            # While something runs this key ends that.
-            pairs.append((shown("chat:cancel"), "leaves"))
-        keys = [f"{key} {what}" for key, what in pairs if key]
-        return " · ".join((" runs at once, the model sees the output", *keys)) + " "
-
-    def cycle_mode(self) -> None:
-        """Go to the next permission mode."""
-        if self._host.conversations.cycle_mode() is not None:
-            self._host.own_status.plan()
-            self._host.lines.show()
-
-    def _action_table(self) -> Mapping[str, Callable[[], object]]:
-        host, prompt, transcript = self._host, self.prompt, self._host.transcript
-        return {
-            "chat:submit": prompt.send,
-            "chat:newline": prompt.newline,
-            "chat:cancel": self._cancel,
-            "chat:rewind": prompt.clear_draft,
-            "chat:clearInput": host.invalidate_screen,
-            "app:redraw": host.invalidate_screen,
-            "chat:clearScreen": partial(host.submit, "/clear"),
-            "chat:cycleMode": self.cycle_mode,
-            "chat:modelPicker": partial(host.submit, "/model"),
-            "chat:killAgents": BackgroundStop(
-                lambda: host.commands,
-                host.hint_text,
-                host.start_worker,
-                lambda: host.chords.keymap.display("chat:killAgents"),
-                self._clock,
-            ).press,
-            "chat:thinkingToggle": self._switch_thinking,
-            "chat:undo": prompt.undo,
-            "chat:externalEditor": self._open_editor,
-            "chat:stash": prompt.swap_stash,
-            "chat:expandPastes": prompt.expand_pastes,
-            "chat:redo": prompt.redo,
-            "chat:help": prompt.help_when_empty,
-            "chat:copyAnswer": self._copy_answer,
-            "chat:copyCode": self._copy_code,
-            "task:background": self._to_background,
-            "chat:imagePaste": lambda: host.start_worker(self._paste_picture()),
-            "history:previous": prompt.previous,
-            "history:next": prompt.next,
-            "history:search": self.search.open,
-            "app:toggleTranscript": self.reading.open,
-            "app:toggleTodos": self._toggle_todos,
-            "app:suspend": host.action_suspend_process,
-            "app:commandPalette": lambda: host.own_panels.open_palette(self._perform),
-            "transcript:toolDetail": host.own_panels.choose_detail,
-            **scroll_actions(transcript),
-            **Marking(host.composer, transcript, host.hint_text, host.copy_to_clipboard).actions(),
-        }
-
-    def _perform(self, action_id: str) -> None:
-        self.actions[action_id]()
-
-    def _on_sent(self, text: str) -> None:
-        if self._host.options.agent_home is not None:
-            conversation = self._host.conversations.current
-            session_id = conversation.session_id if conversation is not None else None
-            self._host.typed_prompts.keep(text, session_id)
-
-    def _on_files_found(self) -> None:
-        if self._host.is_live:
-            self.text_changed()
-
-    def _launch_dir(self) -> Path:
-        conversation = self._host.conversations.current
-        return conversation.launch_dir if conversation is not None else self._host.options.folder
-
-    def _cancel(self) -> None:
-        self.leaving.cancel()
-        self._host.lines.show()
-
-    def _to_background(self) -> bool:
-        """Let the running command go on; False when none runs, so that the key moves the cursor."""
-        conversation = self._host.conversations.current
-        if conversation is None or not conversation.send_to_background():
-            return False
-        self._host.hint_text.say("goes on in the background: /tasks")
-        return True
-
-    def _switch_thinking(self) -> None:
-        conversation = self._host.conversations.current
-        if conversation is None:
-            return
-        wanted = not conversation.thinks
-        if conversation.set_thinking(wanted):
-            self._host.own_status.plan()
-            self._host.hint_text.say(
-                f"thinking {'on' if wanted else 'off'} from the next prompt on"
-            )
-        else:
-            only = "does not think" if wanted else "always thinks: /effort says how much"
-            self._host.hint_text.say(f"{conversation.model} {only}")
-
-    def _toggle_todos(self) -> None:
-        if not self._host.lines.toggle_todos():
-            self._host.hint_text.say("no task list yet")
-
-    def _open_editor(self) -> None:
-        composer = self._host.composer
-        text = self._host.editing.text(composer.buffer.draft.expanded)
-        if text is not None:
-            composer.edit(lambda buffer: buffer.set_text(text.rstrip("\n")))
+            self._offers.look()
 
     def paste(self, text: str) -> bool:
-        """Take pasted text that is for something else than the prompt; False where it is not."""
+        """Handle pasted text that is not for the prompt; False where it is."""
         if self.reading.is_open:
             self.reading.paste(text)
             return True
-        if not text:
-            # Some terminals paste a picture as nothing.
-            self._host.start_worker(self._paste_picture())
-            return True
-        if not text.lstrip().startswith(("/", "'", '"', "file:")):
-            return False
-        from tui.prompt.pasted_image import (
-            dropped_pictures,  # with the first paste that looks like one
+        return self._images.take(text)
+
+    def _file_picker(self) -> FileCompletion:
+        parts, conversations = self._parts, self._parts.conversations
+        runtime = parts.runtime
+        return FileCompletion(
+            FilesBelow(lambda: conversations.commands, self._launch_dir, parts.shell_env),
+            runtime.start_worker,
+            runtime.call_next_frame,
+            self._on_files,
+            SuggestionCommand(
+                lambda: conversations.commands, runtime.start_worker, parts.notices.warn
+            ),
         )
 
-        pictures, folder = dropped_pictures(text), self._scratch_dir
-        if not pictures or folder is None:
-            return False
-        self._host.start_worker(self._keep_dropped(pictures, folder))
+    def _modes(self) -> KeyModes:
+        parts, screen = self._parts, self._parts.screen
+        prompt = PromptMode(
+            parts.chords,
+            parts.table,
+            screen.menu,
+            self._offers,
+            VimSetting(
+                screen.composer,
+                lambda: parts.conversations.commands,
+                lambda: parts.workspace.agent_home,
+                parts.user_status.plan,
+            ),
+            parts.submit,
+            parts.notices.hint,
+        )
+        return KeyModes(
+            (
+                # Dialogs and panels listen for themselves.
+                KeyMode(lambda _event: False, lambda: parts.runtime.is_covered),
+                KeyMode(self._press_in_reading, lambda: self.reading.is_open, self.reading.close),
+                KeyMode(self._press_in_search, lambda: self.search.is_open, self.search.cancel),
+                KeyMode(prompt.press),
+            )
+        )
+
+    def _actions(self) -> Mapping[str, Callable[[], object]]:
+        parts, screen, hint = self._parts, self._parts.screen, self._parts.notices.hint
+        copy = parts.workspace.copy_to_clipboard
+        background_stop = BackgroundStop(
+            lambda: parts.conversations.commands,
+            hint,
+            parts.runtime.start_worker,
+            lambda: parts.chords.keymap.display("chat:killAgents"),
+            parts.clock,
+        )
+        conversation_keys = ConversationKeys(
+            parts.conversations, parts.document, parts.user_status, hint, parts.lines.show, copy
+        )
+        return {
+            "chat:cancel": self._cancel,
+            "chat:clearInput": parts.redraw,
+            "app:redraw": parts.redraw,
+            "chat:clearScreen": partial(parts.submit, "/clear"),
+            "chat:modelPicker": partial(parts.submit, "/model"),
+            "chat:killAgents": background_stop.press,
+            "chat:imagePaste": self._images.from_clipboard,
+            "history:search": self.search.open,
+            "app:toggleTranscript": self.reading.open,
+            "app:toggleTodos": self._toggle_todos,
+            "app:suspend": parts.suspend,
+            "app:commandPalette": parts.panels.open_palette,
+            "transcript:toolDetail": parts.panels.choose_detail,
+            **self._prompt.actions(),
+            **conversation_keys.actions(),
+            **scroll_actions(screen.transcript),
+            **KeyboardSelection(screen.composer, screen.transcript, hint, copy).actions(),
+        }
+
+    def _press_in_reading(self, event: RoutedEvent) -> bool:
+        self.reading.press(event)
         return True
 
-    def _count_in_background(self) -> int:
-        center = self._host.commands
-        return center.context.shells.running_count if center is not None else 0
+    def _press_in_search(self, event: RoutedEvent) -> bool:
+        if self.search.press(event) == "send":
+            self._prompt.send()
+        return True
 
-    @property
-    def _scratch_dir(self) -> Path | None:
-        center = self._host.commands
-        return center.context.gate.context.scratch_dir if center is not None else None
+    def _cancel(self) -> None:
+        self.quit_keys.cancel()
+        self._parts.lines.show()
 
-    async def _keep_dropped(self, pictures: Sequence[Path], folder: Path) -> None:
-        from tui.prompt.pasted_image import keep_dropped  # as above
+    def _toggle_todos(self) -> None:
+        if not self._parts.lines.toggle_todos():
+            self._parts.notices.hint("no task list yet")
 
-        for picture in pictures:
-            try:
-                self._host.composer.insert_picture(await keep_dropped(folder, picture))
-            except OSError as error:
-                self._host.notice(f"{picture} cannot be taken: {error.strerror}", "warning")
+    def _log_prompt(self, text: str) -> None:
+        if self._parts.workspace.agent_home is not None:
+            conversation = self._parts.conversations.current
+            session_id = conversation.session_id if conversation is not None else None
+            self._parts.typed_prompts.keep(text, session_id)
 
-    async def _paste_picture(self) -> None:
-        folder = self._scratch_dir
-        if folder is None:
-            return
-        from tui.prompt.pasted_image import NoPicture, keep_picture  # with the first picture
+    def _on_files(self) -> None:
+        if self._parts.runtime.is_live:
+            self.text_changed()
 
-        try:
-            mention = await keep_picture(folder, self._host.options.shell_env)
-            self._host.composer.insert_picture(mention)
-        except NoPicture:
-            self._host.hint_text.say("no picture on the clipboard")
-        except OSError as error:
-            self._host.notice(f"the picture cannot be kept: {error.strerror}", "warning")
-
-    def _copy_answer(self) -> None:
-        if self._host.document.last_answer:
-            self._host.copy_to_clipboard(self._host.document.last_answer)
-            self._host.hint_text.say("answer copied")
-        else:
-            self._host.hint_text.say("no answer yet")
-
-    def _copy_code(self) -> None:
-        from permissions.base.text.code_blocks import code_blocks  # with the first copy
-
-        if blocks := code_blocks(self._host.document.last_answer):
-            self._host.copy_to_clipboard(blocks[-1])
-            self._host.hint_text.say("code copied")
-        else:
-            self._host.hint_text.say("no code in the last answer")
+    def _launch_dir(self) -> Path:
+        conversation = self._parts.conversations.current
+        if conversation is None:
+            return self._parts.workspace.folder
+        return conversation.launch_dir

@@ -7,19 +7,18 @@ from functools import partial
 
 from tui.editing.buffer import TextBuffer
 from tui.prompt.composer import Composer
-from tui.status_line.hint import Hint
 from tui.transcript.selection import Step
 from tui.transcript.widget import TranscriptWidget
 
 
-class Marking:
-    """The actions of marked text; what is marked in the prompt goes before the transcript's."""
+class KeyboardSelection:
+    """Actions of the selection; the prompt's takes precedence over the transcript's."""
 
     def __init__(
         self,
         composer: Composer,
         transcript: TranscriptWidget,
-        hint: Hint,
+        hint: Callable[[str], None],
         copy: Callable[[str], None],
     ) -> None:
         """Take where text can be marked, and what puts it on the clipboard."""
@@ -53,7 +52,7 @@ class Marking:
         text = self._composer.marked_text or self._transcript.marked_text
         if text:
             self._copy(text)
-            self._hint.say(f"copied {len(text)} characters")
+            self._hint(f"copied {len(text)} characters")
         return bool(text)
 
     def clear(self) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from tui.app.prompt_runner import PromptRunner
 from tui.commands import meant_by
 from tui.editing.buffer import TextBuffer
 from tui.editing.draft import Draft
 from tui.prompt.composer import Composer
+from tui.prompt.edit_externally import Editing
 from tui.prompt.prompt_history import PromptHistory
 
 
@@ -25,8 +26,10 @@ class PromptKeys:
         on_taken_back: Callable[[], None],
         stash_key: Callable[[], str],
         show_keys: Callable[[], None],
+        editing: Editing,
+        stash: list[Draft],
     ) -> None:
-        """`submit` sends a text; `on_sent` hears before it of what the user typed."""
+        """`submit` sends a text; `on_sent` gets what the user typed before that."""
         self._composer = composer
         self._history = history
         self._runner = runner
@@ -35,7 +38,24 @@ class PromptKeys:
         self._on_taken_back = on_taken_back
         self._stash_key = stash_key
         self._show_keys = show_keys
-        self._stash: list[Draft] = []
+        self._editing = editing
+        self._stash = stash
+
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        """Return what each action does."""
+        return {
+            "chat:submit": self.send,
+            "chat:newline": self.newline,
+            "chat:rewind": self.clear_draft,
+            "chat:undo": self.undo,
+            "chat:redo": self.redo,
+            "chat:externalEditor": self.edit_externally,
+            "chat:stash": self.swap_stash,
+            "chat:expandPastes": self.expand_pastes,
+            "chat:help": self.help_when_empty,
+            "history:previous": self.previous,
+            "history:next": self.next,
+        }
 
     def send(self) -> None:
         """Send the prompt; a backslash before the cursor makes Enter a newline."""
@@ -69,10 +89,11 @@ class PromptKeys:
         """Show pasted texts as they are, in place of their labels."""
         self._composer.edit(TextBuffer.expand_chips)
 
-    @property
-    def stashed(self) -> tuple[str, ...]:
-        """The drafts that were put aside, oldest first."""
-        return tuple(draft.expanded for draft in self._stash)
+    def edit_externally(self) -> None:
+        """Edit the draft in the user's editor."""
+        text = self._editing.text(self._composer.buffer.draft.expanded)
+        if text is not None:
+            self._composer.edit(lambda buffer: buffer.set_text(text.rstrip("\n")))
 
     def clear_draft(self) -> None:
         """Clear the draft, which stays in the history; without one, offer to go back."""

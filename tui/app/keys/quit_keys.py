@@ -5,50 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from tui.app.bang_commands import TypedCommands
+from tui.app.bang_commands import BangCommands
 from tui.app.prompt_runner import PromptRunner
 from tui.dialogs.host import DialogHost
 from tui.input.event import RoutedEvent
 from tui.prompt.composer import Composer
-from tui.prompt.history_search import HistorySearch
 from tui.prompt.prompt_history import PromptHistory
-from tui.status_line.hint import Hint
-from tui.transcript.reading.reading_mode import ReadingMode
 from tui.transcript.widget import TranscriptWidget
 
 LEAVE_S: Final = 2.0
 """How long the first Ctrl+C or Ctrl+D on an empty prompt waits for the second."""
 
 
-class Leaving:
-    """The ladders of the three keys; the lowest rung that has something to do does it."""
+class QuitKeys:
+    """What each of the three keys tries, in order; the first step that applies is the only one."""
 
     def __init__(
         self,
         composer: Composer,
         transcript: TranscriptWidget,
         dialogs: DialogHost,
-        search: HistorySearch,
         history: PromptHistory,
         runner: PromptRunner,
-        shells: TypedCommands,
-        hint: Hint,
-        reading: ReadingMode,
+        bang_commands: BangCommands,
+        hint: Callable[[str], None],
+        close_mode: Callable[[], bool],
         clock: Callable[[], float],
         copy: Callable[[str], None],
         leave: Callable[[], None],
         count_in_background: Callable[[], int],
     ) -> None:
-        """Take what can be stopped or cleared, and what ends the program and what ends with it."""
+        """`close_mode` closes what has the keyboard; `leave` ends the program."""
         self._composer = composer
         self._transcript = transcript
         self._dialogs = dialogs
-        self._search = search
         self._history = history
         self._runner = runner
-        self._shells = shells
+        self._bang_commands = bang_commands
         self._hint = hint
-        self._reading = reading
+        self._close_mode = close_mode
         self._clock = clock
         self._copy = copy
         self._leave = leave
@@ -59,18 +54,16 @@ class Leaving:
     def on_ctrl_c(self, event: RoutedEvent) -> None:
         """Close, copy, stop, clear; leave on the second press."""
         event.claim()
-        if self._reading.is_open:
-            self._reading.close()
-        elif self._search.is_open:
-            self._search.cancel()
-        elif text := self._marked_text:
+        if self._close_mode():
+            return
+        if text := self._marked_text:
             self._copy(text)
             self._transcript.clear_mark()
             self._composer.drop_mark()
-            self._hint.say("copied")
+            self._hint("copied")
         elif self._is_armed("ctrl+c"):
             self._leave()
-        elif self._shells.kill_latest():
+        elif self._bang_commands.kill_latest():
             pass
         elif self._runner.interrupt():
             self._arm("ctrl+c")
@@ -100,7 +93,7 @@ class Leaving:
         if self._marked_text:
             self._composer.drop_mark()
             self._transcript.clear_mark()
-        elif not (self._shells.kill_latest() or self._runner.interrupt()):
+        elif not (self._bang_commands.kill_latest() or self._runner.interrupt()):
             self._composer.leave_shell()
 
     def _is_armed(self, key: str) -> bool:
@@ -111,4 +104,4 @@ class Leaving:
         self._until_s = self._clock() + LEAVE_S
         count = self._count_in_background()
         ends = f"; {count} command{'s end' if count != 1 else ' ends'}" if count else ""
-        self._hint.say(f"press {key} again to leave{ends}")
+        self._hint(f"press {key} again to leave{ends}")

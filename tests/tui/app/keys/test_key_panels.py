@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from agent.events import ToolDispatch, ToolResult
 from tests.tui.app.test_app_keys import T, send, settled, text_of, transcript_of
 from tests.tui.recorded import RecordedConversation, Step, center_for, make_app
@@ -58,7 +56,7 @@ async def test_levels_are_seen_at_once_and_kept(tmp_path: Path) -> None:
     async with app.run_test(size=(80, 40)) as pilot:
         await send(pilot, "go")
         assert "row 1" in transcript_of(app)
-        app.options = replace(app.options, agent_home=tmp_path / ".agent")
+        app.workspace.agent_home = tmp_path / ".agent"
         await pilot.press("ctrl+o", "d")
         await settled(pilot)
         assert "◂ short ▸" in text_of(app.dialogs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tui.app.short_path import from_home, short_folder
+from tui.app.workspace import from_home, short_directory
 
 HOME = Path("/home/ada")
 
@@ -13,9 +13,9 @@ def test_a_folder_is_written_from_home() -> None:
     assert from_home(HOME, HOME) == "~"
     assert from_home(HOME / "slugs", HOME) == "~/slugs"
     assert from_home(Path("/srv/slugs"), HOME) == "/srv/slugs"
-    assert short_folder(HOME / ("deep/" * 8) / "slugs", HOME) == "…/slugs"
+    assert short_directory(HOME / ("deep/" * 8) / "slugs", HOME) == "…/slugs"
 
 
 def test_what_is_unseen_in_a_name_is_spelt_out() -> None:
     assert from_home(HOME / "slu\ngs\t\u200b\udcff", HOME) == r"~/slu\ngs\tU+200BU+DCFF"
-    assert short_folder(Path("/srv/slu\ngs"), HOME) == r"/srv/slu\ngs"
+    assert short_directory(Path("/srv/slu\ngs"), HOME) == r"/srv/slu\ngs"

@@ -1,0 +1,95 @@
+"""What the screen is drawn in: theme, colours of code and prompt, detail of the transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from textual.app import App
+
+from themes.theme import Role, Theme
+from tui.text.highlight import Highlighter
+from tui.theme.palette import Palette, textual_theme
+from tui.theme.theme_choice import ThemeChoice
+from tui.transcript.widget import TranscriptWidget
+
+
+class Appearance:
+    """Implements `tui.ports.command_screen.AppearanceControl`."""
+
+    def __init__(
+        self,
+        app: App[Any],
+        theme: Theme,
+        wanted_theme: str,
+        *,
+        is_dark: bool | None,
+        themes_dir: tuple[Path, ...],
+        no_color: bool,
+        transcript: TranscriptWidget,
+        highlighter: Highlighter,
+        warn: Callable[[str], None],
+        show_lines: Callable[[], None],
+    ) -> None:
+        """Take the theme of the first frame; `show_lines` shows another colour of the prompt."""
+        self._app = app
+        self._no_color = no_color
+        self._transcript = transcript
+        self._highlighter = highlighter
+        self._show_lines = show_lines
+        self.themes_dir = themes_dir
+        self.themes = ThemeChoice(
+            wanted_theme or theme.name,
+            theme,
+            themes_dir=themes_dir,
+            is_dark=is_dark,
+            use=self.use_theme,
+            tell=warn,
+        )
+        self.prompt_role = Role.FAINT
+        """Colour of the lines around the prompt, where no mode has another."""
+        self._register(theme)
+
+    def _register(self, theme: Theme) -> None:
+        self.theme = theme
+        self.palette = Palette(theme, no_color=self._no_color)
+        self._app.register_theme(textual_theme(theme))
+        self._app.theme = f"agent-{theme.name}"
+
+    @property
+    def wanted_theme(self) -> str:
+        """What was chosen: a theme's name, or `auto`."""
+        return self.themes.wanted
+
+    def choose_theme(self, name: str) -> None:
+        """Use the named theme from now on; `auto` follows the terminal's background."""
+        self.themes.choose(name)
+
+    def use_theme(self, theme: Theme) -> None:
+        """Draw everything in another theme."""
+        self._register(theme)
+        self._transcript.palette_changed()
+        screen = self._app.screen_stack[0]
+        screen.refresh(layout=True)
+        for widget in screen.query("*"):
+            widget.refresh()
+
+    @property
+    def colours_code(self) -> bool:
+        """Whether code is shown with colours."""
+        return self._highlighter.is_on
+
+    def colour_code(self, is_on: bool) -> None:
+        """Show code with colours, or without."""
+        self._highlighter.is_on = is_on
+        self._transcript.code_changed()
+
+    def colour_prompt(self, role: Role) -> None:
+        """Draw the lines around the prompt in a colour of the theme, for this session."""
+        self.prompt_role = role
+        self._show_lines()
+
+    def toggle_focus(self) -> bool:
+        """Show one line of each call, or as much as before; return which is now the case."""
+        return self._transcript.toggle_focus()

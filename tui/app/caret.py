@@ -1,0 +1,64 @@
+"""Where the terminal's cursor is: in the prompt, in a dialog, or hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from tui.app.idle_notification import IdleNotification
+from tui.app.main_screen import MainScreen
+from tui.terminal.bell import TerminalBell
+
+
+class CaretHost(Protocol):
+    """The running program, as the caret needs it."""
+
+    shows_caret: bool
+
+    @property
+    def is_live(self) -> bool: ...
+    def call_after_refresh(self, callback: Callable[[], object]) -> bool: ...
+
+
+class CaretControl:
+    """Moves the caret when dialogs or reading mode open and close."""
+
+    def __init__(
+        self,
+        host: CaretHost,
+        screen: MainScreen,
+        attention: TerminalBell,
+        idle_notification: IdleNotification,
+        show_lines: Callable[[], None],
+    ) -> None:
+        """Take what can have the caret, and what calls for a user who looks elsewhere."""
+        self._host = host
+        self._screen = screen
+        self._attention = attention
+        self._idle_notification = idle_notification
+        self._show_lines = show_lines
+
+    def on_dialogs(self) -> None:
+        """A dialog was opened, changed or closed."""
+        self._idle_notification.stop()
+        if self._screen.dialogs.open_count:
+            self._attention.call("waits for your answer")
+            self._idle_notification.question_open()
+        self._show_lines()
+        if self._host.is_live:
+            self._choose()
+
+    def on_reading(self) -> None:
+        """The transcript was opened for reading, or closed."""
+        self._show_lines()
+        self._choose()
+
+    def _choose(self) -> None:
+        screen = self._screen
+        if screen.dialogs.open_count:
+            self._host.shows_caret = screen.dialogs.has_caret
+            return
+        self._host.shows_caret = not screen.transcript_bar.is_open
+        if self._host.shows_caret:
+            screen.composer.focus()
+            self._host.call_after_refresh(screen.composer.refresh_text)

@@ -1,0 +1,158 @@
+"""What happens behind the first frame: the conversation is made, files are read and watched."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from tui.app.appearance import Appearance
+from tui.app.conversation_holder import ConversationHolder
+from tui.app.keys.key_table import KeyTable
+from tui.app.notices import Notices
+from tui.dialogs.host import DialogHost
+from tui.ports.conversation import ScreenPorts
+from tui.prompt.edit_externally import Editing
+from tui.prompt.prompt_log import TypedPromptLog
+from tui.status_line.user_status_command import UserStatusCommand
+from tui.terminal.title import TerminalTitle
+from tui.text.highlight import Highlighter
+from tui.transcript.widget import TranscriptWidget
+
+if TYPE_CHECKING:
+    from permissions.decision import Decision
+    from permissions.request import PermissionRequest
+    from tui.dialogs.permission_ask import GrantOffer
+
+SuggestGrants = Callable[["PermissionRequest", "Decision"], "Sequence[GrantOffer]"]
+JudgeCall = Callable[["PermissionRequest"], "Decision | None"]
+
+
+class StartParts(Struct, frozen=True, eq=False, kw_only=True):
+    """What the start of a conversation needs."""
+
+    conversations: ConversationHolder
+    dialogs: DialogHost
+    highlighter: Highlighter
+    suggest_grants: SuggestGrants
+    judge_call: JudgeCall
+    editing: Editing
+    transcript: TranscriptWidget
+    typed_prompts: TypedPromptLog
+    user_status: UserStatusCommand
+    window: TerminalTitle
+    appearance: Appearance
+    keys: KeyTable
+    notices: Notices
+    home: Path
+    agent_home: Path | None
+    initial_prompt: str
+    submit: Callable[[str], None]
+    show: Callable[[], None]
+    """Shows the document."""
+    show_lines: Callable[[], None]
+    start_worker: Callable[[Awaitable[None]], None]
+    is_live: Callable[[], bool]
+
+
+class ConversationStart:
+    """Makes the first conversation, and settles in after each change of it."""
+
+    def __init__(self, parts: StartParts) -> None:
+        """Nothing is made before `begin`."""
+        self._parts = parts
+
+    async def begin(self) -> None:
+        """Make the first conversation; to be called after the first frame."""
+        parts = self._parts
+        await parts.conversations.begin(self._ports())
+        if parts.initial_prompt and parts.conversations.current is not None:
+            parts.submit(parts.initial_prompt)
+        if parts.agent_home is not None and parts.is_live():
+            self._watch_files(parts.agent_home)
+
+    def _ports(self) -> ScreenPorts:
+        # Dialogs take some 30 ms to import; the first frame does not wait for them.
+        from permissions.explain.explain_decision import home_relative
+        from tui.dialogs.ports import DialogContender, DialogUser
+
+        parts = self._parts
+        edit_text = parts.editing.text if parts.editing.has_editor else None
+        contender = DialogContender(
+            parts.dialogs,
+            parts.highlighter,
+            parts.suggest_grants,
+            self._preview,
+            edit_text,
+            parts.judge_call,
+            home_relative(str(parts.home)),
+        )
+        user = DialogUser(
+            parts.dialogs, parts.highlighter, edit_text, lambda: parts.conversations.commands
+        )
+        return ScreenPorts(contender, user, user.trust, user.onboard)
+
+    def _watch_files(self, agent_home: Path) -> None:
+        from tui.app.keys.keybindings_watch import follow_keys  # after the first frame
+
+        parts, appearance = self._parts, self._parts.appearance
+        parts.start_worker(
+            follow_keys(
+                agent_home,
+                parts.keys.keymap,
+                parts.keys.use,
+                parts.notices.notice,
+                home=parts.home,
+            )
+        )
+        if appearance.themes_dir:
+            from tui.theme.theme_files import follow_themes  # after the first frame
+
+            parts.start_worker(
+                follow_themes(
+                    agent_home,
+                    appearance.themes_dir,
+                    reload=appearance.themes.reload,
+                    choose=appearance.themes.choose,
+                )
+            )
+
+    def on_conversation(self) -> None:
+        """Show the conversation there is now, or that there is none."""
+        self._parts.show()
+        if self._parts.conversations.current is not None:
+            self._parts.user_status.counts.start_over()
+            self._parts.start_worker(self._settle_in())
+
+    async def _settle_in(self) -> None:
+        """What can wait until a conversation is shown: history, command files, status line."""
+        parts = self._parts
+        center = parts.conversations.commands
+        if center is None or parts.agent_home is None:
+            return
+        context = center.context
+        values = context.settings().values
+        context.shells.on_change = parts.show_lines
+        parts.window.wants_progress(values.terminalProgressBarEnabled)
+        if values.syntaxHighlightingDisabled:
+            parts.appearance.colour_code(False)
+        if (detail := values.toolDetail) is not None:
+            parts.transcript.set_levels(detail)
+        await parts.typed_prompts.open(
+            parts.agent_home, context.settings().project_root, context.session.session_id
+        )
+        center.custom.watch()
+        from tui.app.claude_settings_notice import notes_of_start  # after the first frame
+
+        warnings, notices = await notes_of_start(center)
+        for text in warnings:
+            parts.notices.warn(text)
+        for text in notices:
+            parts.notices.notice(text)
+        parts.user_status.plan()
+
+    def _preview(self, tool_use_id: str) -> Any:
+        conversation = self._parts.conversations.current
+        return conversation.preview_of(tool_use_id) if conversation is not None else None

@@ -1,0 +1,85 @@
+"""Keys that change how the conversation goes on: mode, thinking, background, answer to copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tui.app.conversation_holder import ConversationHolder
+from tui.status_line.user_status_command import UserStatusCommand
+from tui.transcript.model import TranscriptModel
+
+
+class ConversationKeys:
+    """One method per action; those that return False leave the key to others."""
+
+    def __init__(
+        self,
+        conversations: ConversationHolder,
+        document: TranscriptModel,
+        user_status: UserStatusCommand,
+        hint: Callable[[str], None],
+        show_lines: Callable[[], None],
+        copy: Callable[[str], None],
+    ) -> None:
+        """`copy` puts text on the clipboard."""
+        self._conversations = conversations
+        self._document = document
+        self._user_status = user_status
+        self._hint = hint
+        self._show_lines = show_lines
+        self._copy = copy
+
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        """Return what each action does."""
+        return {
+            "chat:cycleMode": self.cycle_mode,
+            "chat:thinkingToggle": self.toggle_thinking,
+            "chat:copyAnswer": self.copy_answer,
+            "chat:copyCode": self.copy_code,
+            "task:background": self.to_background,
+        }
+
+    def cycle_mode(self) -> None:
+        """Go to the next permission mode."""
+        if self._conversations.cycle_mode() is not None:
+            self._user_status.plan()
+            self._show_lines()
+
+    def to_background(self) -> bool:
+        """Let the running command go on; False when none runs, so that the key moves the cursor."""
+        conversation = self._conversations.current
+        if conversation is None or not conversation.send_to_background():
+            return False
+        self._hint("goes on in the background: /tasks")
+        return True
+
+    def toggle_thinking(self) -> None:
+        """Let the model think from the next prompt on, or not."""
+        conversation = self._conversations.current
+        if conversation is None:
+            return
+        wanted = not conversation.thinks
+        if conversation.set_thinking(wanted):
+            self._user_status.plan()
+            self._hint(f"thinking {'on' if wanted else 'off'} from the next prompt on")
+        else:
+            only = "does not think" if wanted else "always thinks: /effort says how much"
+            self._hint(f"{conversation.model} {only}")
+
+    def copy_answer(self) -> None:
+        """Copy the last answer."""
+        if self._document.last_answer:
+            self._copy(self._document.last_answer)
+            self._hint("answer copied")
+        else:
+            self._hint("no answer yet")
+
+    def copy_code(self) -> None:
+        """Copy the last code block of the last answer."""
+        from permissions.base.text.code_blocks import code_blocks  # with the first copy
+
+        if blocks := code_blocks(self._document.last_answer):
+            self._copy(blocks[-1])
+            self._hint("code copied")
+        else:
+            self._hint("no code in the last answer")

@@ -1,0 +1,79 @@
+"""Images that are pasted or dropped: copied into the session's files, and mentioned."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+
+from tui.app.conversation_holder import ConversationHolder
+from tui.app.notices import Notices
+from tui.prompt.composer import Composer
+
+
+class ImagePaste:
+    """Does nothing before there is a conversation with a directory for such files."""
+
+    def __init__(
+        self,
+        composer: Composer,
+        conversations: ConversationHolder,
+        notices: Notices,
+        start_worker: Callable[[Awaitable[None]], None],
+        env: Mapping[str, str],
+    ) -> None:
+        """`env` is the environment of the program that reads the clipboard."""
+        self._composer = composer
+        self._conversations = conversations
+        self._notices = notices
+        self._start_worker = start_worker
+        self._env = env
+
+    def take(self, text: str) -> bool:
+        """Take a paste that means images; False where it is text for the prompt."""
+        if not text:
+            # Some terminals paste an image as nothing.
+            self.from_clipboard()
+            return True
+        if not text.lstrip().startswith(("/", "'", '"', "file:")):
+            return False
+        from tui.prompt.pasted_image import (
+            dropped_pictures,  # with the first paste that looks like one
+        )
+
+        images, directory = dropped_pictures(text), self._scratch_dir
+        if not images or directory is None:
+            return False
+        self._start_worker(self._copy_dropped(images, directory))
+        return True
+
+    def from_clipboard(self) -> None:
+        """Insert the image on the clipboard."""
+        self._start_worker(self._copy_clipboard())
+
+    @property
+    def _scratch_dir(self) -> Path | None:
+        center = self._conversations.commands
+        return center.context.gate.context.scratch_dir if center is not None else None
+
+    async def _copy_dropped(self, images: Sequence[Path], directory: Path) -> None:
+        from tui.prompt.pasted_image import keep_dropped  # as above
+
+        for image in images:
+            try:
+                self._composer.insert_picture(await keep_dropped(directory, image))
+            except OSError as error:
+                self._notices.warn(f"{image} cannot be taken: {error.strerror}")
+
+    async def _copy_clipboard(self) -> None:
+        directory = self._scratch_dir
+        if directory is None:
+            return
+        from tui.prompt.pasted_image import NoPicture, keep_picture  # with the first image
+
+        try:
+            mention = await keep_picture(directory, self._env)
+            self._composer.insert_picture(mention)
+        except NoPicture:
+            self._notices.hint("no picture on the clipboard")
+        except OSError as error:
+            self._notices.warn(f"the picture cannot be kept: {error.strerror}")

@@ -1,0 +1,45 @@
+"""The modes of the keyboard, in order: only the first open one is asked for a key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from tui.input.event import RoutedEvent
+
+
+def _always() -> bool:
+    return True
+
+
+class KeyMode(Struct, frozen=True):
+    """Something that has the keyboard while it is open."""
+
+    press: Callable[[RoutedEvent], bool]
+    """Handles a key. True claims it; otherwise the focused widget gets it."""
+    is_open: Callable[[], bool] = _always
+    close: Callable[[], None] | None = None
+    """What Ctrl+C does; None where the mode leaves that key to the program."""
+
+
+class KeyModes:
+    """Finds the mode that is open; the last one always is."""
+
+    def __init__(self, modes: Sequence[KeyMode]) -> None:
+        """Take the modes, the topmost first."""
+        self._modes = modes
+
+    def on_key(self, event: RoutedEvent) -> None:
+        """Hand a key to the topmost open mode, and claim it when the mode takes it."""
+        top = next(mode for mode in self._modes if mode.is_open())
+        if top.press(event):
+            event.claim()
+
+    def close_open(self) -> bool:
+        """Close the topmost open mode that Ctrl+C closes; False when there is none."""
+        for mode in self._modes:
+            if mode.close is not None and mode.is_open():
+                mode.close()
+                return True
+        return False

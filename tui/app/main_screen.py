@@ -1,0 +1,55 @@
+"""The widgets of the main screen, and what they need of the running program."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Protocol
+
+from msgspec import Struct
+from textual.geometry import Size
+from textual.timer import Timer
+from textual.widget import Widget
+
+from tui.app.activity_line import ActivityLine
+from tui.app.todo_panel import TodoPanel
+from tui.dialogs.host import DialogHost
+from tui.prompt.completion_menu import CompletionMenu
+from tui.prompt.composer import Composer
+from tui.status_line.widget import StatusLine
+from tui.transcript.reading.reading_bar import ReadingBar
+from tui.transcript.widget import TranscriptWidget
+
+
+class ScreenRuntime(Protocol):
+    """The running Textual program, as the parts of the screen use it."""
+
+    @property
+    def is_live(self) -> bool: ...
+    @property
+    def is_covered(self) -> bool: ...
+    @property
+    def size(self) -> Size: ...
+    @property
+    def output_is_slow(self) -> bool: ...
+    def start_worker(self, work: Awaitable[None]) -> None: ...
+    def call_next_frame(self, work: Callable[[], None]) -> None: ...
+    def set_timer(self, delay: float, callback: Callable[[], None]) -> Timer: ...
+    def set_interval(self, interval: float, callback: Callable[[], None]) -> Timer: ...
+
+
+class MainScreen(Struct, frozen=True, eq=False):
+    """The widgets, from top to bottom."""
+
+    transcript: TranscriptWidget
+    dialogs: DialogHost
+    activity: ActivityLine
+    todo_panel: TodoPanel
+    composer: Composer
+    transcript_bar: ReadingBar
+    menu: CompletionMenu
+    status_line: StatusLine
+
+    def widgets(self) -> Iterator[Widget]:
+        """Yield them in the order of the screen."""
+        for name in self.__struct_fields__:
+            yield getattr(self, name)

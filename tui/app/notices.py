@@ -1,0 +1,31 @@
+"""Lines of the program's own: in the transcript, and for a moment in the status line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tui.status_line.hint import Hint
+from tui.transcript.model import TranscriptModel
+
+
+class Notices:
+    """Shows them at once."""
+
+    def __init__(self, document: TranscriptModel, show: Callable[[], None], hint: Hint) -> None:
+        """Take where lines are added, what shows them, and the status line's hint."""
+        self._document = document
+        self._show = show
+        self._hint = hint
+
+    def notice(self, text: str, level: str = "info") -> None:
+        """Add a line to the transcript."""
+        self._document.add_notice(level, text)
+        self._show()
+
+    def warn(self, text: str) -> None:
+        """Add a warning to the transcript."""
+        self.notice(text, "warning")
+
+    def hint(self, text: str) -> None:
+        """Show a text in the status line for a moment."""
+        self._hint.say(text)

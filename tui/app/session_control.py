@@ -1,0 +1,116 @@
+"""The conversation as commands use it: send, compact, go back, change to another, leave."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from agent.user_prompt import Prompt
+from tui.app.conversation_holder import BUSY, ConversationHolder
+from tui.app.notices import Notices
+from tui.app.prompt_runner import PromptRunner
+from tui.ports.conversation import ConversationPort
+from tui.prompt.draft_autosave import DraftAutosave
+from tui.transcript.earlier_pages import EarlierPages
+from tui.transcript.model import TranscriptModel
+from tui.transcript.widget import TranscriptWidget
+
+if TYPE_CHECKING:
+    from agent.commands.registry import CommandRegistry
+    from agent.commands.service import CommandService
+    from agent.history import HistoryPart
+    from agent.messages import Message
+
+
+class ExitReport(Struct, frozen=True):
+    """What the entry point prints on the normal screen."""
+
+    session_id: str | None
+    last_answer: str
+    error: str = ""
+    """Why the program could not go on; empty when the user left."""
+
+
+class ScreenSession:
+    """Implements `tui.ports.command_screen.SessionControl`."""
+
+    def __init__(
+        self,
+        conversations: ConversationHolder,
+        runner: PromptRunner,
+        document: TranscriptModel,
+        past: EarlierPages,
+        transcript: TranscriptWidget,
+        drafts: DraftAutosave,
+        notices: Notices,
+        show: Callable[[], None],
+        start_worker: Callable[[Awaitable[None]], None],
+        end: Callable[[ExitReport], None],
+    ) -> None:
+        """`show` shows the document; `end` ends the program."""
+        self._conversations = conversations
+        self._runner = runner
+        self._document = document
+        self._past = past
+        self._transcript = transcript
+        self._drafts = drafts
+        self._notices = notices
+        self._show = show
+        self._start_worker = start_worker
+        self._end = end
+
+    @property
+    def conversation(self) -> ConversationPort | None:
+        """The conversation; None before there is one."""
+        return self._conversations.current
+
+    @property
+    def commands(self) -> CommandService | None:
+        """What the conversation's commands need; None before there is one."""
+        return self._conversations.commands
+
+    @property
+    def registry(self) -> CommandRegistry:
+        """The commands that can be typed now."""
+        return self._conversations.registry
+
+    def send(self, text: str) -> None:
+        """Send a prompt to the model as it is."""
+        self._runner.submit(Prompt(text))
+        self._transcript.to_end()
+        self._show()
+
+    def leave(self, error: str = "") -> None:
+        """End the program; the report is printed on the normal screen."""
+        self._drafts.settle()
+        session_id = self.conversation.session_id if self.conversation is not None else None
+        self._end(ExitReport(session_id, self._document.last_answer, error))
+
+    async def restart(self, session_id: str | None) -> None:
+        """Leave this conversation for another session, or for a new one."""
+        # The command that leads there is no draft of the one that is left.
+        self._drafts.settle()
+        if why_not := await self._conversations.change(session_id):
+            self._notices.warn(why_not)
+
+    def compact(self, focus: str, part: HistoryPart | None = None) -> None:
+        """Summarise the history, or a part of it."""
+        if self.conversation is None:
+            return
+        if part is not None and self._runner.is_running:
+            self._notices.warn(BUSY)
+        elif not self._runner.run_events(self.conversation.compact(focus, part)):
+            self._notices.notice("The conversation is summarised once this prompt is done.")
+
+    def show_history(self, messages: Sequence[Message]) -> None:
+        """Show the conversation anew, as it is after a rewind."""
+        self._document.clear()
+        # From the file, where there is one: it also knows what calls changed.
+        path = self.commands.context.session.transcript_path if self.commands is not None else None
+        if path is None or not path.is_file():
+            self._document.restore(messages)
+        else:
+            self._start_worker(self._past.open(path))
+        self._show()

@@ -1,0 +1,68 @@
+"""What goes to the terminal beside the frames, and its answers: title, bell, background."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from textual.app import App
+from textual.driver import Driver
+
+from tui.input.driver import InputDriver
+from tui.terminal.background import ASK, FOLLOW, UNFOLLOW, dark_from_reply, says_changed
+from tui.terminal.title import TerminalTitle
+from tui.theme.theme_choice import ThemeChoice
+
+
+class TerminalLink:
+    """Writes sequences that move no cursor; headless, nothing is written."""
+
+    def __init__(
+        self,
+        app: App[Any],
+        driver: Callable[[], Driver | None],
+        env: Mapping[str, str],
+        agent_home: Path | None,
+    ) -> None:
+        """`env` describes the terminal and the programs that reach its clipboard."""
+        self._app = app
+        self._driver = driver
+        self._env = env
+        self._agent_home = agent_home
+
+    def write(self, sequence: str) -> None:
+        """Write a bell, a title or a notification."""
+        driver = self._driver()
+        if driver is not None and not self._app.is_headless:
+            driver.write(sequence)
+
+    def ask_for_background(self, window: TerminalTitle) -> None:
+        """Ask which background the terminal has, and restore the window at the end."""
+        driver = self._driver()
+        if isinstance(driver, InputDriver):
+            driver.at_start = lambda: window.at_start + FOLLOW
+            driver.at_stop = lambda: window.at_stop + UNFOLLOW
+        self.write(ASK + FOLLOW)
+
+    def on_reply(self, text: str, themes: ThemeChoice) -> None:
+        """Apply what the terminal reports of its background."""
+        is_dark = dark_from_reply(text)
+        if is_dark is not None:
+            themes.background(is_dark)
+            if self._agent_home is not None:
+                from tui.theme.theme_files import remember_background  # with the first answer
+
+                remember_background(self._agent_home, is_dark)
+        elif says_changed(text):
+            self.write(ASK)
+
+    async def copy(self, text: str, hint: Callable[[str], None]) -> None:
+        """Copy text by the programs that are there, beside the terminal's own sequence."""
+        from tui.terminal.clipboard import copy_beside, for_gnu_screen  # with the first copy
+
+        home = self._agent_home
+        if self._env.get("STY"):
+            self.write(for_gnu_screen(text))
+        if message := await copy_beside(text, self._env, home / "copied.txt" if home else None):
+            hint(message)

@@ -1,0 +1,105 @@
+"""The user's directory, settings, editor, clipboard and window, as commands use them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from tui.app.notices import Notices
+from tui.prompt.edit_externally import Editing
+from tui.status_line.status_counts import StatusCounts
+from tui.terminal.title import TerminalTitle
+from tui.text.safe_text import shown_path
+from tui.transcript.welcome import welcome_rows
+from tui.transcript.widget import TranscriptWidget
+
+DIRECTORY_CELLS: Final = 30
+
+
+class ScreenWorkspace:
+    """Implements `tui.ports.command_screen.Workspace`."""
+
+    def __init__(
+        self,
+        folder: Path,
+        home: Path,
+        agent_home: Path | None,
+        version: str,
+        *,
+        awaits_demo: bool,
+        transcript: TranscriptWidget,
+        window: TerminalTitle,
+        counts: StatusCounts,
+        notices: Notices,
+        editing: Editing,
+        copy: Callable[[str], None],
+        output_line: Callable[[], str],
+        show_lines: Callable[[], None],
+    ) -> None:
+        """`folder` is not shown while the demo's copy is awaited in its place."""
+        self.folder = folder
+        self.home = home
+        self.agent_home = agent_home
+        self.awaits_demo = awaits_demo
+        self._version = version
+        self._transcript = transcript
+        self._window = window
+        self._counts = counts
+        self._notices = notices
+        self.edit_file = editing.file
+        self.copy_to_clipboard = copy
+        self.output_line = output_line
+        self._show_lines = show_lines
+
+    def display_path(self, path: Path) -> str:
+        """Return a directory as users write it."""
+        return from_home(path, self.home)
+
+    def use_folder(self, folder: Path) -> None:
+        """Work in another directory than the one the program was started in: the demo's copy."""
+        self.folder, self.awaits_demo = folder, False
+        self.show_header(is_demo=True)
+        self._show_lines()
+
+    def show_header(self, *, is_demo: bool = False) -> None:
+        """Show the first lines of the transcript: what this is, and where."""
+        if self.awaits_demo:
+            self._transcript.set_header(welcome_rows(self._version, "", is_demo=True))
+            return
+        folder = self.display_path(self.folder)
+        self._window.name(self.folder.name or folder)
+        self._transcript.set_header(welcome_rows(self._version, folder, is_demo=is_demo))
+
+    def name_window(self, title: str) -> None:
+        """Show a session's name as the window's title."""
+        self._window.name(title)
+        self._counts.title = title
+
+    async def save_setting(self, key: str, value: object) -> None:
+        """Write one of the user's own settings."""
+        if self.agent_home is None:
+            return
+        from tui.app.save_setting import save_setting  # with the first setting that is written
+
+        if problem := await save_setting(self.agent_home, key, value):
+            self._notices.warn(problem)
+
+
+@lru_cache(maxsize=16)
+def from_home(path: Path, home: Path) -> str:
+    """Return a whole path that begins with `~` where it is inside of home."""
+    try:
+        inside = path.relative_to(home)
+    except ValueError:
+        return shown_path(str(path))
+    return "~" if not inside.parts else f"~/{shown_path(str(inside))}"
+
+
+def short_directory(path: Path, home: Path) -> str:
+    """Return a path for the status line: of a long one the last directory."""
+    text = from_home(path, home)
+    if len(text) <= DIRECTORY_CELLS:
+        return text
+    return "…/" + text.rsplit("/", 1)[-1]
