@@ -1,6 +1,6 @@
 """The screen: wires conversation, document, components and keys together, and holds no logic.
 
-Next: `tui.app.prompt_runner` (what runs), `tui.transcript.model` (what is shown),
+Next: `tui.app.session.prompt_runner` (what runs), `tui.transcript.model` (what is shown),
 `tui.app.keys.key_wiring` (keys), `tui.app.command_api` and `tui.commands` (`/`).
 """
 
@@ -20,27 +20,32 @@ from textual.app import ComposeResult
 from themes.theme import Theme
 from tui.app.activity_line import FRAME_S, ActivityLine
 from tui.app.appearance import Appearance
-from tui.app.bang_commands import BangCommands
 from tui.app.bottom_lines import BottomLines
 from tui.app.caret import CaretControl
 from tui.app.command_api import CommandApi
-from tui.app.conversation_holder import ConversationHolder
-from tui.app.conversation_start import ConversationStart, JudgeCall, StartParts, SuggestGrants
 from tui.app.event_presenter import EventPresenter, RunPresenter
 from tui.app.frame_clock import EventBridge
 from tui.app.idle_notification import IdleNotification
+from tui.app.key_table import KeyTable
 from tui.app.keys.key_panels import KeyPanels
-from tui.app.keys.key_table import KeyTable
 from tui.app.keys.key_wiring import Keyboard, KeyboardParts
 from tui.app.main_screen import MainScreen
 from tui.app.notices import Notices
-from tui.app.prompt_runner import PromptRunner
-from tui.app.session_control import ExitReport, ScreenSession
+from tui.app.session.bang_commands import BangCommands
+from tui.app.session.conversation_holder import ConversationHolder
+from tui.app.session.conversation_start import (
+    ConversationStart,
+    JudgeCall,
+    StartParts,
+    SuggestGrants,
+)
+from tui.app.session.prompt_runner import PromptRunner
+from tui.app.session.session_control import ExitReport, ScreenSession
+from tui.app.session.submission import Submission
+from tui.app.session.unsent_text import UnsentText
 from tui.app.signal import Signal
-from tui.app.submission import Submission
 from tui.app.terminal_link import TerminalLink
 from tui.app.todo_panel import TodoPanel
-from tui.app.unsent_text import UnsentText
 from tui.app.workspace import ScreenWorkspace, from_home
 from tui.dialogs.host import DialogHost
 from tui.input.event import Phase

@@ -12,10 +12,10 @@ from permissions.mode import Mode
 from themes.theme import Role
 from tui.app.activity_line import FRAME_S, ActivityView
 from tui.app.appearance import Appearance
-from tui.app.conversation_holder import ConversationHolder
 from tui.app.frame_clock import FrameClock
 from tui.app.main_screen import MainScreen, ScreenRuntime
-from tui.app.prompt_runner import PromptRunner
+from tui.app.session.conversation_holder import ConversationHolder
+from tui.app.session.prompt_runner import PromptRunner
 from tui.app.workspace import ScreenWorkspace, short_directory
 from tui.input.key_names import display_chord, multiplexer_key
 from tui.input.keymap import ChordReader

@@ -112,7 +112,7 @@ def _unused_files(settings: Settings, home: Path) -> Iterator[str]:
 
 def _keys_in_force(settings: Settings, home: Path) -> list[Path]:
     """Return Claude Code's file of keys where it counts: without one of the user's own."""
-    from tui.app.keys.keybindings_watch import keys_path  # behind the first frame
+    from tui.app.keybindings_watch import keys_path  # behind the first frame
 
     path = keys_path(settings.agent_home, home)
     return [path] if FOLDER in path.parts and os.path.isfile(path) else []

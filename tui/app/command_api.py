@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tui.app.appearance import Appearance
-from tui.app.keys.key_table import KeyTable
+from tui.app.key_table import KeyTable
 from tui.app.notices import Notices
-from tui.app.session_control import ScreenSession
+from tui.app.session.session_control import ScreenSession
 from tui.app.workspace import ScreenWorkspace
 from tui.dialogs.host import DialogHost
 from tui.ports.command_screen import AnswerT, AsksFor, CommandScreen

@@ -237,7 +237,7 @@ class _FlatRun:
 
     async def _run_shell(self, command: str) -> None:
         """Run the user's own command, say its output, then tell the model of it."""
-        from tui.app.bang_commands import pass_result, user_shell  # rarely used
+        from tui.app.session.bang_commands import pass_result, user_shell  # rarely used
 
         assert self.conversation is not None
         shell = user_shell(command, self.conversation, child_environment(self._env, {}))

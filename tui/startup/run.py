@@ -23,7 +23,7 @@ from permissions.base.text.sanitize import sanitize
 from themes.registry import DEFAULT_THEME, load_theme
 from themes.theme import ThemeError
 from tui.app.app import AgentApp, AppOptions
-from tui.app.session_control import ExitReport
+from tui.app.session.session_control import ExitReport
 from tui.conversation.factory import ConversationMaker
 from tui.prompt.external_editor import edit_file, edit_text, editor_command
 from tui.terminal.background import dark_from_environment

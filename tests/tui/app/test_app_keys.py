@@ -24,7 +24,7 @@ from tests.tui.recorded import (
     until_interrupted,
 )
 from tui.app.app import AgentApp
-from tui.app.session_control import ExitReport
+from tui.app.session.session_control import ExitReport
 from tui.widgets.rows_widget import RowsWidget
 
 T = "t1"

@@ -25,7 +25,7 @@ from tests.tui.recorded import RecordedConversation, Step, ask, make_app
 from tests.tui.screen.twin import RendersTwice, resize_event
 from tests.tui.transcript.samples import DIFF
 from tui.app.app import AgentApp
-from tui.app.session_control import ExitReport
+from tui.app.session.session_control import ExitReport
 
 T = "t1"
 ANSWER = """Look at **`slug`** first, 漢字 🎉 included.

@@ -20,7 +20,7 @@ from tests.tui.app.test_app_keys import T, send, settled, text_of
 from tests.tui.dialogs.test_dialogs import OFFER, PENDING, QUESTIONS
 from tests.tui.recorded import RecordedConversation, Step, make_app, until_interrupted
 from tui.app.app import AgentApp
-from tui.app.session_control import ExitReport
+from tui.app.session.session_control import ExitReport
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import PermissionAsk

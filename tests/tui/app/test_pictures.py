@@ -14,7 +14,7 @@ from agent.files.mentions import find_mentions
 from tests.tui.app.test_app_keys import played, settled, text_of
 from tests.tui.recorded import RecordedConversation, make_app
 from tui.app.app import AgentApp
-from tui.app.session_control import ExitReport
+from tui.app.session.session_control import ExitReport
 from tui.editing.buffer import TextBuffer
 from tui.editing.draft import CHIP_CHARS, LONG_CHARS, Draft
 from tui.prompt.pasted_image import dropped_pictures

@@ -15,7 +15,7 @@ import pytest
 import watchfiles  # noqa: F401 - while files can still be opened
 
 import permissions.base.files.file_watch  # noqa: F401 - while files can still be opened
-from tui.app.keys.keybindings_watch import apply_keys, follow_keys, keys_path
+from tui.app.keybindings_watch import apply_keys, follow_keys, keys_path
 from tui.input.keymap import Keymap, default_keymap
 from tui.theme.theme_files import follow_themes
 

@@ -14,7 +14,7 @@ from permissions.rules.grammar import RuleBehavior
 from tests.tui.app.test_app_keys import played, send, settled, text_of, transcript_of
 from tests.tui.recorded import RecordedConversation, center_for, make_app
 from tui.app.app import AgentApp
-from tui.app.session_control import ExitReport
+from tui.app.session.session_control import ExitReport
 from tui.dialogs.dialog import DialogView
 from tui.panels import PANELS
 from tui.panels.config import choices_of

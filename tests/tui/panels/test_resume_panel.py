@@ -17,7 +17,7 @@ from tests.tui.app.test_app_keys import keys, settled, text_of, transcript_of
 from tests.tui.panels.test_panels import app_of, opened
 from tests.tui.recorded import RecordedConversation, center_for, make_app
 from tui.app.app import AgentApp
-from tui.app.session_control import ExitReport
+from tui.app.session.session_control import ExitReport
 from tui.panels.list_panel import ListPanel
 from tui.panels.resume import FIRST_SESSIONS, MORE_SESSIONS
 

@@ -15,7 +15,7 @@ from tests.tui.app.test_app_keys import settled, text_of, transcript_of
 from tests.tui.panels.test_panels import opened
 from tests.tui.recorded import RecordedConversation, make_app
 from tui.app.app import AgentApp
-from tui.app.session_control import ExitReport
+from tui.app.session.session_control import ExitReport
 
 
 @dataclass

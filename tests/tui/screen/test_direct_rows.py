@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from agent.events import TextDelta
 from tests.tui.app.test_app_keys import keys, send, settled
 from tests.tui.recorded import RecordedConversation, Step, make_app, until_interrupted
-from tui.app.session_control import ExitReport
+from tui.app.session.session_control import ExitReport
 from tui.screen.presenter import RENDERER_VARIABLE
 
 

@@ -15,7 +15,7 @@ from tests.tui.app.test_app_keys import settled, text_of, transcript_of
 from tests.tui.recorded import RecordedConversation, make_app
 from tests.tui.transcript.test_earlier_pages import answer, session
 from tui.app.app import AgentApp
-from tui.app.session_control import ExitReport
+from tui.app.session.session_control import ExitReport
 from tui.input.event import RoutedEvent
 from tui.input.event_kind import EventKind
 from tui.text.highlight import Highlighter

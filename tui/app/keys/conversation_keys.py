@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tui.app.conversation_holder import ConversationHolder
+from tui.app.session.conversation_holder import ConversationHolder
 from tui.status_line.user_status_command import UserStatusCommand
 from tui.transcript.model import TranscriptModel
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
-from tui.app.conversation_holder import ConversationHolder
 from tui.app.notices import Notices
+from tui.app.session.conversation_holder import ConversationHolder
 from tui.prompt.composer import Composer
 
 

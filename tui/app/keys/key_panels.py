@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tui.app.keys.key_table import KeyTable
+from tui.app.key_table import KeyTable
 from tui.ports.command_screen import CommandScreen
 from tui.transcript.blocks import ToolCard
 from tui.transcript.model import TranscriptModel

@@ -8,23 +8,23 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tui.app.bang_commands import BangCommands
 from tui.app.bottom_lines import BottomLines
-from tui.app.conversation_holder import ConversationHolder
+from tui.app.key_table import KeyTable
 from tui.app.keys.background_stop import BackgroundStop
 from tui.app.keys.conversation_keys import ConversationKeys
 from tui.app.keys.image_paste import ImagePaste
 from tui.app.keys.key_modes import KeyMode, KeyModes
 from tui.app.keys.key_panels import KeyPanels
-from tui.app.keys.key_table import KeyTable
 from tui.app.keys.keyboard_selection import KeyboardSelection
 from tui.app.keys.prompt_keys import PromptKeys
 from tui.app.keys.prompt_mode import PromptMode
 from tui.app.keys.quit_keys import QuitKeys
 from tui.app.main_screen import MainScreen, ScreenRuntime
 from tui.app.notices import Notices
-from tui.app.prompt_runner import PromptRunner
-from tui.app.unsent_text import UnsentText
+from tui.app.session.bang_commands import BangCommands
+from tui.app.session.conversation_holder import ConversationHolder
+from tui.app.session.prompt_runner import PromptRunner
+from tui.app.session.unsent_text import UnsentText
 from tui.app.workspace import ScreenWorkspace
 from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader

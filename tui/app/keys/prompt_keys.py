@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tui.app.prompt_runner import PromptRunner
+from tui.app.session.prompt_runner import PromptRunner
 from tui.commands import meant_by
 from tui.editing.buffer import TextBuffer
 from tui.editing.draft import Draft

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from tui.app.keys.key_table import KeyTable
+from tui.app.key_table import KeyTable
 from tui.input.actions import ABSENT, Context, described
 from tui.input.event import RoutedEvent
 from tui.input.key_names import Chord, display_chord

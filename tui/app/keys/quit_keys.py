@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from tui.app.bang_commands import BangCommands
-from tui.app.prompt_runner import PromptRunner
+from tui.app.session.bang_commands import BangCommands
+from tui.app.session.prompt_runner import PromptRunner
 from tui.dialogs.host import DialogHost
 from tui.input.event import RoutedEvent
 from tui.prompt.composer import Composer

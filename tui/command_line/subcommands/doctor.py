@@ -38,7 +38,7 @@ from permissions.lint.lint import lint
 from permissions.rules.rule_set import RuleSet
 from themes.registry import ENDINGS, load_theme
 from themes.theme import ThemeError
-from tui.app.keys.keybindings_watch import keys_path
+from tui.app.keybindings_watch import keys_path
 from tui.command_line.subcommands.places import Here, here, settings_here
 from tui.conversation.model_choice import real_model
 from tui.input.keybindings import load_keybindings

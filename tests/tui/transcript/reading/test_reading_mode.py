@@ -10,7 +10,7 @@ from agent.events import TextDelta, ToolDispatch, ToolResult
 from tests.tui.app.test_app_keys import T, send, settled, text_of, transcript_of
 from tests.tui.recorded import RecordedConversation, Step, make_app, until_interrupted
 from tui.app.app import AgentApp
-from tui.app.session_control import ExitReport
+from tui.app.session.session_control import ExitReport
 
 OUTPUT = "\n".join(f"row {number}" for number in range(40))
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from agent.user_prompt import Prompt
-from tui.app.conversation_holder import BUSY, ConversationHolder
 from tui.app.notices import Notices
-from tui.app.prompt_runner import PromptRunner
+from tui.app.session.conversation_holder import BUSY, ConversationHolder
+from tui.app.session.prompt_runner import PromptRunner
 from tui.ports.conversation import ConversationPort
 from tui.prompt.draft_autosave import DraftAutosave
 from tui.transcript.earlier_pages import EarlierPages

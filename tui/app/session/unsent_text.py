@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui.app.bang_commands import BangCommands
+from tui.app.session.bang_commands import BangCommands
 from tui.editing.draft import Draft
 from tui.prompt.composer import Composer
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from permissions.mode import Mode
-from tui.app.prompt_runner import PromptRunner
+from tui.app.session.prompt_runner import PromptRunner
 from tui.ports.conversation import ConversationPort, MakeConversation, Release, ScreenPorts
 from tui.transcript.earlier_pages import EarlierPages
 from tui.transcript.model import TranscriptModel

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from agent.user_prompt import Prompt
-from tui.app.conversation_holder import ConversationHolder
 from tui.app.frame_clock import EventBridge
 from tui.app.notices import Notices
-from tui.app.prompt_runner import PromptRunner
+from tui.app.session.conversation_holder import ConversationHolder
+from tui.app.session.prompt_runner import PromptRunner
 from tui.app.signal import Signal
 from tui.ports.conversation import ConversationPort
 from tui.transcript.model import TranscriptModel

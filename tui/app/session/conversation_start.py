@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from tui.app.appearance import Appearance
-from tui.app.conversation_holder import ConversationHolder
-from tui.app.keys.key_table import KeyTable
+from tui.app.key_table import KeyTable
 from tui.app.notices import Notices
+from tui.app.session.conversation_holder import ConversationHolder
 from tui.dialogs.host import DialogHost
 from tui.ports.conversation import ScreenPorts
 from tui.prompt.edit_externally import Editing
@@ -95,7 +95,7 @@ class ConversationStart:
         return ScreenPorts(contender, user, user.trust, user.onboard)
 
     def _watch_files(self, agent_home: Path) -> None:
-        from tui.app.keys.keybindings_watch import follow_keys  # after the first frame
+        from tui.app.keybindings_watch import follow_keys  # after the first frame
 
         parts, appearance = self._parts, self._parts.appearance
         parts.start_worker(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from tui.app.bang_commands import BangCommands
-from tui.app.conversation_holder import ConversationHolder
+from tui.app.session.bang_commands import BangCommands
+from tui.app.session.conversation_holder import ConversationHolder
 from tui.commands import run_command
 from tui.ports.command_screen import CommandScreen
 
