@@ -22,7 +22,7 @@ def build_recording(start: StartContext, model: ModelParts) -> Recording:
     tracker = model.accounting.costs
     redactor = Redactor(secrets_of({**start.environment.env, **start.settings.env}))
     recorder = SessionRecorder(
-        start.session, redact=redactor.json, cost_by_model=lambda: tracker.state.as_json()
+        start.session, redact=redactor.line, cost_by_model=lambda: tracker.state.as_json()
     )
     recorder.seed(start.resumed.states if start.resumed is not None else ())
     return Recording(recorder, redactor)

@@ -262,7 +262,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
         if self.options.debug:
             path = debug_path(self.environment.agent_home, self.session.id)
             try:
-                debug = DebugLog(path, redact=redactor.text)
+                debug = DebugLog(path, redact=redactor.line)
             except OSError as error:
                 self.notes.append(f"There is no debug log: {path}: {error.strerror}.")
             else:

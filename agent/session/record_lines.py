@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
@@ -44,8 +44,14 @@ class BadLine(Struct, frozen=True):
     reason: Literal["checksum", "not a record", "torn"]
 
 
-def encode(data: Mapping[str, Any], *, seq: int, now: datetime) -> bytes:
-    """Return the line for a record, newline included.
+def encode(
+    data: Mapping[str, Any],
+    *,
+    seq: int,
+    now: datetime,
+    redact: Callable[[str], str] = lambda text: text,
+) -> bytes:
+    """Return the line for a record, newline included; `redact` gets all of it as JSON.
 
     Raises:
         TypeError: the data is not JSON.
@@ -54,11 +60,12 @@ def encode(data: Mapping[str, Any], *, seq: int, now: datetime) -> bytes:
     # A copied record keeps its time, never its number.
     fact = {key: value for key, value in data.items() if key not in ("v", "seq")}
     record = {"v": FORMAT_VERSION, "seq": seq, "at": at, **fact}
+    text = redact(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
     try:
-        body = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+        body = text.encode()
     except UnicodeEncodeError:
         # Half a surrogate pair, as a model can write it, exists only as an escape.
-        body = json.dumps(record, separators=(",", ":")).encode()
+        body = json.dumps(json.loads(text), separators=(",", ":")).encode()
     return b"".join((_PREFIX, _checksum(body[1:]), b'",', body[1:], b"\n"))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ from agent.session.records import (
 from agent.session.store import Session
 from permissions.decision import Behavior, Decision
 
-Redact = Callable[[dict[str, Any]], dict[str, Any]]
+Redact = Callable[[str], str]
 
 
 class SessionRecorder:
@@ -76,7 +77,7 @@ class SessionRecorder:
 
         Args:
             session: open, and this process's own.
-            redact: applied to every record before it is written; None writes as is.
+            redact: applied to the line of every record; None writes as is.
             cost_by_model: returns what the cost tracker needs on resume; asked with every usage
                 record.
         """
@@ -239,9 +240,8 @@ class SessionRecorder:
             if self._latest.get(record.kind) == record:
                 return
             self._latest[record.kind] = record
-        data = self._safe(record)
         try:
-            self._session.transcript.append(data)
+            self._session.transcript.append(to_json(record), redact=partial(self._redacted, record))
             if record.kind in DURABLE:
                 await self._session.transcript.flush()
         except SessionError as error:
@@ -255,15 +255,14 @@ class SessionRecorder:
         self._complaint = text
         return True
 
-    def _safe(self, record: Record) -> dict[str, Any]:
-        """Return what may be written; a history that differs from what was sent says so."""
-        data = to_json(record)
+    def _redacted(self, record: Record, line: str) -> str:
+        """Return what may be written; a history that differs from what was sent is marked."""
         if self._redact is None:
-            return data
-        safe = self._redact(data)
-        if safe != data and isinstance(record, MessageRecord | CompactionRecord | RewindRecord):
-            return {**safe, "redacted": True}
-        return safe
+            return line
+        safe = self._redact(line)
+        if safe == line or not isinstance(record, MessageRecord | CompactionRecord | RewindRecord):
+            return safe
+        return f'{safe[:-1]},"redacted":true}}'
 
     def seed(self, records: Sequence[Record]) -> None:
         """Take over the latest states of a resumed session, so that compactions carry them on."""

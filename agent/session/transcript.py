@@ -123,7 +123,13 @@ class Transcript:
         """Records that wait in memory because the disk did not take them."""
         return len(self._backlog)
 
-    def append(self, record: Mapping[str, Any], *, sync: bool = False) -> None:
+    def append(
+        self,
+        record: Mapping[str, Any],
+        *,
+        sync: bool = False,
+        redact: Callable[[str], str] = lambda text: text,
+    ) -> None:
         """Add one record; with `sync`, return only when it is on the disk.
 
         A record that cannot be written stays in memory and is tried again before the next one.
@@ -132,7 +138,7 @@ class Transcript:
             SessionError: the disk did not take it (full, read-only, gone). Nothing is lost yet, and
                 the conversation may go on.
         """
-        line = encode(record, seq=self._next_seq, now=self._clock())
+        line = encode(record, seq=self._next_seq, now=self._clock(), redact=redact)
         with self._io:
             self._next_seq += 1
             self._backlog.append(line)

@@ -13,7 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from permissions.base.text.named_secrets import PLACEHOLDER, is_secret_name, without_named_secrets
+from permissions.base.text.named_secrets import (
+    PLACEHOLDER,
+    is_secret_name,
+    may_name_secrets,
+    without_named_secrets,
+)
 from permissions.decision import STRICTNESS, Behavior, Decision, DecisionSource
 from permissions.request import PermissionRequest
 
@@ -65,8 +70,7 @@ class AuditLog:
 
     def write(self, decision: Decision, request: PermissionRequest) -> None:
         """Append one line; never raises for the disk."""
-        cleaned = _Cleaner(self._redact)
-        line = {
+        facts: dict[str, Any] = {
             "v": FORMAT_VERSION,
             "at": self._now().isoformat(timespec="milliseconds"),
             "session_id": self._session_id,
@@ -77,15 +81,10 @@ class AuditLog:
             "folder": str(self._folder) if self._folder is not None else None,
             "cwd": str(self._cwd()) if self._cwd is not None else None,
             "tool": request.tool,
-            "input": cleaned.plain(request.tool_input),
+            "input": request.tool_input,
             "checked": str(answer_of_checks(decision)),
-            **cleaned.plain(decision.as_json()),
-            "feedback": self._redact(decision.feedback) if decision.feedback else None,
-            "stored": cleaned.plain(decision.stored),
         }
-        data = (json.dumps(line, ensure_ascii=False, default=str) + "\n").encode(
-            "utf-8", "backslashreplace"
-        )
+        data = (self._line(facts, decision) + "\n").encode("utf-8", "backslashreplace")
         try:
             self._append(data)
             self.problem = None
@@ -118,8 +117,42 @@ class AuditLog:
         finally:
             os.close(descriptor)
 
+    def _line(self, facts: Mapping[str, Any], decision: Decision) -> str:
+        answer, feedback = decision.as_json(), decision.feedback or None
+        try:
+            line = _encode({**facts, **answer, "feedback": feedback, "stored": decision.stored})
+            if (
+                _is_short(_encode(facts["input"]))
+                and not may_name_secrets(line)
+                and self._redact_known(line) == line
+            ):
+                return line
+        except RecursionError:
+            pass  # nested too deeply
+        cleaned = _Cleaner(self._redact)
+        safe = {
+            "input": cleaned.plain(facts["input"]),
+            **cleaned.plain(answer),
+            "feedback": self._redact(feedback) if feedback else None,
+            "stored": cleaned.plain(decision.stored),
+        }
+        return _encode({**facts, **safe})
+
     def _redact(self, text: str) -> str:
         return without_named_secrets(self._redact_known(text))
+
+
+def _encode(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _is_short(text: str) -> bool:
+    """Return whether nothing of an input has to be cut."""
+    return (
+        len(text) <= MAX_VALUE_CHARS
+        and text.count(",") < MAX_ITEMS
+        and text.count("[") + text.count("{") <= MAX_DEPTH
+    )
 
 
 class _Cleaner:

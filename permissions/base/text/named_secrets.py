@@ -41,29 +41,28 @@ _RULES: Final = (
     # https://token@host
     re.compile(r"(://)([^\s/:@'\"$`\[]{16,200})(?=@)"),
 )
-_HINTS: Final = (
-    "key",
-    "token",
-    "secret",
-    "pass",
-    "pwd",
-    "credential",
-    "authorization",
-    "cookie",
-    "@",
-    "-u",
-)
+_HINT: Final = re.compile("key|token|secret|pass|pwd|credential|authorization|cookie|@|-u")
+"""One of these is in every text that a rule matches."""
+_FIELD_HINT: Final = re.compile(f"{_HINT.pattern}|auth|dsn|connection")
 _PLAIN: Final = re.compile(r"(?i)REDACTED|true|false|null|none|\d{1,6}")
 
 
 def without_named_secrets(text: str) -> str:
     """Return the text with every value that a telling name announces taken out."""
-    lowered = text.lower()
-    if not any(hint in lowered for hint in _HINTS):
+    if not _HINT.search(text.lower()):
         return text
     for rule in _RULES:
         text = rule.sub(_taken_out, text)
     return text
+
+
+def may_name_secrets(line: str) -> bool:
+    """Return whether a line of JSON may hold what `without_named_secrets` or a field's name finds.
+
+    True where it does; a line that only mentions such a name may be one, too.
+    """
+    lowered = line.lower()
+    return _FIELD_HINT.search(lowered) is not None
 
 
 def is_secret_name(name: str) -> bool:

@@ -5,8 +5,9 @@ For transcripts, logs, hook payloads and crash reports; never for what is execut
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -84,7 +85,7 @@ _FORMATS: Final = (
     _format(
         "password in an address",
         "://",
-        r"(?<=://)[^\s/:@]{1,100}:[^\s/@]{3,200}(?=@)",
+        r"(?<=://)[^\s/:@]+:[^\s/@]{3,}(?=@)",
         own_word=False,
     ),
 )
@@ -102,23 +103,51 @@ class Redactor:
             for name, value in (secrets or {}).items()
             if len(value) >= MIN_VALUE_CHARACTERS
         }
-        self._names = named
         # Longest first: one secret may be the beginning of another.
         values = sorted(named, key=len, reverse=True)
-        self._values = re.compile("|".join(map(re.escape, values))) if values else None
+        self._names = [named[value] for value in values]
+        alternatives = "|".join(f"({_value_pattern(value)})" for value in values)
+        self._values = re.compile(alternatives) if values else None
 
     def text(self, text: str) -> str:
-        """Return the text with each secret replaced by `[redacted: <what it was>]`."""
+        """Return the text with each secret replaced by `[redacted: <kind>]`.
+
+        What is found in a text is found in its JSON form as well, which is changed, too.
+        """
         if self._values is not None:
-            text = self._values.sub(lambda m: f"[redacted: {self._names[m[0]]}]", text)
+            text = self._values.sub(self._name, text)
         lowered: str | None = None
         for form in _FORMATS:
             searched = text
             if form.any_case:
                 searched = lowered = text.lower() if lowered is None else lowered
-            if any(needle in searched for needle in form.needles):
-                text = form.pattern.sub(partial(_mark, form), text)
+            # A loop: a generator would be resumed for each needle, for every line that is written.
+            for needle in form.needles:
+                if needle in searched:
+                    text = form.pattern.sub(partial(_mark, form), text)
+                    break
         return text
+
+    def line(self, line: str) -> str:
+        """Return a finished line of a file without secrets: JSON field by field, else as text.
+
+        Most lines hold nothing like a secret, which is seen without parsing them.
+        """
+        text = self.text(line)
+        if text == line:
+            return line
+        try:
+            value = json.loads(line)
+        except ValueError:
+            return text
+        safe = self.json(value)
+        if safe is value:
+            return line
+        return json.dumps(safe, ensure_ascii=line.isascii(), separators=(",", ":"))
+
+    def _name(self, match: re.Match[str]) -> str:
+        assert match.lastindex is not None
+        return f"[redacted: {self._names[match.lastindex - 1]}]"
 
     def json(self, value: Any) -> Any:
         """Return JSON with every text in it redacted; the same object where nothing changed."""
@@ -161,8 +190,37 @@ def is_secret(name: str, value: str) -> bool:
     )
 
 
+def _value_pattern(value: str) -> str:
+    """Return a pattern of a value as it is and as JSON writes it, at any level of nesting."""
+    return "".join(map(_character_pattern, value))
+
+
+def _character_pattern(character: str) -> str:
+    plain = re.escape(character)
+    if character == '"':
+        return r'\\*"'
+    if character == "\\":
+        return r"\\+"
+    escaped = json.dumps(character)[1:-1]
+    if escaped == character:
+        return plain
+    # A character beyond 16 bits is two escapes.
+    forms = {escaped, "".join(f"\\u{unit:04x}" for unit in _code_units(character))}
+    return "(?:" + "|".join([plain, *(form.replace("\\", r"\\+") for form in forms)]) + ")"
+
+
+def _code_units(character: str) -> Iterator[int]:
+    data = character.encode("utf-16-be", "surrogatepass")
+    return (int.from_bytes(data[i : i + 2]) for i in range(0, len(data), 2))
+
+
+_ESCAPE: Final = re.compile(r"\\(?:[bfnrt]|u[0-9a-fA-F]{4})\Z")
+"""A control character or another one in JSON: no letter of a word."""
+
+
 def _mark(form: _Format, match: re.Match[str]) -> str:
-    before = match.string[match.start() - 1 : match.start()]
-    if form.own_word and (before.isalnum() or before == "_"):
+    before = match.string[max(0, match.start() - 6) : match.start()]
+    is_inside = before[-1:].isalnum() or before[-1:] == "_"
+    if form.own_word and is_inside and not _ESCAPE.search(before):
         return match[0]
     return f"[redacted: {form.name}]"

@@ -114,7 +114,7 @@ async def test_a_withdrawn_message_and_a_rewind_are_followed(session: Session) -
 
 async def test_secrets_stay_off_the_disk(session: Session) -> None:
     secret = "s3cr3t-value-of-mine"
-    recorder = SessionRecorder(session, redact=Redactor({"MY_TOKEN": secret}).json)
+    recorder = SessionRecorder(session, redact=Redactor({"MY_TOKEN": secret}).line)
     thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
     answer = Message("assistant", (thinking, text_block("ok")), "model")
     await recorder.event(MessageCommitted("t", user_message(f"use {secret}")), ())

@@ -11,8 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from permissions.base.text.named_secrets import (
+    is_secret_name,
+    may_name_secrets,
+    without_named_secrets,
+)
 from permissions.decision import Behavior, Decision, DecisionSource
 from permissions.evaluate.cascade import decide
 from permissions.explain.audit_log import MAX_VALUE_CHARS, AuditLog
@@ -168,6 +175,19 @@ def test_a_field_whose_name_tells_of_a_secret_is_taken_out(book: Book) -> None:
 def test_what_only_speaks_of_secrets_is_kept(book: Book, command: str) -> None:
     book.decided(command)
     assert json.loads(book.path.read_text())["input"]["command"] == command
+
+
+@given(
+    st.lists(st.sampled_from(
+        ["PASSWORD", "api_key", "dsn", "=", ": ", '"', "'", "--token ", "-u me:", SECRET, "\\"]
+    )).map("".join),
+    st.booleans(),
+)  # fmt: skip
+def test_a_line_that_is_written_as_it_is_holds_no_named_secret(text: str, is_name: bool) -> None:
+    line = json.dumps({text: "x"} if is_name else {"x": text})
+    if not may_name_secrets(line):
+        assert without_named_secrets(text) == text
+        assert not is_secret_name(text)
 
 
 def test_it_is_its_owner_s_alone(book: Book) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from permissions.base.text.redactor import Redactor, is_secret, secrets_of
 
@@ -89,3 +93,64 @@ def test_signatures_and_pictures_are_left_alone() -> None:
 def test_json_is_cleaned_at_any_depth() -> None:
     value = {"a": [{"b": ("x", KEY)}], "n": 1}
     assert Redactor().json(value) == {"a": [{"b": ("x", "[redacted: Anthropic key]")}], "n": 1}
+
+
+# -- finished lines -----------------------------------------------------------------------------
+
+ODD = 'p"a\\s\ns-wörd🙂\\\\"x'
+KNOWN = Redactor({"ODD": ODD, "PLAIN": "hunter2hunter2"})
+PIECES = st.sampled_from(
+    [
+        *(ODD, json.dumps(ODD), json.dumps(json.dumps(ODD, ensure_ascii=False)), "hunter2hunter2"),
+        *(KEY, "AKIA" + "A" * 16, "Bearer abcdefghijklmnop1234", "-----BEGIN PRIVATE KEY-----\nx"),
+        *(
+            "://",
+            "user",
+            ":",
+            "pass word",
+            "@",
+            "p\"ss'w",
+            "\n",
+            "\t",
+            "\\",
+            '"',
+            "é",
+            "x",
+            "_",
+            " ",
+        ),
+        *("\ud83d", "\x00", "task-", "{", "}"),
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=8).map("".join)
+NAMES = st.sampled_from(["a", "data", "signature", "content", 'q"'])
+VALUES = st.recursive(
+    TEXTS | st.integers() | st.none(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(VALUES, st.booleans(), st.sampled_from([(",", ":"), (", ", ": ")]))
+def test_a_finished_line_loses_what_each_field_would(
+    value: object, ascii_only: bool, separators: tuple[str, str]
+) -> None:
+    line = json.dumps(value, ensure_ascii=ascii_only, separators=separators)
+    assert json.loads(KNOWN.line(line)) == KNOWN.json(value)
+
+
+@given(st.integers(0, 3), st.booleans(), TEXTS)
+def test_a_known_value_is_found_in_its_json_form(depth: int, ascii_only: bool, text: str) -> None:
+    value = ODD
+    for _ in range(depth):
+        value = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
+    assert value not in KNOWN.text(f"{text} {value} {text}")
+
+
+def test_a_line_without_secrets_is_the_same_text() -> None:
+    line = json.dumps({"a": "see https://example.org/x:y and task-force"})
+    assert KNOWN.line(line) is line
+
+
+def test_a_line_that_is_no_json_is_read_as_text() -> None:
+    assert KNOWN.line(f"12:00 {KEY}") == "12:00 [redacted: Anthropic key]"
