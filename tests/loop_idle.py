@@ -1,0 +1,64 @@
+"""Wait until an event loop has nothing left to do, however busy the machine is.
+
+Textual's own wait compares processor time with the clock: it sleeps 40 ms for each key, and up to a
+second where another program keeps the processor busy. This one asks the loop itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import pytest
+import textual.app
+import textual.pilot
+
+HORIZON_S: Final = 0.04
+"""A timer that is due this soon belongs to what is waited for: a frame is drawn after 33 ms."""
+_QUIET_ROUNDS: Final = 3
+"""What is ready may make something else ready one round later."""
+_LONGEST_S: Final = 1.0
+"""A timer that repeats, or a thread that waits for something, ends the wait after so long."""
+
+
+async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = _LONGEST_S) -> None:
+    """Return when no callback is ready, no timer is due soon and no thread of the loop works."""
+    loop: Any = asyncio.get_running_loop()
+    limit_s = loop.time() + max_sleep
+    if min_sleep:
+        await asyncio.sleep(min_sleep)
+    quiet = 0
+    while quiet < _QUIET_ROUNDS:
+        await asyncio.sleep(0)
+        quiet = 0 if loop._ready else quiet + 1
+        if quiet < _QUIET_ROUNDS or loop.time() > limit_s:
+            continue
+        if (due_s := _next_timer(loop)) is not None:
+            await asyncio.sleep(max(0.0, due_s - loop.time()))
+            quiet = 0
+        elif _has_working_thread(loop):
+            await asyncio.sleep(0.001)
+            quiet = 0
+
+
+def _next_timer(loop: Any) -> float | None:
+    """Return when the next timer is due, in the loop's seconds; None if none is due soon."""
+    limit_s = loop.time() + HORIZON_S
+    due = [timer.when() for timer in loop._scheduled if not timer.cancelled()]
+    return min((when_s for when_s in due if when_s <= limit_s), default=None)
+
+
+def _has_working_thread(loop: Any) -> bool:
+    executor = loop._default_executor
+    if not isinstance(executor, ThreadPoolExecutor):
+        return False
+    idle: Any = executor._idle_semaphore
+    return not executor._work_queue.empty() or idle._value < len(executor._threads)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def screens_wait_for_the_loop() -> None:
+    """Give the wait to Textual's pilot, which imported its own by name."""
+    for module in (textual.app, textual.pilot):
+        module.wait_for_idle = wait_for_idle  # type: ignore[attr-defined]
