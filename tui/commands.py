@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     # Nothing of a command is imported before the first `/` is typed.
     from agent.commands.results import CommandResult
     from agent.commands.spec import Command
-    from tui.editing.buffer import TextBuffer
+    from tui.editing.text_buffer import TextBuffer
 
 
 _LEAVING: Final = frozenset({"exit", "quit", ":q", ":q!", ":wq"})

@@ -22,7 +22,7 @@ from agent.commands.sources.frontmatter_cache import FILE, HeadCache
 from agent.commands.spec import Surface
 from agent.commands.table import BUILTIN_COMMANDS
 from agent.commands.turn_scope import TurnScope
-from agent.files.index import FileIndex
+from agent.files.file_index import FileIndex
 from agent.files.mentions import MentionReader
 from agent.hook_events.dispatch import HookDispatch
 from agent.prompt.system import note

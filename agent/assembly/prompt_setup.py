@@ -16,10 +16,10 @@ from agent.assembly.model_setup import ModelParts
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts
 from agent.memory.facts import FactStore
-from agent.prompt.context import PromptContext
 from agent.prompt.git import read_git_state
 from agent.prompt.instruction_files import InstructionLocations, Instructions, MemoryType
-from agent.prompt.registry import SectionRegistry
+from agent.prompt.prompt_context import PromptContext
+from agent.prompt.section_registry import SectionRegistry
 from agent.prompt.sections import builtin_registry
 from agent.settings.load import Settings
 from permissions.rule import RuleSource

@@ -19,8 +19,8 @@ from agent.hook_events.path_instructions import PathInstructions
 from agent.loop.loop_ports import LoopPorts
 from agent.messages import Message
 from agent.model.endpoint import expand_alias
-from agent.prompt.context import PromptContext
 from agent.prompt.instruction_files import Instructions
+from agent.prompt.prompt_context import PromptContext
 from agent.prompt.sections import builtin_registry
 from agent.prompt.system import PromptConfig, build_system
 from agent.recovery.retry import RequestSource, RetryPolicy

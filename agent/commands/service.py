@@ -13,7 +13,7 @@ from agent.commands.registry import CommandRegistry
 from agent.commands.results import CommandResult
 from agent.commands.sources.command_files import CustomCommands
 from agent.commands.spec import LocalCommand
-from agent.files.index import FileIndex
+from agent.files.file_index import FileIndex
 
 
 class LocalModule(Protocol):

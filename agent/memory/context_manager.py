@@ -23,7 +23,7 @@ from agent.memory.partial_summary import asked_about, focus_on, is_preface, part
 from agent.memory.pipeline import protected_from, shrink
 from agent.memory.stages.digest import digest
 from agent.memory.stages.images import strip_media
-from agent.memory.stages.results import trim_results
+from agent.memory.stages.result_trimming import trim_results
 from agent.memory.stages.summary import instruction, replace_past
 from agent.memory.summariser import SummaryPort
 from agent.messages import Message

@@ -10,7 +10,7 @@ from msgspec import Struct
 from agent.memory.cut_points import tail_start
 from agent.memory.estimate import total_tokens
 from agent.memory.stages.images import strip_media
-from agent.memory.stages.results import trim_results
+from agent.memory.stages.result_trimming import trim_results
 from agent.messages import Message
 
 KEEP_TAIL: Final = 0.4

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from agent.prompt.context import GitState
+from agent.prompt.prompt_context import GitState
 from permissions.base.files.plain_file import read_plain, read_start
 from permissions.base.process.run_program import RunLimits, run_program
 from permissions.base.process.spawn import CannotStart, Program

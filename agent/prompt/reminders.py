@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from agent.prompt.context import PromptContext
 from agent.prompt.instruction_files import InstructionFile, render
-from agent.prompt.registry import SectionRegistry
+from agent.prompt.prompt_context import PromptContext
+from agent.prompt.section_registry import SectionRegistry
 from agent.prompt.sections import date_text, mode_note
 from agent.prompt.system import note, opening_notes
 

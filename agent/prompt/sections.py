@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.prompt.context import PromptContext
 from agent.prompt.instruction_files import render
-from agent.prompt.registry import Compute, SectionRegistry, Zone
+from agent.prompt.prompt_context import PromptContext
+from agent.prompt.section_registry import Compute, SectionRegistry, Zone
 from permissions.base.text.sanitize import sanitize
 
 _IDENTITY: Final = """\

@@ -7,8 +7,8 @@ from typing import Literal
 from msgspec import Struct
 
 from agent.messages import Block, text_block
-from agent.prompt.context import PromptContext
-from agent.prompt.registry import SectionRegistry, Zone, texts
+from agent.prompt.prompt_context import PromptContext
+from agent.prompt.section_registry import SectionRegistry, Zone, texts
 
 
 class PromptConfig(Struct, frozen=True):

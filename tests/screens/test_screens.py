@@ -30,7 +30,7 @@ from tui.dialogs.dialog import Dialog
 from tui.dialogs.onboarding import OnboardingDialog
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
-from tui.dialogs.trust import TrustDialog, TrustLine, TrustRequest
+from tui.dialogs.trust_dialog import TrustDialog, TrustLine, TrustRequest
 from tui.panels.list_panel import Item, ListPanel
 from tui.text.highlight import Highlighter
 

@@ -20,7 +20,7 @@ from agent.commands.spec import Surface
 from agent.commands.table import BUILTIN_COMMANDS
 from agent.display import Display, TodoItem
 from agent.events import AgentEvent, Compacted, MessageCommitted, Terminal, Usage
-from agent.files.index import FileIndex
+from agent.files.file_index import FileIndex
 from agent.history import HistoryPart
 from agent.memory.context_breakdown import ContextBreakdown, Slice
 from agent.messages import Message

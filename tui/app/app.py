@@ -1,7 +1,7 @@
 """The screen: wires conversation, document, components and keys together, and holds no logic.
 
-Next: `tui.app.session.prompt_runner` (what runs), `tui.transcript.model` (what is shown),
-`tui.app.keys.key_wiring` (keys), `tui.app.command_api` and `tui.commands` (`/`).
+Next: `tui.app.session.prompt_runner` (what runs), `tui.transcript.transcript_model` (what is
+shown), `tui.app.keys.key_wiring` (keys), `tui.app.command_api` and `tui.commands` (`/`).
 """
 
 from __future__ import annotations
@@ -62,16 +62,16 @@ from tui.prompt.prompt_history import PromptHistory
 from tui.prompt.prompt_log import TypedPromptLog
 from tui.screen.direct_rows import DirectRows
 from tui.status_line.hint import Hint
+from tui.status_line.status_widget import StatusLine
 from tui.status_line.user_status_command import UserStatusCommand
-from tui.status_line.widget import StatusLine
 from tui.terminal.bell import TerminalBell
 from tui.terminal.title import TerminalTitle
 from tui.text.highlight import Highlighter
-from tui.theme.palette import Palette
+from tui.theme.theme_palette import Palette
 from tui.transcript.earlier_pages import EarlierPages
-from tui.transcript.model import TranscriptModel
 from tui.transcript.reading.reading_bar import ReadingBar
-from tui.transcript.widget import TranscriptWidget
+from tui.transcript.transcript_model import TranscriptModel
+from tui.transcript.transcript_widget import TranscriptWidget
 
 if TYPE_CHECKING:
     from agent.events import AgentEvent

@@ -10,9 +10,9 @@ from textual.app import App
 
 from themes.theme import Role, Theme
 from tui.text.highlight import Highlighter
-from tui.theme.palette import Palette, textual_theme
 from tui.theme.theme_choice import ThemeChoice
-from tui.transcript.widget import TranscriptWidget
+from tui.theme.theme_palette import Palette, textual_theme
+from tui.transcript.transcript_widget import TranscriptWidget
 
 
 class Appearance:

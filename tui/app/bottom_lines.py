@@ -20,10 +20,10 @@ from tui.app.workspace import ScreenWorkspace, short_directory
 from tui.input.key_names import display_chord, multiplexer_key
 from tui.input.keymap import ChordReader
 from tui.status_line.hint import Hint
+from tui.status_line.status_widget import MODE_ROLES, StatusLineState
 from tui.status_line.user_status_command import UserStatusCommand
-from tui.status_line.widget import MODE_ROLES, StatusLineState
 from tui.terminal.title import TerminalTitle
-from tui.transcript.model import TranscriptModel
+from tui.transcript.transcript_model import TranscriptModel
 
 LOW_SCREEN_ROWS: Final = 10
 STILL_S: Final = 1.0

@@ -12,8 +12,8 @@ from tui.app.main_screen import ScreenRuntime
 from tui.status_line.user_status_command import UserStatusCommand
 from tui.terminal.bell import TerminalBell
 from tui.text.safe_text import shown_line
-from tui.transcript.model import TranscriptModel
-from tui.transcript.widget import TranscriptWidget
+from tui.transcript.transcript_model import TranscriptModel
+from tui.transcript.transcript_widget import TranscriptWidget
 
 if TYPE_CHECKING:
     from agent.events import AgentEvent

@@ -15,9 +15,9 @@ from tui.app.todo_panel import TodoPanel
 from tui.dialogs.host import DialogHost
 from tui.prompt.completion_menu import CompletionMenu
 from tui.prompt.composer import Composer
-from tui.status_line.widget import StatusLine
+from tui.status_line.status_widget import StatusLine
 from tui.transcript.reading.reading_bar import ReadingBar
-from tui.transcript.widget import TranscriptWidget
+from tui.transcript.transcript_widget import TranscriptWidget
 
 
 class ScreenRuntime(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tui.status_line.hint import Hint
-from tui.transcript.model import TranscriptModel
+from tui.transcript.transcript_model import TranscriptModel
 
 
 class Notices:

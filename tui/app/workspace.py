@@ -12,8 +12,8 @@ from tui.prompt.edit_externally import Editing
 from tui.status_line.status_counts import StatusCounts
 from tui.terminal.title import TerminalTitle
 from tui.text.safe_text import shown_path
+from tui.transcript.transcript_widget import TranscriptWidget
 from tui.transcript.welcome import welcome_rows
-from tui.transcript.widget import TranscriptWidget
 
 DIRECTORY_CELLS: Final = 30
 

@@ -328,7 +328,7 @@ class ConversationMaker:
     ) -> Settings:
         from agent.assembly.assemble import settings_for  # after the first frame, see above
         from agent.settings.trust import TrustStore
-        from tui.dialogs.trust import trust_request
+        from tui.dialogs.trust_dialog import trust_request
 
         state = settings.trust
         asked = frozenset(item.digest for item in state.new)

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from themes.theme import Role
 from tui.dialogs.dialog import FooterRow
-from tui.editing.buffer import TextBuffer
 from tui.editing.edit_keys import EDIT_KEYS
+from tui.editing.text_buffer import TextBuffer
 from tui.screen.width import text_width
 from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indented
 from tui.text.wrap import runs_width, wrap

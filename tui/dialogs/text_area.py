@@ -1,7 +1,8 @@
 """A text edited inside a dialog: several lines, what is unseen in it spelt out and kept.
 
-The editing is the prompt's (`tui.editing.buffer`); only where the text comes from differs: a model
-wrote it, so it may hold tabs, control characters and worse, which must be neither drawn nor lost.
+The editing is the prompt's (`tui.editing.text_buffer`); only where the text comes from differs: a
+model wrote it, so it may hold tabs, control characters and worse, which must be neither drawn nor
+lost.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from typing import Final
 from permissions.base.text.sanitize import reveal
 from themes.theme import Role
 from tui.dialogs.dialog import FooterRow
-from tui.editing.buffer import TextBuffer
 from tui.editing.draft import LONG_CHARS, Chip, Draft, DraftPiece, free_chip_char, is_chip
 from tui.editing.edit_keys import EDIT_KEYS
 from tui.editing.edit_layout import EditRow, cursor_at, edit_rows, place_of
+from tui.editing.text_buffer import TextBuffer
 from tui.text.styled_rows import FAINT, TEXT, Ink, Row, Run
 
 _NEAR_ROWS: Final = 60

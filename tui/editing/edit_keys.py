@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from tui.editing.buffer import TextBuffer
+from tui.editing.text_buffer import TextBuffer
 
 EDIT_KEYS: Final[Mapping[str, Callable[[TextBuffer], None]]] = {
     "backspace": TextBuffer.backspace,

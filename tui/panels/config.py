@@ -17,7 +17,7 @@ from agent.settings.describe import DESCRIPTIONS, UNSET, WITHOUT_EFFECT
 from agent.settings.schema import SettingsFile
 from themes.registry import load_theme
 from themes.theme import ThemeError
-from tui.editing.buffer import TextBuffer
+from tui.editing.text_buffer import TextBuffer
 from tui.input.actions import Context
 from tui.panels import PANELS
 from tui.panels.list_panel import Item, ListPanel

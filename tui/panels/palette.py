@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tui.input.actions import ACTIONS_BY_ID
 from tui.panels.list_panel import Item, ListPanel
 from tui.ports.command_screen import CommandScreen
-from tui.prompt.completion import candidates
+from tui.prompt.word_completion import candidates
 
 Perform = Callable[[str], object]
 

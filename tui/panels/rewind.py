@@ -9,7 +9,7 @@ from agent.errors import AgentError
 from agent.history import HistoryPart
 from agent.session.checkpoints.checkpoint import REDO, Preview, Restored
 from agent.session.rewind import RewindPoint
-from tui.editing.buffer import TextBuffer
+from tui.editing.text_buffer import TextBuffer
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
 from tui.ports.command_screen import CommandScreen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from agent.settings.trust import TrustStore
-from tui.dialogs.trust import TrustDialog, trust_request
+from tui.dialogs.trust_dialog import TrustDialog, trust_request
 from tui.ports.command_screen import CommandScreen
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent.history import HistoryPart
     from agent.messages import Message
     from themes.theme import Role, Theme
-    from tui.editing.buffer import TextBuffer
+    from tui.editing.text_buffer import TextBuffer
     from tui.input.keymap import Keymap
     from tui.ports.conversation import ConversationPort
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from permissions.resolve.contender import Contender
     from permissions.rule import Rule
     from tui.dialogs.onboarding import LocalModel, Onboarding
-    from tui.dialogs.trust import TrustRequest
+    from tui.dialogs.trust_dialog import TrustRequest
 
 
 class ConversationPort(ConversationFacts, Protocol):

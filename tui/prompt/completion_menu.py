@@ -7,7 +7,7 @@ from typing import Final
 
 from permissions.base.text.sanitize import reveal
 from themes.theme import Role
-from tui.prompt.completion import Completion
+from tui.prompt.word_completion import Completion
 from tui.screen.width import text_width
 from tui.text.styled_rows import MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip, spread

@@ -10,11 +10,11 @@ from tui.input.actions import Context
 from tui.input.event import RoutedEvent
 from tui.input.key_names import canonical_key
 from tui.input.keymap import ChordReader, Match
-from tui.prompt.completion import Completion, candidates, complete, complete_shell, mentioned
 from tui.prompt.completion_menu import CompletionMenu
 from tui.prompt.composer import Composer
 from tui.prompt.file_completion import FileCompletion
 from tui.prompt.prompt_history import PromptHistory
+from tui.prompt.word_completion import Completion, candidates, complete, complete_shell, mentioned
 
 if TYPE_CHECKING:
     from agent.commands.registry import CommandRegistry

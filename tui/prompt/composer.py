@@ -14,11 +14,11 @@ from textual import events
 from textual.geometry import Offset
 
 from themes.theme import Role
-from tui.editing.buffer import TextBuffer
 from tui.editing.draft import Draft
+from tui.editing.draft_selection import DraftSelection
 from tui.editing.edit_keys import EDIT_KEYS
 from tui.editing.edit_layout import EditLayout, EditRow, cursor_at, place_of
-from tui.editing.selection import DraftSelection
+from tui.editing.text_buffer import TextBuffer
 from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
 from tui.input.event_kind import EventKind

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from agent.commands.service import CommandService
 
     # Costs a search program and a file watcher: not before the first `@`.
-    from agent.files.index import FileIndex
+    from agent.files.file_index import FileIndex
     from agent.files.matcher import Search
     from permissions.base.process.ask_command import CommandFailed
 
@@ -38,7 +38,7 @@ class FilesBelow:
         if center is not None:
             return center.files
         if self._own is None:
-            from agent.files.index import FileIndex  # with the first `@`
+            from agent.files.file_index import FileIndex  # with the first `@`
 
             self._own = FileIndex(self._folder(), self._env)
         return self._own

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from tui.screen.cell import ScreenCell
-from tui.screen.diff import Diff, Run, Shift
+from tui.screen.cell_diff import Diff, Run, Shift
 from tui.screen.style import StyleTable
 from tui.screen.width import is_one_cluster
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from rich.segment import Segment
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 
-from tui.screen.buffer import ScreenBuffer
 from tui.screen.cell import CellMaker, Row
+from tui.screen.screen_buffer import ScreenBuffer
 from tui.screen.style import StyleTable
 
 

@@ -19,10 +19,9 @@ from textual import events, log
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.screen import Screen
 
-from tui.screen.buffer import ScreenBuffer
 from tui.screen.cell import CellMaker
+from tui.screen.cell_diff import compute_diff, shifted_rows
 from tui.screen.crash import CrashReport
-from tui.screen.diff import compute_diff, shifted_rows
 from tui.screen.encode import (
     CURSOR_HIDDEN,
     CURSOR_SHOWN,
@@ -37,6 +36,7 @@ from tui.screen.line_pacing import LinePacing, line_speed
 from tui.screen.output import TerminalOutput
 from tui.screen.output_stats import OutputStats, told
 from tui.screen.paint import paint_update
+from tui.screen.screen_buffer import ScreenBuffer
 from tui.screen.style import StyleTable
 
 ReturnType = TypeVar("ReturnType")

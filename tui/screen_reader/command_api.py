@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from tui.commands import run_command
-from tui.editing.buffer import TextBuffer
+from tui.editing.text_buffer import TextBuffer
 from tui.ports.command_screen import AnswerT, AsksFor, CommandScreen
 
 if TYPE_CHECKING:

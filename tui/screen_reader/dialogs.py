@@ -25,7 +25,7 @@ from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import JudgeCall, PermissionAsk, news
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
-from tui.dialogs.trust import TrustDialog, TrustRequest
+from tui.dialogs.trust_dialog import TrustDialog, TrustRequest
 from tui.screen_reader.dialog_lines import (
     HOW,
     NUMBERED,

@@ -1,7 +1,7 @@
 """Frozen view data: the blocks of the transcript and the figures around it, without any drawing.
 
-Next: `tui.transcript.model`, which makes them from agent events; `tui.transcript.block_rows`, which
-draws them.
+Next: `tui.transcript.transcript_model`, which makes them from agent events;
+`tui.transcript.block_rows`, which draws them.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agent.messages import Message
     from agent.session.archive.history_pages import Page, SessionPages
     from permissions.decision import Decision
-    from tui.transcript.model import TranscriptModel
+    from tui.transcript.transcript_model import TranscriptModel
 
 _STATES: Final[Mapping[str, ToolState]] = {
     "ok": "ok",

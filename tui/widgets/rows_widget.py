@@ -10,7 +10,7 @@ from textual.strip import Strip
 
 from tui.screen.direct_rows import DrawsRows
 from tui.text.styled_rows import BLANK, Row
-from tui.theme.palette import Palette
+from tui.theme.theme_palette import Palette
 from tui.widgets.strip_cache import StripCache
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from tui.text.styled_rows import Row
-from tui.theme.palette import Palette
+from tui.theme.theme_palette import Palette
 
 
 class StripCache:

@@ -13,8 +13,8 @@ import signal
 import sys
 from pathlib import Path
 
-from agent.model.scripted.load import ScenarioError, load_scenario
 from agent.model.scripted.scenario import Scenario
+from agent.model.scripted.scenario_file import ScenarioError, load_scenario
 from agent.model.scripted.server import RecordedRequest, ScriptedServer
 
 

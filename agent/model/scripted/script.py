@@ -13,7 +13,6 @@ from agent.model.scripted.cache import CacheSimulation
 from agent.model.scripted.choose import holds, last_result, prompt_of
 from agent.model.scripted.faults import Fault, Status, WholeJson
 from agent.model.scripted.frames import ScriptedAnswer, frames_of, make_answer
-from agent.model.scripted.plan import Step, error_body, plan_body, plan_stream
 from agent.model.scripted.prefix import PrefixChain, chain_of, sign_summary
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import (
@@ -25,6 +24,7 @@ from agent.model.scripted.scenario import (
     Text,
     Turn,
 )
+from agent.model.scripted.send_plan import Step, error_body, plan_body, plan_stream
 from agent.model.scripted.substitute import substitute
 from agent.model.scripted.validate import RequestProblem, find_problem
 

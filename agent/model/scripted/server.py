@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import assert_never
 
-from agent.model.scripted.connection import BadRequest, HttpRequest, HungUp, ServerConnection
-from agent.model.scripted.plan import End, Send, SendHead, Wait
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import Scenario, Turn
 from agent.model.scripted.script import ScriptedResponse, ScriptPlayer
+from agent.model.scripted.send_plan import End, Send, SendHead, Wait
+from agent.model.scripted.server_connection import BadRequest, HttpRequest, HungUp, ServerConnection
 
 __all__ = ["RecordedRequest", "ScriptedServer"]
 

@@ -13,7 +13,7 @@ from agent.memory.estimate import next_request_tokens, text_tokens, total_tokens
 from agent.memory.pipeline import shrink
 from agent.memory.stages.digest import ONE_PROMPT_CHARACTERS, digest, own_words
 from agent.memory.stages.images import strip_media
-from agent.memory.stages.results import trim_results
+from agent.memory.stages.result_trimming import trim_results
 from agent.memory.stages.summary import replace_past
 from agent.messages import (
     Message,

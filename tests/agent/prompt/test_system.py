@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from agent.prompt.context import GitState, PromptContext
 from agent.prompt.instruction_files import InstructionFile
-from agent.prompt.registry import SectionRegistry, Zone
+from agent.prompt.prompt_context import GitState, PromptContext
 from agent.prompt.reminders import PromptReminders
+from agent.prompt.section_registry import SectionRegistry, Zone
 from agent.prompt.sections import builtin_registry
 from agent.prompt.system import PromptConfig, build_system, opening_notes
 

@@ -15,8 +15,8 @@ from tests.tui.app.test_app_keys import played, settled, text_of
 from tests.tui.recorded import RecordedConversation, make_app
 from tui.app.app import AgentApp
 from tui.app.session.session_control import ExitReport
-from tui.editing.buffer import TextBuffer
 from tui.editing.draft import CHIP_CHARS, LONG_CHARS, Draft
+from tui.editing.text_buffer import TextBuffer
 from tui.prompt.pasted_image import dropped_pictures
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 20

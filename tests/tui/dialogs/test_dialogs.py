@@ -34,7 +34,7 @@ from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import GrantOffer, PermissionAsk
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.ports import show
-from tui.dialogs.trust import TrustDialog, TrustLine, TrustRequest
+from tui.dialogs.trust_dialog import TrustDialog, TrustLine, TrustRequest
 from tui.input.actions import Context
 from tui.input.keymap import ChordReader, Match, default_keymap
 from tui.ports.conversation import ConversationPort, ScreenPorts

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agent.settings.project_items import hook_item, server_item, status_line_item
 from agent.settings.trust import TrustState
-from tui.dialogs.trust import trust_request
+from tui.dialogs.trust_dialog import trust_request
 
 ROOT = Path("/home/ada/slugs")
 

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.commands.service import CommandService
-from agent.files.index import FileIndex
+from agent.files.file_index import FileIndex
 from agent.files.matcher import NameList
 from agent.settings.load import load_settings
 from tests.tui.recorded import RecordedConversation, center_for

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tui.screen.buffer import ScreenBuffer
+from tui.screen.screen_buffer import ScreenBuffer
 from tui.screen.style import Pen, StyleTable, _parse_pen
 from tui.screen.width import clusters
 

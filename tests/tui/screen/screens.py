@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from rich.color import ColorSystem
 
-from tui.screen.buffer import ScreenBuffer
 from tui.screen.cell import CellMaker
+from tui.screen.screen_buffer import ScreenBuffer
 from tui.screen.style import StyleTable
 
 CODES = ("", "1", "7", "3;4", "38;2;1;2;3", "2;48;5;7", "31;44", "21;9;53;38;5;200;48;2;9;9;9")

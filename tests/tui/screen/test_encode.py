@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.tui.screen.emulator import CellEmulator, picture_of
 from tests.tui.screen.screens import Canvas, Spans, blank_buffer, copy_of, paint, spans
-from tui.screen.buffer import ScreenBuffer
-from tui.screen.diff import compute_diff
+from tui.screen.cell_diff import compute_diff
 from tui.screen.encode import TerminalState, emit_escape_codes, move_cursor
+from tui.screen.screen_buffer import ScreenBuffer
 
 WIDTH, HEIGHT = 24, 12
 STEPS = st.lists(

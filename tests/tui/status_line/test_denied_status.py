@@ -7,7 +7,7 @@ import pytest
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 from permissions.mode import Mode
 from permissions.resolve.denial_limits import DenialState
-from tui.status_line.widget import StatusLineState, status_row
+from tui.status_line.status_widget import StatusLineState, status_row
 
 DENIED = Decision(
     Behavior.DENY, DecisionSource.CLASSIFIER, ReasonType.CLASSIFIER, Reason.CLASSIFIER, "no"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.editing.buffer import TextBuffer
 from tui.editing.draft import CHIP_CHARS
+from tui.editing.text_buffer import TextBuffer
 from tui.editing.vim.command import Command, parse
 from tui.editing.vim.keys import VimKeys, VimMode
 

@@ -14,7 +14,7 @@ from agent.display import (
 )
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 from permissions.mode import Mode
-from tui.status_line.widget import StatusLineState
+from tui.status_line.status_widget import StatusLineState
 from tui.transcript.blocks import (
     Activity,
     AgentActivity,

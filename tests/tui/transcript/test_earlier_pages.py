@@ -30,7 +30,7 @@ from tui.transcript.blocks import (
     UserMessage,
 )
 from tui.transcript.earlier_pages import past_blocks
-from tui.transcript.model import TranscriptModel
+from tui.transcript.transcript_model import TranscriptModel
 
 CALL = {"type": "tool_use", "id": "a", "name": "Edit", "input": {"file_path": "f.py"}}
 CHANGE = {"path": "f.py", "old": "x = 1", "new": "x = 2", "is_new": False, "first_line": 41}

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tui.transcript.samples import ACTIVITIES, BLOCKS, STATUSES
 from tui.app.activity_line import ActivityView, activity_rows
-from tui.status_line.widget import status_row
+from tui.status_line.status_widget import status_row
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import MUTED, plain
 from tui.text.wrap import runs_width

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from tui.app.session.conversation_holder import ConversationHolder
 from tui.status_line.user_status_command import UserStatusCommand
-from tui.transcript.model import TranscriptModel
+from tui.transcript.transcript_model import TranscriptModel
 
 
 class ConversationKeys:

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from tui.app.key_table import KeyTable
 from tui.ports.command_screen import CommandScreen
 from tui.transcript.blocks import ToolCard
-from tui.transcript.model import TranscriptModel
-from tui.transcript.widget import TranscriptWidget
+from tui.transcript.transcript_model import TranscriptModel
+from tui.transcript.transcript_widget import TranscriptWidget
 
 
 class KeyPanels:

@@ -37,8 +37,8 @@ from tui.prompt.prompt_log import TypedPromptLog
 from tui.prompt.vim_setting import VimSetting
 from tui.status_line.user_status_command import UserStatusCommand
 from tui.transcript.earlier_pages import EarlierPages
-from tui.transcript.model import TranscriptModel
 from tui.transcript.reading.reading_mode import ReadingMode, scroll_actions
+from tui.transcript.transcript_model import TranscriptModel
 
 
 class KeyboardParts(Struct, frozen=True, eq=False, kw_only=True):

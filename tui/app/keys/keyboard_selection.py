@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from tui.editing.buffer import TextBuffer
+from tui.editing.text_buffer import TextBuffer
 from tui.prompt.composer import Composer
-from tui.transcript.selection import Step
-from tui.transcript.widget import TranscriptWidget
+from tui.transcript.transcript_selection import Step
+from tui.transcript.transcript_widget import TranscriptWidget
 
 
 class KeyboardSelection:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from tui.app.session.prompt_runner import PromptRunner
 from tui.commands import meant_by
-from tui.editing.buffer import TextBuffer
 from tui.editing.draft import Draft
+from tui.editing.text_buffer import TextBuffer
 from tui.prompt.composer import Composer
 from tui.prompt.edit_externally import Editing
 from tui.prompt.prompt_history import PromptHistory

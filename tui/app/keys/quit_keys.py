@@ -11,7 +11,7 @@ from tui.dialogs.host import DialogHost
 from tui.input.event import RoutedEvent
 from tui.prompt.composer import Composer
 from tui.prompt.prompt_history import PromptHistory
-from tui.transcript.widget import TranscriptWidget
+from tui.transcript.transcript_widget import TranscriptWidget
 
 LEAVE_S: Final = 2.0
 """How long the first Ctrl+C or Ctrl+D on an empty prompt waits for the second."""

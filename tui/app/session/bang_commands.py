@@ -13,8 +13,8 @@ from tui.app.session.conversation_holder import ConversationHolder
 from tui.app.session.prompt_runner import PromptRunner
 from tui.app.signal import Signal
 from tui.ports.conversation import ConversationPort
-from tui.transcript.model import TranscriptModel
-from tui.transcript.widget import TranscriptWidget
+from tui.transcript.transcript_model import TranscriptModel
+from tui.transcript.transcript_widget import TranscriptWidget
 
 if TYPE_CHECKING:
     from tui.prompt.bang_command import ShellCommand

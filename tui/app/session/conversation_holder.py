@@ -10,7 +10,7 @@ from permissions.mode import Mode
 from tui.app.session.prompt_runner import PromptRunner
 from tui.ports.conversation import ConversationPort, MakeConversation, Release, ScreenPorts
 from tui.transcript.earlier_pages import EarlierPages
-from tui.transcript.model import TranscriptModel
+from tui.transcript.transcript_model import TranscriptModel
 
 if TYPE_CHECKING:
     from agent.commands.registry import CommandRegistry

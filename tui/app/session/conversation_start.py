@@ -19,7 +19,7 @@ from tui.prompt.prompt_log import TypedPromptLog
 from tui.status_line.user_status_command import UserStatusCommand
 from tui.terminal.title import TerminalTitle
 from tui.text.highlight import Highlighter
-from tui.transcript.widget import TranscriptWidget
+from tui.transcript.transcript_widget import TranscriptWidget
 
 if TYPE_CHECKING:
     from permissions.decision import Decision

@@ -14,8 +14,8 @@ from tui.app.session.prompt_runner import PromptRunner
 from tui.ports.conversation import ConversationPort
 from tui.prompt.draft_autosave import DraftAutosave
 from tui.transcript.earlier_pages import EarlierPages
-from tui.transcript.model import TranscriptModel
-from tui.transcript.widget import TranscriptWidget
+from tui.transcript.transcript_model import TranscriptModel
+from tui.transcript.transcript_widget import TranscriptWidget
 
 if TYPE_CHECKING:
     from agent.commands.registry import CommandRegistry

@@ -12,8 +12,8 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from tui.editing.buffer import TextBuffer
 from tui.editing.draft import Draft, DraftPiece
+from tui.editing.text_buffer import TextBuffer
 from tui.editing.vim import operators
 from tui.editing.vim.command import Command, parse
 from tui.editing.vim.motions import MOTIONS, line_end, line_start, on_line

@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from tui.editing.buffer import TextBuffer
 from tui.editing.draft import DraftPiece
+from tui.editing.text_buffer import TextBuffer
 from tui.editing.vim.motions import first_character, line_end, line_start
 from tui.editing.vim.register import VimRegister, taken
 from tui.text.graphemes import right_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from tui.editing.buffer import TextBuffer
 from tui.editing.draft import DraftPiece
+from tui.editing.text_buffer import TextBuffer
 from tui.editing.vim.motions import first_character, line_end, line_start
 from tui.text.graphemes import left_of, right_of
 

@@ -14,7 +14,7 @@ from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader, Match
 from tui.transcript.reading.reading_bar import ReadingBar
 from tui.transcript.reading.search_session import OlderPages, SearchSession
-from tui.transcript.widget import TranscriptWidget
+from tui.transcript.transcript_widget import TranscriptWidget
 
 CONTEXTS: Final = (Context.TRANSCRIPT, Context.SCROLL)
 

@@ -27,8 +27,8 @@ from tui.transcript.blocks import (
     UserMessage,
 )
 from tui.transcript.diff.diff_view import diff_texts
+from tui.transcript.transcript_widget import TranscriptWidget
 from tui.transcript.viewport import RowPosition, Viewport, ViewportEntry
-from tui.transcript.widget import TranscriptWidget
 
 PORTION_CHARS: Final = 300_000
 """Some milliseconds' worth of text: what one step looks through."""

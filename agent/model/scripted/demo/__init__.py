@@ -7,8 +7,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-from agent.model.scripted.load import parse_scenario
 from agent.model.scripted.scenario import Scenario
+from agent.model.scripted.scenario_file import parse_scenario
 
 DEMO_MODEL: Final = "demo-scripted"
 """Model id that the demo's requests carry."""

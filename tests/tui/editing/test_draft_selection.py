@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.editing.buffer import TextBuffer
 from tui.editing.draft import CHIP_CHARS, Draft
-from tui.editing.selection import DraftSelection
+from tui.editing.draft_selection import DraftSelection
+from tui.editing.text_buffer import TextBuffer
 
 
 def marked(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.files.mention_text import mention_of
 from agent.files.mentions import find_mentions
-from tui.prompt.completion import Candidate, complete, complete_shell, match_score, mentioned
+from tui.prompt.word_completion import Candidate, complete, complete_shell, match_score, mentioned
 
 COMMANDS = [
     Candidate("clear", "Start over", ("new",)),

@@ -10,7 +10,7 @@ from themes.registry import available_themes, load_theme
 from themes.theme import Role
 from tui.screen.width import text_width
 from tui.text.styled_rows import TEXT, Ink, Row
-from tui.theme.palette import Palette, textual_theme
+from tui.theme.theme_palette import Palette, textual_theme
 
 DARK = load_theme("dark")[0]
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from agent.prompt.context import PromptContext
+from agent.prompt.prompt_context import PromptContext
 
 Compute = Callable[[PromptContext], str | None]
 """Return a section's text, or None when it has nothing to say."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent.model.scripted.faults import Cut, Insert, Position, Stall, parse_position
 from agent.model.scripted.frames import Frame
-from agent.model.scripted.plan import End, Send, SendHead, Step, Wait, plan_stream
+from agent.model.scripted.send_plan import End, Send, SendHead, Step, Wait, plan_stream
 
 FRAMES = [
     Frame("message_start", {"type": "message_start"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.tui.screen.screens import Canvas, blank_buffer, copy_of, paint
 from tui.screen.cell import UNKNOWN
-from tui.screen.diff import Run, Shift, compute_diff
+from tui.screen.cell_diff import Run, Shift, compute_diff
 
 
 def _texts(runs: tuple[Run, ...]) -> list[tuple[int, int, str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from agent.model.scripted.faults import Cut, Position, Status
-from agent.model.scripted.load import ScenarioError, parse_scenario
 from agent.model.scripted.scenario import (
     FaultPlan,
     Pace,
@@ -17,6 +16,7 @@ from agent.model.scripted.scenario import (
     Turn,
     When,
 )
+from agent.model.scripted.scenario_file import ScenarioError, parse_scenario
 
 FULL = """
 name = "all"

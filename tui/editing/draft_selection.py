@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from tui.editing.buffer import TextBuffer
 from tui.editing.draft import Draft
+from tui.editing.text_buffer import TextBuffer
 
 _DELETING: Final = frozenset({"backspace", "ctrl+h", "delete"})
 _CUTTING: Final = frozenset({"ctrl+w", "ctrl+k", "ctrl+u"})

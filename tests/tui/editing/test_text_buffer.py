@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.editing.buffer import TextBuffer
 from tui.editing.edit_layout import cursor_at, edit_rows, place_of
+from tui.editing.text_buffer import TextBuffer
 from tui.screen.width import text_width
 
 

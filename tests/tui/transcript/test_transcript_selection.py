@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.display import DiffDisplay
 from tui.text.highlight import Highlighter
 from tui.transcript.blocks import AssistantText, Block, ToolCard, UserMessage
-from tui.transcript.selection import TranscriptSelection, marked_text
+from tui.transcript.transcript_selection import TranscriptSelection, marked_text
 from tui.transcript.viewport import RowPosition, Viewport
 
 CODE = "def f(x):\n    if x:\n        return 'a long text that is wrapped in a narrow window'\n"

@@ -8,8 +8,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from tui.screen.buffer import ScreenBuffer
 from tui.screen.cell import CONTINUATION, UNKNOWN, Row, ScreenCell
+from tui.screen.screen_buffer import ScreenBuffer
 
 GAP_CELLS: Final = 4
 """Unchanged cells up to this many are written again rather than moved over."""

@@ -25,11 +25,11 @@ from tui.screen.direct_rows import DrawsRows
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, FAINT, MUTED, Ink, Row
 from tui.text.wrap import runs_width
-from tui.theme.palette import Palette
+from tui.theme.theme_palette import Palette
 from tui.transcript.blocks import Block
 from tui.transcript.search_marks import row_with_hits
-from tui.transcript.selection import Step, TranscriptSelection, marked_row, marked_text
 from tui.transcript.tool_card import ToolLevel
+from tui.transcript.transcript_selection import Step, TranscriptSelection, marked_row, marked_text
 from tui.transcript.viewport import RowPosition, Viewport
 from tui.widgets.rows_widget import PaletteHost
 from tui.widgets.strip_cache import StripCache

@@ -44,7 +44,7 @@ from tui.transcript.blocks import (
     ToolCard,
     UserMessage,
 )
-from tui.transcript.model import LIVE_OUTPUT_CHARS, TranscriptModel
+from tui.transcript.transcript_model import LIVE_OUTPUT_CHARS, TranscriptModel
 
 ids = st.sampled_from(["u1", "u2", "u3"])
 uids = st.sampled_from(["m1", "m2"])

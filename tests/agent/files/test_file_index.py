@@ -6,7 +6,7 @@ import asyncio
 import os
 from pathlib import Path
 
-from agent.files.index import FileIndex
+from agent.files.file_index import FileIndex
 
 
 async def test_ignored_files_are_left_out_and_odd_names_are_not(tmp_path: Path) -> None:
