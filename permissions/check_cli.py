@@ -29,10 +29,10 @@ from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.explain.explain_decision import (
     HOW_TO_READ,
     Shorten,
-    because,
+    explanation_lines,
+    extra_detail,
     home_relative,
-    more_of,
-    told_lines,
+    reason_text,
     with_rules,
 )
 from permissions.lint.examples import call_of
@@ -205,27 +205,27 @@ def explain(
         if heard.behavior is Behavior.ALLOW:
             text += (
                 "\nIn a conversation and with -p the local classifier answers before that: it "
-                f"allows this, which {because(heard, short)}. --classifier shows it."
+                f"allows this, which {reason_text(heard, short)}. --classifier shows it."
             )
     return text, decision
 
 
 def describe(decision: Decision, short: Shorten = str) -> str:
     """Return a decision in lines for users: the answer, its parts, and what each step said."""
-    lines = [f"{decision.behavior}: {because(decision, short)}"]
+    lines = [f"{decision.behavior}: {reason_text(decision, short)}"]
     if len(decision.parts) > 1:
         lines.append("parts, the strictest decides:")
-        lines.extend(_told_part(one, short) for one in decision.parts)
+        lines.extend(_part_line(one, short) for one in decision.parts)
     lines.append(HOW_TO_READ)
-    lines.extend(told_lines(decision, short))
+    lines.extend(explanation_lines(decision, short))
     for warning in decision.warnings:
         lines.append(f"warning: {warning.rule or warning.type}: {warning.message}")
     return "\n".join(lines)
 
 
-def _told_part(part: PartVerdict, short: Shorten) -> str:
-    ground = because(part, short)
-    said = "; ".join(filter(None, (ground, more_of(part, ground))))
+def _part_line(part: PartVerdict, short: Shorten) -> str:
+    ground = reason_text(part, short)
+    said = "; ".join(filter(None, (ground, extra_detail(part, ground))))
     return f"  {part.behavior:<5} {part.text}  ({said})"
 
 

@@ -18,15 +18,15 @@ from permissions.matching.match_tool import Call, first_match
 from permissions.matching.match_unparsed import first_raw_match, raw_redirections
 from permissions.paths.path_pattern import PathPattern
 from permissions.rules.rule_set import SOURCE_ORDER, Rule, RuleBehavior
-from permissions.scope.build_directory import elsewhere_floor
-from permissions.scope.created_links import Places, through_made_link
-from permissions.scope.find_targets import found_floor
+from permissions.scope.build_directory import build_directory_floor
+from permissions.scope.created_links import Places, through_created_link
+from permissions.scope.find_targets import find_target_floor
 from permissions.scope.glob_directories import behind_pattern
 from permissions.scope.nested_repositories import in_nested_repository
-from permissions.scope.recursive_reads import may_leave, tree_floor
-from permissions.scope.resolve_access import Touch, touch_of
-from permissions.scope.scope import Floor, check_host, strictest
-from permissions.scope.tree_copies import MERGERS, merge_floor
+from permissions.scope.recursive_reads import may_leave, recursive_read_floor
+from permissions.scope.resolve_access import ResolvedAccess, resolve_access
+from permissions.scope.scope import Floor, check_host, strictest_floor
+from permissions.scope.tree_copies import MERGERS, tree_copy_floor
 from permissions.shell.access import AccessKind
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.syntax import Redirect, RedirectKind
@@ -49,7 +49,10 @@ def not_understood(bash: CallView, command: str, why: str) -> PreparedPart:
         )
 
     part = Part(
-        text=command, kind="command", floor=strictest((bash.budget, floor)), is_read_only=False
+        text=command,
+        kind="command",
+        floor=strictest_floor((bash.budget, floor)),
+        is_read_only=False,
     )
     return PreparedPart(part, find)
 
@@ -77,7 +80,7 @@ def empty(bash: CallView, command: str) -> PreparedPart:
 
 def command_part(bash: CallView, facts: CommandFacts, made: Places) -> PreparedPart:
     """Return the part for what a simple command runs, reads and writes."""
-    placed = _touches(bash, facts)
+    placed = _resolved_accesses(bash, facts)
     touches = [touch for _, touch in placed]
     calls = [(call, touch.kind in _HANDED) for touch in touches for call in touch.calls()]
 
@@ -95,11 +98,11 @@ def command_part(bash: CallView, facts: CommandFacts, made: Places) -> PreparedP
         return rule
 
     writes = [touch for touch in touches if touch.kind in _WRITES]
-    link = through_made_link(placed, facts, made)
+    link = through_created_link(placed, facts, made)
     part = Part(
         text=facts.text,
         kind="command",
-        floor=strictest(_floors(bash, facts, touches, link)),
+        floor=strictest_floor(_floors(bash, facts, touches, link)),
         is_write=bool(writes),
         is_free=facts.is_inert,
         is_edit=facts.is_edit,
@@ -117,25 +120,25 @@ def command_part(bash: CallView, facts: CommandFacts, made: Places) -> PreparedP
 
 
 def _floors(
-    bash: CallView, facts: CommandFacts, touches: Sequence[Touch], link: Floor | None
+    bash: CallView, facts: CommandFacts, touches: Sequence[ResolvedAccess], link: Floor | None
 ) -> Iterator[Floor | None]:
     yield bash.budget
     for touch in touches:
         yield touch.floor
     yield link
-    yield elsewhere_floor(bash, facts)
+    yield build_directory_floor(bash, facts)
     if bash.is_restricted:
         yield possible_command_rule(bash, facts)
     if bash.guards_files:
         for one in facts.with_inner():
-            yield tree_floor(bash, bash.rules, bash.anchors, one)
+            yield recursive_read_floor(bash, bash.rules, bash.anchors, one)
     if facts.accesses or facts.inner:
         yield possible_path_rule(bash, facts)
         for one in facts.with_inner():
             if one.accesses and any(form.head == "find" for form in one.deny_forms):
-                yield found_floor(bash, one)
+                yield find_target_floor(bash, one)
             if one.accesses and MERGERS.intersection(form.head for form in one.deny_forms):
-                yield merge_floor(bash.scope, one)
+                yield tree_copy_floor(bash.scope, one)
     if bash.context.blocked_hosts:
         for host in hosts(facts):
             yield check_host(bash.context.blocked_hosts, host)
@@ -150,7 +153,7 @@ _TOUCHED = {RedirectKind.READ: AccessKind.READ, RedirectKind.WRITE: AccessKind.W
 """What a redirection does with the file it names; the others open none."""
 
 
-def _detail(facts: CommandFacts, touches: Sequence[Touch]) -> str:
+def _detail(facts: CommandFacts, touches: Sequence[ResolvedAccess]) -> str:
     pieces: list[str] = []
     if facts.looked_through:
         pieces.append(f"through {facts.looked_through}")
@@ -162,13 +165,15 @@ def _detail(facts: CommandFacts, touches: Sequence[Touch]) -> str:
     return "; ".join(pieces)
 
 
-def _touches(bash: CallView, facts: CommandFacts) -> list[tuple[CommandFacts, Touch]]:
-    found: list[tuple[CommandFacts, Touch]] = []
+def _resolved_accesses(
+    bash: CallView, facts: CommandFacts
+) -> list[tuple[CommandFacts, ResolvedAccess]]:
+    found: list[tuple[CommandFacts, ResolvedAccess]] = []
     for one in facts.with_inner():
         for access in one.accesses:
             if access.kind is _MENTIONED and not bash.guards_files:
                 continue
-            touch = touch_of(bash.scope, access.kind, access.path, one.folders)
+            touch = resolve_access(bash.scope, access.kind, access.path, one.folders)
             if touch is not None:
                 found.append((one, touch))
             if bash.guards_files and access.kind in _READS:
@@ -179,7 +184,7 @@ def _touches(bash: CallView, facts: CommandFacts) -> list[tuple[CommandFacts, To
             for redirect in one.redirects:
                 kind = _TOUCHED.get(redirect.kind)
                 if redirect.target is not None and kind is not None:
-                    touch = touch_of(bash.scope, kind, redirect.target, one.folders)
+                    touch = resolve_access(bash.scope, kind, redirect.target, one.folders)
                     if touch is not None:
                         found.append((one, touch))
     return found
@@ -199,9 +204,9 @@ def redirect_part(
     if word.has_glob and not is_read:
         # Which file a pattern names as a target differs between shells and settings.
         floor = bash.scope.check_write(None, word.raw)
-        touch: Touch | None = Touch(kind, (), floor, word.raw, word.text)
+        touch: ResolvedAccess | None = ResolvedAccess(kind, (), floor, word.raw, word.text)
     else:
-        touch = touch_of(bash.scope, kind, word, facts.folders)
+        touch = resolve_access(bash.scope, kind, word, facts.folders)
     if touch is None:
         return None
     calls = touch.calls()
@@ -216,11 +221,11 @@ def redirect_part(
         rules = [rule for rule in found if rule is not None]
         return min(rules, key=lambda rule: SOURCE_ORDER[rule.source]) if rules else None
 
-    link = through_made_link([(facts, touch)], facts, made)
+    link = through_created_link([(facts, touch)], facts, made)
     part = Part(
         text=redirect.raw,
         kind="read" if is_read else "write",
-        floor=strictest((bash.budget, touch.floor, link, shared_by_pattern(bash, [word]))),
+        floor=strictest_floor((bash.budget, touch.floor, link, shared_by_pattern(bash, [word]))),
         is_write=not is_read,
         is_free=is_read,
         is_edit=not is_read,
@@ -244,7 +249,7 @@ def _network_part(bash: CallView, redirect: Redirect) -> PreparedPart:
     part = Part(
         text=redirect.raw,
         kind="write",
-        floor=strictest((bash.budget, floor)),
+        floor=strictest_floor((bash.budget, floor)),
         is_write=True,
     )
     return PreparedPart(part, find)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from permissions.evaluate.cascade import Evaluation
 from permissions.paths.file_view import FileView
 from permissions.paths.resolve import is_below
-from permissions.scope.resolve_access import touch_of
+from permissions.scope.resolve_access import resolve_access
 from permissions.scope.scope import Scope
 from permissions.shell.access import AccessKind
 from permissions.shell.command_facts import CommandFacts
@@ -153,7 +153,7 @@ def _of_commands(facts: Iterable[CommandFacts], scope: Scope) -> tuple[str, ...]
             elif kind is AccessKind.WRITE:
                 names = _unkept(kind, word, one.folders, scope)
                 unkept.extend(names)
-                if not names and touch_of(scope, kind, word, one.folders) is not None:
+                if not names and resolve_access(scope, kind, word, one.folders) is not None:
                     written.append(word.raw)
     said = [
         ("deletes or moves away", deleted),
@@ -175,7 +175,7 @@ def _all(facts: Iterable[CommandFacts]) -> Iterable[CommandFacts]:
 def _unkept(kind: AccessKind, word: Word, folders: Folders, scope: Scope) -> list[str]:
     """Return the word when what it names is in no git work tree: no commit brings it back."""
     known = folders - {UNKNOWN_FOLDER}
-    touch = touch_of(scope, kind, word, known) if known else None
+    touch = resolve_access(scope, kind, word, known) if known else None
     targets = touch.targets if touch is not None else ()
     return [word.raw] if any(not _is_kept(target.real, scope) for target in targets) else []
 

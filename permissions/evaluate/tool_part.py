@@ -13,7 +13,7 @@ from permissions.matching.match_tool import Call, first_match
 from permissions.paths.resolve import Target
 from permissions.request import PermissionRequest
 from permissions.rules.rule_set import Rule, RuleBehavior
-from permissions.scope.scope import Floor, Scope, check_address, check_host, strictest
+from permissions.scope.scope import Floor, Scope, check_address, check_host, strictest_floor
 from permissions.tool_names import EDIT_TOOLS, FREE_TOOLS, READ_TOOLS, is_known_tool
 
 
@@ -52,7 +52,7 @@ def tool_part(request: PermissionRequest, tool: str, view: CallView) -> Prepared
     part = Part(
         text=describe(request),
         kind="tool",
-        floor=strictest(floors),
+        floor=strictest_floor(floors),
         is_write=tool in EDIT_TOOLS,
         is_free=tool in READ_TOOLS or tool in FREE_TOOLS,
         is_edit=tool in EDIT_TOOLS,

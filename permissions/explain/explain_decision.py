@@ -30,7 +30,7 @@ Shorten = Callable[[str], str]
 """Returns a file as users write it, such as `~/.agent/settings.json`."""
 
 
-class ToldStep(Struct, frozen=True):
+class ExplainedStep(Struct, frozen=True):
     """One step of a decision."""
 
     name: str
@@ -42,12 +42,12 @@ class ToldStep(Struct, frozen=True):
     decides: bool = False
 
 
-class ToldPart(Struct, frozen=True):
+class ExplainedPart(Struct, frozen=True):
     """The steps of one part of a call, or, at the end, those that hear the whole call."""
 
     title: str
     """Empty where the call is one part."""
-    steps: tuple[ToldStep, ...]
+    steps: tuple[ExplainedStep, ...]
     first: int = 1
     """The number of its first step."""
 
@@ -100,7 +100,7 @@ def with_rules(decision: Decision, rules: RuleSet) -> Decision:
     return replace(decision, rules=tuple(found))
 
 
-def because(decision: Decision | PartVerdict, short: Shorten = str) -> str:
+def reason_text(decision: Decision | PartVerdict, short: Shorten = str) -> str:
     """Return the ground of a decision, places of rules in words."""
     said = decision.message
     named = decision.rules if isinstance(decision, Decision) else ()
@@ -112,18 +112,18 @@ def because(decision: Decision | PartVerdict, short: Shorten = str) -> str:
     return said
 
 
-def more_of(part: PartVerdict, ground: str) -> str:
+def extra_detail(part: PartVerdict, ground: str) -> str:
     """Return what was looked through or is accessed, as far as `ground` does not say it."""
     return "; ".join(piece for piece in part.detail.split("; ") if piece and piece not in ground)
 
 
-def tell(decision: Decision, short: Shorten = str) -> tuple[ToldPart, ...]:
+def explain_steps(decision: Decision, short: Shorten = str) -> tuple[ExplainedPart, ...]:
     """Return every step in its order, part by part, then who was heard about the whole call."""
     places = _Places(decision, short)
     groups, later = _split(decision.trace)
     is_matched = len(groups) == len(decision.parts)
     is_answered = decision.source in _ANSWERERS
-    told: list[ToldPart] = []
+    told: list[ExplainedPart] = []
     strictest = _strictest(decision) if is_matched else None
     for number, entries in enumerate(groups):
         verdict = decision.parts[number] if is_matched else None
@@ -139,20 +139,20 @@ def tell(decision: Decision, short: Shorten = str) -> tuple[ToldPart, ...]:
                 title += " — the strictest part, so it decides"
             elif verdict is not None and _is_known_to_read(verdict, decision):
                 title += " — only reads: alone it would run without asking"
-        told.append(ToldPart(title, tuple(steps)))
+        told.append(ExplainedPart(title, tuple(steps)))
     whole = _whole_steps(later, decision)
     if decision.behavior is Behavior.ASK:
-        whole = (*whole, ToldStep("You", _ASKED, "ask"))
+        whole = (*whole, ExplainedStep("You", _ASKED, "ask"))
     if whole:
         title = "Then, about the whole call" if len(groups) > 1 else ""
-        told.append(ToldPart(title, whole, len(_CHECKS) + 1))
+        told.append(ExplainedPart(title, whole, len(_CHECKS) + 1))
     return _merged(told) if len(groups) == 1 else tuple(told)
 
 
-def told_lines(decision: Decision, short: Shorten = str) -> list[str]:
+def explanation_lines(decision: Decision, short: Shorten = str) -> list[str]:
     """Return the steps as lines of plain text; the one that decides begins with `»`."""
     lines: list[str] = []
-    for part in tell(decision, short):
+    for part in explain_steps(decision, short):
         if part.title:
             lines.append(f"  {part.title}")
         for number, step in enumerate(part.steps, part.first):
@@ -222,7 +222,7 @@ def _strictest(decision: Decision) -> PartVerdict | None:
 
 def _part_steps(
     entries: Iterable[TraceEntry], verdict: PartVerdict | None, places: _Places
-) -> list[ToldStep]:
+) -> list[ExplainedStep]:
     by_step = {entry.step: entry for entry in entries}
     decisive = _decisive(by_step, verdict)
     return [_check(step, by_step, verdict, places, step is decisive) for step in _CHECKS]
@@ -252,22 +252,22 @@ def _check(
     verdict: PartVerdict | None,
     places: _Places,
     decides: bool,
-) -> ToldStep:
+) -> ExplainedStep:
     entry = by_step.get(step)
     name = _NAMES[step]
     if entry is None:
-        return ToldStep(name, _unasked(step, by_step), "none", decides)
+        return ExplainedStep(name, _unasked(step, by_step), "none", decides)
     answer = entry.answer
     if entry.rule is not None:
-        return ToldStep(name, f"{_VERBS[answer]}: {places.named(entry)}", answer, decides)
+        return ExplainedStep(name, f"{_VERBS[answer]}: {places.named(entry)}", answer, decides)
     if step is TraceStep.SCOPE:
-        return ToldStep(name, _scope_words(entry, verdict), answer, decides)
+        return ExplainedStep(name, _scope_words(entry, verdict), answer, decides)
     if step is TraceStep.MODE:
         words = _mode_words(entry, verdict, decides=decides)
-        return ToldStep(
+        return ExplainedStep(
             name, words, str(verdict.behavior) if decides and verdict else answer, decides
         )
-    return ToldStep(name, f"no match in any of the {len(_SOURCES)} sources", answer)
+    return ExplainedStep(name, f"no match in any of the {len(_SOURCES)} sources", answer)
 
 
 def _unasked(step: TraceStep, by_step: dict[TraceStep, TraceEntry]) -> str:
@@ -310,7 +310,7 @@ def _mode_words(entry: TraceEntry, verdict: PartVerdict | None, *, decides: bool
     return verdict.message.rpartition("; ")[2]
 
 
-def _whole_steps(entries: Sequence[TraceEntry], decision: Decision) -> tuple[ToldStep, ...]:
+def _whole_steps(entries: Sequence[TraceEntry], decision: Decision) -> tuple[ExplainedStep, ...]:
     winner = next(
         (
             entry
@@ -321,7 +321,7 @@ def _whole_steps(entries: Sequence[TraceEntry], decision: Decision) -> tuple[Tol
         None,
     )
     return tuple(
-        ToldStep(
+        ExplainedStep(
             _NAMES[entry.step],
             _whole_words(entry) + (_IN_VAIN if _is_in_vain(entry, decision) else ""),
             entry.answer,
@@ -353,8 +353,8 @@ def _whole_words(entry: TraceEntry) -> str:
             return f"{verb} ({source}){about}" if source else f"{verb}{about}"
 
 
-def _merged(told: Sequence[ToldPart]) -> tuple[ToldPart, ...]:
-    return (ToldPart("", tuple(step for part in told for step in part.steps)),)
+def _merged(told: Sequence[ExplainedPart]) -> tuple[ExplainedPart, ...]:
+    return (ExplainedPart("", tuple(step for part in told for step in part.steps)),)
 
 
 _IN_VAIN: Final = ", which does not lift this"

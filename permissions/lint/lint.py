@@ -15,7 +15,7 @@ from msgspec import Struct
 from permissions.decision import DecisionWarning, WarningType
 from permissions.lint.examples import failed_examples
 from permissions.lint.subsume import finds_inside, kin_of, subsumes
-from permissions.lint.suggest_fix import mended
+from permissions.lint.suggest_fix import suggest_fix
 from permissions.matching.effective_rules import RUNNER_PREFIXES, RUNNERS
 from permissions.paths.path_pattern import Anchor, PathPattern
 from permissions.rules.grammar import RuleBehavior
@@ -227,7 +227,7 @@ def _from_warning(warning: DecisionWarning, rules: RuleSet) -> LintWarning:
 def _mending(written: RuleText | None, *, is_unknown: bool) -> str:
     meant = None
     if written is not None and written.invalid is None:
-        meant = mended(written.text, written.behavior)
+        meant = suggest_fix(written.text, written.behavior)
     if meant is not None:
         return f"write {meant}, or remove the rule"
     if is_unknown:

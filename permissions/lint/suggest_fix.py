@@ -14,7 +14,7 @@ _ALIKE: Final = 0.7
 """How alike two names are when one is a slip of the pen for the other."""
 
 
-def mended(text: str, behavior: RuleBehavior) -> str | None:
+def suggest_fix(text: str, behavior: RuleBehavior) -> str | None:
     """Return the nearest rule that can be read and names a known tool; None where none is near."""
     for candidate in _candidates(text):
         # An allow rule without a specifier allows the whole tool: nobody is led there.

@@ -54,7 +54,7 @@ class Channel:
         self._command = tuple(command)
         self._env = dict(env)
         self._tell = tell
-        self._told: set[str] = set()
+        self._with_entries: set[str] = set()
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Return the answer, or None when the command printed nothing.
@@ -65,8 +65,8 @@ class Channel:
         try:
             return await self._asked(request, pending)
         except ChannelFailed as error:
-            if str(error) not in self._told:
-                self._told.add(str(error))
+            if str(error) not in self._with_entries:
+                self._with_entries.add(str(error))
                 self._tell(f"The permission channel failed: {error}. You are asked here alone.")
             raise
 

@@ -24,7 +24,7 @@ from permissions.decision import (
 from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
 from permissions.resolve.denial_limits import DenialState
-from permissions.resolve.race import Heard
+from permissions.resolve.race import Undecided
 
 HOOK: Final = "hook"
 CLASSIFIER: Final = "classifier"
@@ -75,7 +75,7 @@ def may_answer(name: str, pending: Decision, denials: DenialState) -> bool:
     return name in _ORIGINS
 
 
-def counts(name: str, decision: Decision, pending: Decision) -> bool:
+def may_lift(name: str, decision: Decision, pending: Decision) -> bool:
     """Return whether an answer may stand: nobody but a user lifts an ask that is a user's."""
     return (
         decision.behavior is not Behavior.ALLOW
@@ -84,7 +84,7 @@ def counts(name: str, decision: Decision, pending: Decision) -> bool:
     )
 
 
-class Limited:
+class AuthorizedContender:
     """A contender whose answers carry its own origin, and are dropped where they may not stand."""
 
     def __init__(self, contender: Contender) -> None:
@@ -99,12 +99,12 @@ class Limited:
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Return the contender's answer, or None where it may not give that answer."""
         decision = await self._contender.decide(request, pending)
-        if decision is None or not counts(self.name, decision, pending):
+        if decision is None or not may_lift(self.name, decision, pending):
             return None
-        return stamped(self.name, decision)
+        return with_origin(self.name, decision)
 
 
-def stamped(name: str, decision: Decision) -> Decision:
+def with_origin(name: str, decision: Decision) -> Decision:
     """Return an answer with the origin of the contender that gave it."""
     source, reason_type, reason, _ = _ORIGINS[name]
     if decision.source is source and decision.reason is reason:
@@ -112,12 +112,18 @@ def stamped(name: str, decision: Decision) -> Decision:
     return replace(decision, source=source, reason_type=reason_type, reason=reason)
 
 
-def able(contenders: Iterable[Contender], pending: Decision, denials: DenialState) -> list[Limited]:
+def eligible_contenders(
+    contenders: Iterable[Contender], pending: Decision, denials: DenialState
+) -> list[AuthorizedContender]:
     """Return the contenders that are heard about this ask, in their order."""
-    return [Limited(one) for one in contenders if may_answer(one.name, pending, denials)]
+    return [
+        AuthorizedContender(one) for one in contenders if may_answer(one.name, pending, denials)
+    ]
 
 
-def traced(pending: Decision, decision: Decision, winner: str, heard: Iterable[Heard]) -> Decision:
+def with_trace(
+    pending: Decision, decision: Decision, winner: str, undecided: Iterable[Undecided]
+) -> Decision:
     """Return an answer with the trace of the ask it resolves, and what everybody asked said."""
     own = [
         entry
@@ -129,21 +135,21 @@ def traced(pending: Decision, decision: Decision, winner: str, heard: Iterable[H
     return replace(
         decision,
         rule=decision.rule or pending.rule,
-        trace=(*pending.trace, *heard_entries(heard), *own),
+        trace=(*pending.trace, *undecided_entries(undecided), *own),
         parts=decision.parts or pending.parts,
         warnings=decision.warnings or pending.warnings,
     )
 
 
-def heard_entries(heard: Iterable[Heard]) -> tuple[TraceEntry, ...]:
+def undecided_entries(undecided: Iterable[Undecided]) -> tuple[TraceEntry, ...]:
     """Return a step of the trace for everybody who ended without deciding."""
     return tuple(
         TraceEntry(
             _ORIGINS[one.name][3],
             "none" if one.unsure is None else "ask",
-            source=f"{one.name} failed: {one.failure}" if one.failure else _said(one),
+            source=f"{one.name} failed: {one.failure}" if one.failure else _opinion_text(one),
         )
-        for one in heard
+        for one in undecided
     )
 
 
@@ -160,7 +166,7 @@ def skipped_entries(
     )
 
 
-def _said(heard: Heard) -> str:
-    if heard.unsure is None or not heard.unsure.message:
-        return heard.name
-    return f"{heard.name} is unsure: {heard.unsure.message}"
+def _opinion_text(undecided: Undecided) -> str:
+    if undecided.unsure is None or not undecided.unsure.message:
+        return undecided.name
+    return f"{undecided.name} is unsure: {undecided.unsure.message}"

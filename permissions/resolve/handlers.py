@@ -15,9 +15,14 @@ from msgspec.structs import replace
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType, TraceEntry
 from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
-from permissions.resolve.contender_authority import able, heard_entries, skipped_entries, traced
+from permissions.resolve.contender_authority import (
+    eligible_contenders,
+    skipped_entries,
+    undecided_entries,
+    with_trace,
+)
 from permissions.resolve.denial_limits import DenialState
-from permissions.resolve.race import Abort, Heard, race
+from permissions.resolve.race import Abort, Undecided, race
 
 
 class Handler(Protocol):
@@ -45,11 +50,13 @@ class InteractiveHandler:
         self, request: PermissionRequest, pending: Decision, abort: Abort, denials: DenialState
     ) -> Decision:
         """Return the winner's answer; deny when nobody had one."""
-        pending = _told(pending, skipped_entries(self._contenders, pending, denials))
-        result = await race(able(self._contenders, pending, denials), request, pending, abort)
+        pending = _with_entries(pending, skipped_entries(self._contenders, pending, denials))
+        result = await race(
+            eligible_contenders(self._contenders, pending, denials), request, pending, abort
+        )
         if result.decision is None or result.winner is None:
-            return denied_for_want_of_a_person(pending, result.heard)
-        return traced(pending, result.decision, result.winner, result.heard)
+            return denied_without_user(pending, result.undecided)
+        return with_trace(pending, result.decision, result.winner, result.undecided)
 
 
 class _InOrder:
@@ -63,14 +70,14 @@ class _InOrder:
         self, request: PermissionRequest, pending: Decision, abort: Abort, denials: DenialState
     ) -> Decision:
         """Return the first decisive answer in order; deny when nobody had one."""
-        pending = _told(pending, skipped_entries(self._contenders, pending, denials))
-        heard: list[Heard] = []
-        for contender in able(self._contenders, pending, denials):
+        pending = _with_entries(pending, skipped_entries(self._contenders, pending, denials))
+        undecided: list[Undecided] = []
+        for contender in eligible_contenders(self._contenders, pending, denials):
             result = await race([contender], request, pending, abort)
             if result.decision is not None:
-                return traced(pending, result.decision, contender.name, heard)
-            heard.extend(result.heard)
-        return denied_for_want_of_a_person(pending, heard)
+                return with_trace(pending, result.decision, contender.name, undecided)
+            undecided.extend(result.undecided)
+        return denied_without_user(pending, undecided)
 
 
 class CoordinatorHandler(_InOrder):
@@ -84,9 +91,9 @@ class HeadlessHandler(_InOrder):
     """Nobody to ask: hooks and the classifier are heard, then an ask becomes a deny."""
 
 
-def denied_for_want_of_a_person(pending: Decision, heard: Sequence[Heard] = ()) -> Decision:
+def denied_without_user(pending: Decision, undecided: Sequence[Undecided] = ()) -> Decision:
     """Return the deny that an unanswered ask becomes; it keeps the origin of the ask."""
-    broken = [f"{one.name} failed: {one.failure}" for one in heard if one.failure]
+    broken = [f"{one.name} failed: {one.failure}" for one in undecided if one.failure]
     because = f" ({'; '.join(broken)})" if broken else ""
     return replace(
         pending,
@@ -95,7 +102,7 @@ def denied_for_want_of_a_person(pending: Decision, heard: Sequence[Heard] = ()) 
             f"{pending.message.rstrip('.')}. Nobody is there to ask in this run{because}, so it "
             "was not done. Continue without it, or say what is needed."
         ),
-        trace=(*pending.trace, *heard_entries(heard)),
+        trace=(*pending.trace, *undecided_entries(undecided)),
     )
 
 
@@ -119,6 +126,6 @@ def user_decision(
     )
 
 
-def _told(pending: Decision, entries: Sequence[TraceEntry]) -> Decision:
+def _with_entries(pending: Decision, entries: Sequence[TraceEntry]) -> Decision:
     """Return the ask with what contenders should know as part of its trace."""
     return replace(pending, trace=(*pending.trace, *entries)) if entries else pending

@@ -23,13 +23,13 @@ from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
 from permissions.resolve.contender_authority import (
     DIALOG,
-    able,
-    heard_entries,
+    eligible_contenders,
     skipped_entries,
-    traced,
+    undecided_entries,
+    with_trace,
 )
 from permissions.resolve.denial_limits import DenialState
-from permissions.resolve.race import Abort, Heard, race
+from permissions.resolve.race import Abort, Undecided, race
 
 
 class Mailbox(Protocol):
@@ -73,20 +73,20 @@ class WorkerHandler:
         """
         skipped = skipped_entries(self._classifiers, pending, denials)
         pending = replace(pending, trace=(*pending.trace, *skipped))
-        heard: list[Heard] = []
-        for classifier in able(self._classifiers, pending, denials):
+        undecided: list[Undecided] = []
+        for classifier in eligible_contenders(self._classifiers, pending, denials):
             result = await race([classifier], request, pending, abort)
             if result.decision is not None:
-                return traced(pending, result.decision, classifier.name, heard)
-            heard.extend(result.heard)
+                return with_trace(pending, result.decision, classifier.name, undecided)
+            undecided.extend(result.undecided)
         self._mailbox.register(request.request_id)
         try:
             forwarded = await race([_Leader(self._mailbox)], request, pending, abort)
         finally:
             self._mailbox.unregister(request.request_id)
         if forwarded.decision is None:
-            return _cancelled(pending, (*heard, *forwarded.heard))
-        return traced(pending, forwarded.decision, DIALOG, heard)
+            return _cancelled(pending, (*undecided, *forwarded.undecided))
+        return with_trace(pending, forwarded.decision, DIALOG, undecided)
 
 
 class _Leader:
@@ -117,11 +117,11 @@ def _may_relay(answer: Decision, pending: Decision) -> bool:
             return pending.reason is Reason.MODE_DEFAULT
 
 
-def _cancelled(pending: Decision, heard: tuple[Heard, ...]) -> Decision:
+def _cancelled(pending: Decision, undecided: tuple[Undecided, ...]) -> Decision:
     return replace(
         pending,
         behavior=Behavior.DENY,
         message="The leader that should answer is gone; the call was cancelled.",
         interrupt=True,
-        trace=(*pending.trace, *heard_entries(heard)),
+        trace=(*pending.trace, *undecided_entries(undecided)),
     )

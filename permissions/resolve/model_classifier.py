@@ -71,7 +71,7 @@ class ModelClassifier:
             is_on: Asked at every call; interactively the classifier contends in `auto` alone.
         """
         self._ask = ask
-        self._said = said
+        self._opinion_text = said
         self._is_on = is_on
         self._guidance = guidance
         self._timeout_s = timeout_s
@@ -80,7 +80,7 @@ class ModelClassifier:
         """Return allow or deny; an ask that says why when it is unsure; None when it is off."""
         if not self._is_on() or not pending.is_mode_default_ask:
             return None
-        prompt = _prompt(request, self._said())
+        prompt = _prompt(request, self._opinion_text())
         if prompt is None:
             return _decision(Behavior.ASK, "the call is too long to be judged")
         system = _system(self._guidance())

@@ -34,7 +34,7 @@ class RaceAborted(Exception):
     """The agent was interrupted before anybody answered; all contenders have ended."""
 
 
-class Heard(Struct, frozen=True):
+class Undecided(Struct, frozen=True):
     """A contender that ended without deciding."""
 
     name: str
@@ -49,7 +49,7 @@ class RaceResult(Struct, frozen=True):
 
     decision: Decision | None
     winner: str | None
-    heard: tuple[Heard, ...] = ()
+    undecided: tuple[Undecided, ...] = ()
     """Who ended before the winner without deciding, in the order of ending."""
 
 
@@ -73,7 +73,7 @@ async def race(
         for contender in contenders
     }
     interrupt = asyncio.ensure_future(abort.wait())
-    heard: list[Heard] = []
+    undecided: list[Undecided] = []
     waiting: set[asyncio.Future[Any]] = {*tasks, interrupt}
     try:
         while len(waiting) > 1:
@@ -85,22 +85,22 @@ async def race(
                     continue
                 answer = _answer(task, name)
                 if isinstance(answer, Decision):
-                    return RaceResult(answer, name, tuple(heard))
-                heard.append(answer)
-        return RaceResult(None, None, tuple(heard))
+                    return RaceResult(answer, name, tuple(undecided))
+                undecided.append(answer)
+        return RaceResult(None, None, tuple(undecided))
     finally:
         await _end((*tasks, interrupt))
 
 
-def _answer(task: asyncio.Future[Decision | None], name: str) -> Decision | Heard:
+def _answer(task: asyncio.Future[Decision | None], name: str) -> Decision | Undecided:
     if task.cancelled():
-        return Heard(name, failure="cancelled")
+        return Undecided(name, failure="cancelled")
     error = task.exception()
     if error is not None:
-        return Heard(name, failure=f"{type(error).__name__}: {error}")
+        return Undecided(name, failure=f"{type(error).__name__}: {error}")
     decision = task.result()
     if decision is None or decision.behavior is Behavior.ASK:
-        return Heard(name, unsure=decision)
+        return Undecided(name, unsure=decision)
     return decision
 
 

@@ -13,7 +13,7 @@ from permissions.shell.flow.working_directories import UNKNOWN_FOLDER
 from permissions.shell.programs.output_options import BUILD_TOOLS
 
 
-def elsewhere_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
+def build_directory_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
     """Ask when a build tool runs where `cd` led out of the working directories."""
     for one in facts.with_inner():
         program = next((form.head for form in one.deny_forms if form.head in BUILD_TOOLS), None)

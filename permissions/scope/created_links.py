@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from permissions.decision import Behavior, Reason
 from permissions.paths.file_view import FileView
 from permissions.paths.resolve import Target, is_below, with_parents
-from permissions.scope.resolve_access import Touch, touch_of
+from permissions.scope.resolve_access import ResolvedAccess, resolve_access
 from permissions.scope.scope import Floor, Scope, Scoped
 from permissions.shell.access import HERE, Access, AccessKind
 from permissions.shell.command_facts import CommandFacts
@@ -85,8 +85,8 @@ def add_places(scoped: Scoped, outer: CommandFacts, before: Places) -> None:
                 break
 
 
-def through_made_link(
-    touches: Sequence[tuple[CommandFacts, Touch]], outer: CommandFacts, places: Places
+def through_created_link(
+    touches: Sequence[tuple[CommandFacts, ResolvedAccess]], outer: CommandFacts, places: Places
 ) -> Floor | None:
     """Return an ask when one of a command's accesses may lead through a link made before it.
 
@@ -111,7 +111,7 @@ def through_made_link(
     return None
 
 
-def _passed(touch: Touch, one: CommandFacts, places: Places) -> Iterator[Place]:
+def _passed(touch: ResolvedAccess, one: CommandFacts, places: Places) -> Iterator[Place]:
     """Yield the places that an access may lead through."""
     if touch.kind in (AccessKind.PLACE, AccessKind.LENT, AccessKind.MENTIONED):
         return
@@ -189,7 +189,7 @@ def _at(
     is_link: bool = False,
     holds_only: bool = False,
 ) -> Iterator[Place]:
-    touch = touch_of(scope, access.kind, access.path, one.folders)
+    touch = resolve_access(scope, access.kind, access.path, one.folders)
     for target in touch.targets if touch else ():
         yield Place(target.spellings, one, stage, is_link, holds_only)
 
@@ -201,7 +201,7 @@ def _copies_links(scope: Scope, one: CommandFacts, before: Places) -> tuple[bool
     # Without a source here, it comes from another machine or a container.
     may_hold = not sources
     for access in sources:
-        touch = touch_of(scope, access.kind, access.path, one.folders)
+        touch = resolve_access(scope, access.kind, access.path, one.folders)
         may_hold = may_hold or touch is None or not touch.targets
         for target in touch.targets if touch else ():
             if scope.files.is_link(target.lexical):

@@ -15,7 +15,7 @@ from msgspec import Struct
 from permissions.base.text.star_pattern import without_brackets
 from permissions.paths.protected_paths import OWN_DIRS, OWN_FILES
 from permissions.paths.resolve import resolve_literal
-from permissions.scope.resolve_access import touch_of
+from permissions.scope.resolve_access import resolve_access
 from permissions.scope.scope import Floor, Scope, Scoped
 from permissions.shell.access import AccessKind
 from permissions.shell.command_facts import CommandFacts
@@ -40,7 +40,7 @@ class _Candidate(Struct, frozen=True):
     depth: int
 
 
-def found_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
+def find_target_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
     """Return what the checks say when find changes the agent's own settings."""
     form = next((form for form in facts.deny_forms if form.head == "find" and form.joined), None)
     if form is None:
@@ -50,7 +50,7 @@ def found_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
         return None
     scope = scoped.scope
     for root in roots_of(words) or [Word(".", ".")]:
-        touch = touch_of(scope, AccessKind.READ, root, facts.folders)
+        touch = resolve_access(scope, AccessKind.READ, root, facts.folders)
         for target in touch.targets if touch else ():
             for name in _own_names(scope, target.real):
                 if any(_is_met(words, one) for one in _candidates(scope, target.real, root, name)):

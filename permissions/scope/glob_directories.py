@@ -12,7 +12,7 @@ from itertools import chain
 
 from permissions.base.text.star_pattern import UNKNOWN, without_brackets
 from permissions.paths.resolve import Target, resolve_literal
-from permissions.scope.resolve_access import Touch
+from permissions.scope.resolve_access import ResolvedAccess
 from permissions.scope.scope import Scope
 from permissions.shell.access import AccessKind
 from permissions.shell.flow.working_directories import UNKNOWN_FOLDER, Folders
@@ -27,7 +27,9 @@ _GLOBS = frozenset(GLOB_MARKS.values())
 _UNMARK = str.maketrans({mark: character for character, mark in GLOB_MARKS.items()})
 
 
-def behind_pattern(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> Touch | None:
+def behind_pattern(
+    scope: Scope, kind: AccessKind, word: Word, folders: Folders
+) -> ResolvedAccess | None:
     """Return an access with the files that its pattern stands for; None when it has none."""
     if word.text.isascii() or not _GLOBS & set(word.text.rpartition("/")[0]):
         return None
@@ -35,7 +37,7 @@ def behind_pattern(scope: Scope, kind: AccessKind, word: Word, folders: Folders)
         return None
     places = {"/"} if word.text.startswith("/") else folders - {UNKNOWN_FOLDER}
     targets = tuple(chain.from_iterable(_targets(scope, word, place) for place in sorted(places)))
-    return Touch(kind, targets, None, word.raw, word.text) if targets else None
+    return ResolvedAccess(kind, targets, None, word.raw, word.text) if targets else None
 
 
 def _targets(scope: Scope, word: Word, place: str) -> list[Target]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from permissions.paths.resolve import Target
-from permissions.scope.resolve_access import touch_of
+from permissions.scope.resolve_access import resolve_access
 from permissions.scope.scope import Scope
 from permissions.shell.access import HERE, AccessKind
 from permissions.shell.command_facts import CommandFacts
@@ -35,7 +35,7 @@ def in_nested_repository(scope: Scope, facts: CommandFacts) -> bool:
 
 
 def _targets(scope: Scope, facts: CommandFacts, place: Word) -> tuple[Target, ...]:
-    touch = touch_of(scope, AccessKind.READ, place, facts.folders)
+    touch = resolve_access(scope, AccessKind.READ, place, facts.folders)
     return touch.targets if touch else ()
 
 

@@ -16,7 +16,7 @@ from permissions.matching.match_tool import Anchors
 from permissions.paths.path_pattern import PathPattern
 from permissions.paths.resolve import is_below, relative_to
 from permissions.rules.rule_set import Rule, RuleBehavior, RuleSet
-from permissions.scope.resolve_access import touch_of
+from permissions.scope.resolve_access import resolve_access
 from permissions.scope.scope import Floor, Scope, Scoped
 from permissions.shell.access import HERE, AccessKind
 from permissions.shell.command_facts import CommandFacts
@@ -38,7 +38,7 @@ MAX_LOOKED_AT = 500
 _WILD = frozenset("*?[")
 
 
-def tree_floor(
+def recursive_read_floor(
     scoped: Scoped, rules: RuleSet, anchors: Anchors, facts: CommandFacts
 ) -> Floor | None:
     """Ask when a folder that is read as a whole holds a file that a rule is about."""
@@ -105,7 +105,7 @@ def _reading(facts: CommandFacts) -> TreeReading | None:
 def _folders(scope: Scope, facts: CommandFacts) -> Iterator[str]:
     read = [one.path for one in facts.accesses if one.kind is AccessKind.READ] or [HERE]
     for path in read:
-        touch = touch_of(scope, AccessKind.READ, path, facts.folders)
+        touch = resolve_access(scope, AccessKind.READ, path, facts.folders)
         for target in touch.targets if touch else ():
             yield target.real
 

@@ -11,7 +11,7 @@ from permissions.base.text.star_pattern import UNKNOWN, without_brackets
 from permissions.matching.match_tool import Call
 from permissions.paths.protected_paths import ALL_NAMES
 from permissions.paths.resolve import Target, resolve_literal
-from permissions.scope.scope import Floor, Scope, strictest
+from permissions.scope.scope import Floor, Scope, strictest_floor
 from permissions.shell.access import AccessKind
 from permissions.shell.flow.working_directories import UNKNOWN_FOLDER, Folders
 from permissions.shell.syntax import GLOB_MARKS, HOME_MARK, PIPE_MARK, Word
@@ -28,7 +28,7 @@ _GLOBS = frozenset(GLOB_MARKS.values())
 _UNMARK = str.maketrans({mark: character for character, mark in GLOB_MARKS.items()})
 
 
-class Touch(Struct, frozen=True):
+class ResolvedAccess(Struct, frozen=True):
     """One access with where it leads."""
 
     kind: AccessKind
@@ -64,7 +64,9 @@ _WITH_TARGET = frozenset({AccessKind.MENTIONED, AccessKind.LENT})
 """Rules are about these only where it is known which file is meant."""
 
 
-def touch_of(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> Touch | None:
+def resolve_access(
+    scope: Scope, kind: AccessKind, word: Word, folders: Folders
+) -> ResolvedAccess | None:
     """Resolve one access; None when there is nothing to judge (devices, pipes)."""
     if kind is _INTO:
         return _into(scope, word, folders)
@@ -77,8 +79,8 @@ def touch_of(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> To
     check = _CHECKS[kind]
     targets = _targets(scope, word, folders, is_read=is_read)
     if targets is not None:
-        floor = strictest([check(scope, target, word.raw) for target in targets])
-        return Touch(kind, targets, floor, word.raw, word.text)
+        floor = strictest_floor([check(scope, target, word.raw) for target in targets])
+        return ResolvedAccess(kind, targets, floor, word.raw, word.text)
     guessed = None
     known = folders - {UNKNOWN_FOLDER}
     if known and (word.guess or known != folders):
@@ -86,16 +88,16 @@ def touch_of(scope: Scope, kind: AccessKind, word: Word, folders: Folders) -> To
         likely = Word(word.raw, word.guess) if word.guess else word
         guessed = _targets(scope, likely, known, is_read=is_read)
     floors = [check(scope, one, word.raw) for one in (None, *(guessed or ()))]
-    return Touch(kind, guessed or (), strictest(floors), word.raw, word.text)
+    return ResolvedAccess(kind, guessed or (), strictest_floor(floors), word.raw, word.text)
 
 
-def _into(scope: Scope, word: Word, folders: Folders) -> Touch | None:
+def _into(scope: Scope, word: Word, folders: Folders) -> ResolvedAccess | None:
     """Resolve a copy that keeps its name: a write where the folder is one, else nothing."""
     text = word.text.rpartition("/")[0] or "/"
     parents = _targets(scope, Word(word.raw, text), folders, is_read=False)
     if not any(scope.files.is_dir(parent.real) for parent in parents or ()):
         return None
-    return touch_of(scope, AccessKind.WRITE, word, folders)
+    return resolve_access(scope, AccessKind.WRITE, word, folders)
 
 
 def _free(_scope: Scope, _target: Target | None, _written: str) -> Floor | None:

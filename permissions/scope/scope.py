@@ -206,7 +206,7 @@ def check_address(host: str | None) -> Floor | None:
     return Floor(Behavior.DENY, Reason.BLOCKED_HOST, f"{host} is a blocked host: {kind}")
 
 
-def strictest(floors: Iterable[Floor | None]) -> Floor | None:
+def strictest_floor(floors: Iterable[Floor | None]) -> Floor | None:
     """Return the strictest floor: deny, then asks that nothing lifts, then the others."""
     best: Floor | None = None
     for floor in floors:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from permissions.decision import Behavior, Reason
 from permissions.paths.resolve import Target, resolve_literal
-from permissions.scope.resolve_access import touch_of
-from permissions.scope.scope import Floor, Scope, strictest
+from permissions.scope.resolve_access import resolve_access
+from permissions.scope.scope import Floor, Scope, strictest_floor
 from permissions.shell.access import AccessKind
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.programs.link_makers import MAKERS, Making, making_of
@@ -21,7 +21,7 @@ MERGERS = frozenset({"cp", "rsync"})
 """Programs that may do so."""
 
 
-def merge_floor(scope: Scope, facts: CommandFacts) -> Floor | None:
+def tree_copy_floor(scope: Scope, facts: CommandFacts) -> Floor | None:
     """Return what the checks say of the files that a recursive copy would replace."""
     form = next((form for form in facts.deny_forms if form.head in MERGERS), None)
     if form is None or form.head not in MAKERS:
@@ -32,7 +32,7 @@ def merge_floor(scope: Scope, facts: CommandFacts) -> Floor | None:
     for source, folder in _pairs(scope, facts, whole="T" in _letters(form.spaced)):
         if scope.files.is_dir(source) and scope.files.is_dir(folder):
             floors.append(_merged(scope, source, folder))
-    return strictest(floors)
+    return strictest_floor(floors)
 
 
 def _letters(spaced: str) -> str:
@@ -63,7 +63,7 @@ def _pairs(scope: Scope, facts: CommandFacts, *, whole: bool) -> list[tuple[str,
 
 
 def _targets(scope: Scope, facts: CommandFacts, kind: AccessKind, path: Word) -> tuple[Target, ...]:
-    touch = touch_of(scope, kind, path, facts.folders)
+    touch = resolve_access(scope, kind, path, facts.folders)
     return touch.targets if touch else ()
 
 
@@ -85,4 +85,4 @@ def _merged(scope: Scope, source: str, folder: str) -> Floor | None:
             floors.append(scope.check_write(target, written))
             if files.is_dir(f"{one}/{name}") and files.is_dir(written):
                 left.append((f"{one}/{name}", written))
-    return strictest(floors)
+    return strictest_floor(floors)

@@ -19,7 +19,7 @@ from permissions.decision import (
     ReasonType,
     WarningType,
 )
-from permissions.explain.explain_decision import tell
+from permissions.explain.explain_decision import explain_steps
 from permissions.gate import PermissionGate
 from permissions.mode import Mode
 from permissions.paths.file_view import RealFiles
@@ -418,7 +418,7 @@ async def test_parts_that_only_read_are_no_reason_to_ask(engine: Engine) -> None
         ("npm test", Behavior.ASK, DecisionSource.MODE),
         ("head -3", Behavior.ALLOW, DecisionSource.CLASSIFIER),
     ]
-    titles = [part.title for part in tell(shown)]
+    titles = [part.title for part in explain_steps(shown)]
     assert [("only reads" in title, "strictest" in title) for title in titles[:3]] == [
         (True, False),
         (False, True),

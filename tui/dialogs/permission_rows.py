@@ -13,10 +13,10 @@ from permissions.decision import Behavior, Decision, DecisionSource, PartVerdict
 from permissions.explain.explain_decision import (
     NAME_CELLS,
     Shorten,
-    because,
-    more_of,
+    explain_steps,
+    extra_detail,
+    reason_text,
     source_name,
-    tell,
 )
 from permissions.request import PermissionRequest
 from themes.theme import Role
@@ -140,7 +140,7 @@ def _ground(part: PartVerdict, short: Shorten) -> str:
 
 
 def _part_runs(part: PartVerdict, ground: str) -> list[Run]:
-    about = " · ".join(reveal(text) for text in (ground, more_of(part, ground)) if text)
+    about = " · ".join(reveal(text) for text in (ground, extra_detail(part, ground)) if text)
     return [(reveal(part.text), TEXT), *([(f"  {about}", MUTED)] if about else [])]
 
 
@@ -155,7 +155,7 @@ def effect_rows(pending: Decision, width: int) -> list[Row]:
 
 def why_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
     """Return the ground of the ask, its rule, and what is to be known about the rules."""
-    text = reveal(because(pending, short)) or "Nothing allows this call, so it asks."
+    text = reveal(reason_text(pending, short)) or "Nothing allows this call, so it asks."
     rows = indented(
         wrap([(text, MUTED)], width - 2), (PAD[0], ("◆ ", Ink(Role.WARNING))), ((" " * 5, TEXT),)
     )
@@ -178,7 +178,7 @@ def why_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
 def trace_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
     """Return what every step answered, and which one decided, in words."""
     rows = indented(wrap([(_HOW_TO_READ, Ink(bold=True))], width), PAD, PAD)
-    told = tell(pending, short)
+    told = explain_steps(pending, short)
     for part in told:
         if part.title:
             rows.extend(indented(wrap([(reveal(part.title), Ink(bold=True))], width), PAD, PAD))

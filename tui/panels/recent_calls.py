@@ -10,8 +10,8 @@ from permissions.decision import Behavior, Decision
 from permissions.explain.decision_history import RecentCall
 from permissions.explain.explain_decision import (
     Shorten,
-    because,
     decider_name,
+    reason_text,
     source_name,
     with_rules,
 )
@@ -70,7 +70,7 @@ async def _denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -
         denial = denials[selected]
         now = gate.evaluate(denial.request)
         if now.behavior is Behavior.DENY:
-            said = shown_line(because(with_rules(now, gate.context.rules), short))
+            said = shown_line(reason_text(with_rules(now, gate.context.rules), short))
             screen.notice(f"A yes does not lift this: {said}", "warning")
             continue
         screen.session.send(gate.retry(denial))
@@ -108,7 +108,7 @@ def _explained(
 
     def rows(width: int) -> list[Row]:
         room = max(1, width - 4)
-        said = f"{_DONE[decision.behavior]}: {because(decision, short)}"
+        said = f"{_DONE[decision.behavior]}: {reason_text(decision, short)}"
         return [
             *(row("   ", *line.runs) for line in wrap([(shown_line(call.call), TEXT)], room)),
             *(row("   ", *line.runs) for line in wrap([(shown_line(said), MUTED)], room)),
@@ -137,7 +137,7 @@ def _by(decision: Decision, short: Shorten) -> str:
 
 def _reasons(calls: Sequence[RecentCall], short: Shorten) -> Callable[[int, int], list[Row]]:
     def rows(index: int, width: int) -> list[Row]:
-        message = shown_line(because(calls[index].decision, short))
+        message = shown_line(reason_text(calls[index].decision, short))
         return [row("   ", *line.runs) for line in wrap([(message, MUTED)], max(1, width - 4))]
 
     return rows

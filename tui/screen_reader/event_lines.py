@@ -29,7 +29,7 @@ from agent.events import (
     ToolResult,
 )
 from permissions.base.text.sanitize import Sanitizer, sanitize
-from permissions.explain.explain_decision import because, decider_name
+from permissions.explain.explain_decision import decider_name, reason_text
 from tui.text.safe_text import shown_display, shown_line
 from tui.transcript.diff.diff_view import diff_texts
 from tui.transcript.result_size import is_sized, result_size
@@ -87,7 +87,7 @@ class Narrator:
                 if decision.source != "user":
                     verb = "allowed" if decision.behavior == "allow" else "denied"
                     who = decider_name(str(decision.source))
-                    yield f"permission: {verb} by {who}, {shown_line(because(decision))}"
+                    yield f"permission: {verb} by {who}, {shown_line(reason_text(decision))}"
             case Notice():
                 yield f"{'notice' if event.level == 'info' else event.level}: {_text(event.text)}"
             case ErrorEvent():

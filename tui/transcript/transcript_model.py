@@ -397,11 +397,11 @@ class TranscriptModel:
     def ground_of(self, decision: Decision) -> str:
         """Return why it was decided so, places of rules named as users do."""
         from permissions.explain.explain_decision import (  # with the first denial by a rule
-            because,
             place_relative,
+            reason_text,
         )
 
-        return because(decision, place_relative(self.folder, self._home))
+        return reason_text(decision, place_relative(self.folder, self._home))
 
     def _update_card(self, tool_use_id: str, **changes: Any) -> None:
         card = self._list.get(tool_use_id)

@@ -29,7 +29,7 @@ from permissions.explain.replay import Difference, replay
 from permissions.grants.advice import Advice, advise
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
-from permissions.resolve.handlers import denied_for_want_of_a_person, user_decision
+from permissions.resolve.handlers import denied_without_user, user_decision
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 from tests.permissions.engine import Engine
 
@@ -66,7 +66,7 @@ class Book:
         request = bash(command)
         decision = decide(request, self.engine.context(mode=self.mode, **rules))
         if decision.behavior is Behavior.ASK:
-            answer = answer or denied_for_want_of_a_person(decision)
+            answer = answer or denied_without_user(decision)
             decision = replace(answer, trace=decision.trace, parts=decision.parts)
         self.log.write(decision, request)
         return decision

@@ -21,12 +21,12 @@ from permissions.decision import (
 from permissions.evaluate.hook_step import after_hooks, after_rewrite
 from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.explain.explain_decision import (
-    because,
+    explain_steps,
+    explanation_lines,
+    extra_detail,
     home_relative,
-    more_of,
     place_relative,
-    tell,
-    told_lines,
+    reason_text,
     with_rules,
 )
 from permissions.mode import Mode
@@ -81,7 +81,7 @@ def test_every_check_is_told_and_one_decided(
     engine: Engine, call: tuple[str, str], mode: Mode
 ) -> None:
     decision = decision_on(engine, *call, mode)
-    told = tell(decision)
+    told = explain_steps(decision)
     parts = [part for part in told if part.first == 1]
     assert len(parts) == max(1, len(decision.parts))
     for part in parts:
@@ -98,7 +98,7 @@ def test_every_check_is_told_and_one_decided(
 
 def test_a_rule_is_named_with_its_file_and_line_in_every_step(engine: Engine) -> None:
     decision = decision_on(engine, "Bash", "npm test && git push", Mode.PLAN)
-    lines = told_lines(decision, home_relative("/h"))
+    lines = explanation_lines(decision, home_relative("/h"))
     assert "    4. Allow rules allows: Bash(npm test) (your settings, ~/.agent/s.json:3)" in lines
     assert "    3. Ask rules   asks: Bash(git push *) (local settings, /p/.agent/l.json:7)" in (
         line.replace("»", " ") for line in lines
@@ -106,7 +106,7 @@ def test_a_rule_is_named_with_its_file_and_line_in_every_step(engine: Engine) ->
 
 
 def test_a_step_that_was_not_asked_says_why(engine: Engine) -> None:
-    lines = told_lines(decision_on(engine, "Bash", "git push", Mode.DEFAULT))
+    lines = explanation_lines(decision_on(engine, "Bash", "git push", Mode.DEFAULT))
     assert lines == [
         "    1. Scope       nothing outside your folders, nothing protected",
         "    2. Deny rules  no match in any of the 6 sources",
@@ -115,13 +115,13 @@ def test_a_step_that_was_not_asked_says_why(engine: Engine) -> None:
         "    5. Mode        nothing to add",
         "    6. You         are asked; without anybody to ask, as with -p, it is denied",
     ]
-    (_, write) = tell(decision_on(engine, "Bash", "echo x > /tmp/out", Mode.DEFAULT))
+    (_, write) = explain_steps(decision_on(engine, "Bash", "echo x > /tmp/out", Mode.DEFAULT))
     assert write.title == "Part 2 of 2: > /tmp/out — the strictest part, so it decides"
     assert write.steps[1].words == "not looked at: nothing lifts what the scope denies"
 
 
 def test_the_mode_that_decides_is_named_as_people_know_it(engine: Engine) -> None:
-    (told,) = tell(decision_on(engine, "Bash", "make", Mode.DEFAULT))
+    (told,) = explain_steps(decision_on(engine, "Bash", "make", Mode.DEFAULT))
     assert told.steps[4].words == "no rule matches, manual mode (default) asks"
 
 
@@ -139,7 +139,7 @@ def test_who_answered_is_told(engine: Engine) -> None:
             TraceEntry(TraceStep.BRIDGE, "allow", "bridge"),
         ),
     )
-    (told,) = tell(answered)
+    (told,) = explain_steps(answered)
     assert [step.name for step in told.steps if step.decides] == ["Bridge"]
     said = [(step.name, step.words, step.decides) for step in told.steps[6:]]
     assert said == [
@@ -151,7 +151,7 @@ def test_who_answered_is_told(engine: Engine) -> None:
 
 def test_the_ground_names_the_source_in_words(engine: Engine) -> None:
     decision = decision_on(engine, "Bash", "npm test", Mode.PLAN)
-    assert because(decision, home_relative("/h")).startswith(
+    assert reason_text(decision, home_relative("/h")).startswith(
         "Bash(npm test) is an allow rule (your settings, ~/.agent/s.json:3); plan mode asks"
     )
 
@@ -168,7 +168,7 @@ def test_a_file_is_shortened_below_home_alone() -> None:
 def test_a_part_of_many_lines_is_named_by_its_first(engine: Engine) -> None:
     command = "python - <<'X'\nprint(1)\nX\nmake " + "x" * 300
     first, second = (
-        part.title for part in tell(decision_on(engine, "Bash", command, Mode.DEFAULT))[:2]
+        part.title for part in explain_steps(decision_on(engine, "Bash", command, Mode.DEFAULT))[:2]
     )
     assert "\n" not in first + second
     assert second.endswith("xxx …")
@@ -176,7 +176,7 @@ def test_a_part_of_many_lines_is_named_by_its_first(engine: Engine) -> None:
 
 def test_a_hook_s_yes_that_does_not_count_says_so(engine: Engine) -> None:
     pending = decision_on(engine, "Bash", "git push", Mode.DEFAULT)
-    (told,) = tell(after_hooks(pending, "allow", "fine", "my hook"))
+    (told,) = explain_steps(after_hooks(pending, "allow", "fine", "my hook"))
     assert told.steps[5].words == "allows (my hook), which does not lift this"
     assert [step.name for step in told.steps if step.decides] == ["Ask rules"]
 
@@ -185,8 +185,8 @@ def test_what_a_hook_wants_looked_at_is_told_where_rules_ask_anyway(engine: Engi
     pending = after_hooks(
         decision_on(engine, "Bash", "git push", Mode.DEFAULT), "ask", "sure?", "g"
     )
-    assert because(pending).endswith("; g asks: sure?")
-    (told,) = tell(pending)
+    assert reason_text(pending).endswith("; g asks: sure?")
+    (told,) = explain_steps(pending)
     assert told.steps[5].words == "g asks: sure?"
     assert [step.name for step in told.steps if step.decides] == ["Ask rules"]
 
@@ -199,8 +199,8 @@ def test_a_reason_that_names_its_hook_does_not_name_it_twice(engine: Engine) -> 
 
 def test_a_changed_input_is_told(engine: Engine) -> None:
     pending = after_rewrite(decision_on(engine, "Bash", "git push", Mode.DEFAULT), "my hook")
-    assert because(pending).endswith("; my hook changed the input")
-    (told,) = tell(pending)
+    assert reason_text(pending).endswith("; my hook changed the input")
+    (told,) = explain_steps(pending)
     assert told.steps[5].words == "my hook: changed the input"
 
 
@@ -226,5 +226,5 @@ def test_what_the_ground_says_is_not_told_again() -> None:
         "curl -o x u", Behavior.ASK, DecisionSource.MODE, ReasonType.MODE, Reason.MODE_DEFAULT,
         "asks; -o writes", None, "through env; writes x; -o writes",
     )  # fmt: skip
-    assert more_of(part, part.message) == "through env; writes x"
-    assert more_of(replace(part, detail=""), part.message) == ""
+    assert extra_detail(part, part.message) == "through env; writes x"
+    assert extra_detail(replace(part, detail=""), part.message) == ""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from permissions.lint.lint import LintType, LintWarning, lint
-from permissions.lint.suggest_fix import mended
+from permissions.lint.suggest_fix import suggest_fix
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
 
 REMOVES = re.compile(r"remove '(.*)'(?:, or narrow the (?:deny|ask) rule '.*')?", re.DOTALL)
@@ -87,7 +87,7 @@ def test_a_fix_can_be_read_and_ends_the_finding(texts: list[RuleText]) -> None:
 
 @given(TEXTS, st.sampled_from(RuleBehavior))
 def test_what_is_proposed_never_allows_a_whole_tool(text: str, behavior: RuleBehavior) -> None:
-    proposed = mended(text, behavior)
+    proposed = suggest_fix(text, behavior)
     if proposed is not None and behavior is RuleBehavior.ALLOW and "(" in text:
         assert "(" in proposed
 
@@ -108,7 +108,7 @@ def test_what_is_proposed_never_allows_a_whole_tool(text: str, behavior: RuleBeh
     ],
 )
 def test_the_nearest_rule_is_proposed(text: str, proposed: str | None) -> None:
-    assert mended(text, RuleBehavior.ALLOW) == proposed
+    assert suggest_fix(text, RuleBehavior.ALLOW) == proposed
 
 
 def test_a_rule_with_operators_becomes_one_for_each_command() -> None:
