@@ -328,20 +328,7 @@ def from_json(data: Mapping[str, Any]) -> Record | None:
     names = set(kind.__struct_fields__)
     values = {key: value for key, value in data.items() if key in names}
     try:
-        if kind is MessageRecord:
-            values["message"] = message_from_json(values["message"])
-        if kind in (CompactionRecord, RewindRecord) and values.get("history") is not None:
-            values["history"] = tuple(message_from_json(m) for m in values["history"])
-        if kind is UsageRecord:
-            values["session_usage"] = usage_from_json(values["session_usage"])
-        if kind is GrantsRecord:
-            values["grants"] = tuple((str(b), str(text)) for b, text in values["grants"])
-        for name in ("items", "prompts", "blocks"):
-            if name in values:
-                values[name] = tuple(values[name])
-        for name in ("items", "blocks"):
-            if name in values and not all(isinstance(part, dict) for part in values[name]):
-                raise UnreadableRecord(f"{name}: expected objects")
+        _read_nested(kind, values)
         record = kind(**values)
         _check_texts(record)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -464,6 +451,22 @@ def diff_from_json(data: Mapping[str, Any] | None) -> DiffDisplay | None:
     if not all(isinstance(text, str) for text in (path, old, new)) or first_line < 1:
         return None
     return DiffDisplay(path, old, new, is_new=data.get("is_new") is True, first_line=first_line)
+
+
+def _read_nested(kind: type[Record], values: dict[str, Any]) -> None:
+    """Replace what is no plain value in JSON by what the record holds."""
+    if kind is MessageRecord:
+        values["message"] = message_from_json(values["message"])
+    elif kind in (CompactionRecord, RewindRecord) and values.get("history") is not None:
+        values["history"] = tuple(message_from_json(m) for m in values["history"])
+    elif kind is UsageRecord:
+        values["session_usage"] = usage_from_json(values["session_usage"])
+    elif kind is GrantsRecord:
+        values["grants"] = tuple((str(b), str(text)) for b, text in values["grants"])
+    for name in {"items", "prompts", "blocks"} & values.keys():
+        values[name] = tuple(values[name])
+        if name != "prompts" and not all(isinstance(part, dict) for part in values[name]):
+            raise UnreadableRecord(f"{name}: expected objects")
 
 
 def _plain(record: Record, skip: str = "") -> dict[str, Any]:

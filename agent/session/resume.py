@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct, field
 
@@ -47,6 +47,8 @@ _TODO_STATUS: Final = {
     "in_progress": "in_progress",
     "completed": "completed",
 }
+
+RecordT = TypeVar("RecordT", bound=Record)
 
 
 class ResumedConversation(Struct, frozen=True):
@@ -204,40 +206,40 @@ class _Rebuild:
                 return True
 
     def _result(self, repaired: Repaired) -> ResumedConversation:
+        usage = self._latest(UsageRecord) or UsageRecord(Usage(), 0.0, 0)
+        grants = self._latest(GrantsRecord)
+        mode = self._latest(ModeRecord)
+        queue = self._latest(QueueRecord)
+        draft = self._latest(DraftRecord)
+        title = self._latest(TitleRecord)
+        system = self._latest(SystemRecord)
+        header = self._latest(SessionHeader) or header_of(self._path)
+        unsent = (self._replay.open_prompt,) if self._replay.open_prompt else ()
         latest = self._replay.latest
-        usage = latest.get("usage")
-        grants = latest.get("grants")
-        todos = latest.get("todos")
-        mode = latest.get("mode")
-        queue = latest.get("queue")
-        draft = latest.get("draft")
-        title = latest.get("title")
-        system = latest.get("system")
-        known = latest.get("session")
-        header = known if isinstance(known, SessionHeader) else header_of(self._path)
         return ResumedConversation(
             header=header,
             messages=repaired.messages,
-            usage=usage.session_usage if isinstance(usage, UsageRecord) else Usage(),
-            cost_usd=usage.session_cost_usd if isinstance(usage, UsageRecord) else 0.0,
-            context_tokens=usage.context_tokens if isinstance(usage, UsageRecord) else 0,
-            cost_by_model=usage.by_model if isinstance(usage, UsageRecord) else None,
+            usage=usage.session_usage,
+            cost_usd=usage.session_cost_usd,
+            context_tokens=usage.context_tokens,
+            cost_by_model=usage.by_model,
             model=self._replay.model,
-            grants=grants.grants if isinstance(grants, GrantsRecord) else (),
-            todos=_todos(todos),
-            mode=mode.mode if isinstance(mode, ModeRecord) else None,
-            queued=(
-                *filter(None, (self._replay.open_prompt,)),
-                *(queue.prompts if isinstance(queue, QueueRecord) else ()),
-            ),
-            draft=draft.text if isinstance(draft, DraftRecord) else "",
-            title=title.title if isinstance(title, TitleRecord) else "",
-            system=system.blocks if isinstance(system, SystemRecord) else (),
-            prefix_digest=system.digest if isinstance(system, SystemRecord) else "",
+            grants=grants.grants if grants else (),
+            todos=_todos(latest.get("todos")),
+            mode=mode.mode if mode else None,
+            queued=(*unsent, *(queue.prompts if queue else ())),
+            draft=draft.text if draft else "",
+            title=title.title if title else "",
+            system=system.blocks if system else (),
+            prefix_digest=system.digest if system else "",
             states=tuple(latest[kind] for kind in LAST_ONE_COUNTS if kind in latest),
             unfinished_turn=self._replay.open_turn,
             notes=tuple(self._notes(repaired, self._when_cut_off(header))),
         )
+
+    def _latest(self, kind: type[RecordT]) -> RecordT | None:
+        records = self._replay.latest.values()
+        return next((record for record in records if isinstance(record, kind)), None)
 
     def _when_cut_off(self, header: SessionHeader | None) -> str:
         """Say when what is unfinished was left so, as the end of a sentence."""

@@ -46,39 +46,47 @@ def rewind_points(path: Path) -> tuple[RewindPoint, ...]:
     Raises:
         SessionError: the file cannot be read.
     """
-    points: list[RewindPoint] = []
-    order: dict[str, int] = {}  # when each message, summaries included, entered the conversation
+    prompts = _Prompts()
     replay = Replay()
     try:
         for line in read_forwards(path):
-            if isinstance(line, BadLine):
-                continue
             record = _record(line)
-            match record:
-                case None:
-                    continue
-                case MessageRecord(agent_id=None):
-                    order[record.message.uid] = line.offset
-                    if record.message.origin == "person":
-                        text = as_typed(record.message.text.strip())
-                        points.append(
-                            RewindPoint(record.message.uid, record.turn_id, text, line.at)
-                        )
-                case CompactionRecord():
-                    for message in record.history:
-                        order.setdefault(message.uid, line.offset)
-                case RewindRecord():
-                    last = order.get(record.to_uid or "", -1)
-                    points = [p for p in points if order[p.message_uid] <= last]
-                case TombstoneRecord():
-                    points = [p for p in points if p.message_uid != record.message_uid]
-                case _:
-                    pass
-            replay.apply(record)
+            if record is not None and isinstance(line, Line):
+                prompts.apply(record, line)
+                replay.apply(record)
     except OSError as error:
         raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
     present = {entry.uid for entry in replay.entries if isinstance(entry, Message)}
-    return tuple(replace(p, is_compacted=p.message_uid not in present) for p in points)
+    return tuple(replace(p, is_compacted=p.message_uid not in present) for p in prompts.points)
+
+
+class _Prompts:
+    """The prompts of a conversation while its records are read."""
+
+    def __init__(self) -> None:
+        self.points: list[RewindPoint] = []
+        self._order: dict[str, int] = {}
+        """When each message, summaries included, entered the conversation."""
+
+    def apply(self, record: Record, line: Line) -> None:
+        """Take in the next record."""
+        match record:
+            case MessageRecord(agent_id=None):
+                message = record.message
+                self._order[message.uid] = line.offset
+                if message.origin == "person":
+                    text = as_typed(message.text.strip())
+                    self.points.append(RewindPoint(message.uid, record.turn_id, text, line.at))
+            case CompactionRecord():
+                for message in record.history:
+                    self._order.setdefault(message.uid, line.offset)
+            case RewindRecord():
+                last = self._order.get(record.to_uid or "", -1)
+                self.points = [p for p in self.points if self._order[p.message_uid] <= last]
+            case TombstoneRecord():
+                self.points = [p for p in self.points if p.message_uid != record.message_uid]
+            case _:
+                pass
 
 
 def history_before(path: Path, message_uid: str) -> tuple[Message, ...]:

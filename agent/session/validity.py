@@ -92,14 +92,7 @@ class _Repair:
             kept = [b for b in content if b.get("type") not in _THINKING]
             self._thinking_dropped |= len(kept) < len(content)
             content = kept
-        unique: list[Block] = []
-        for block in content:
-            if block.get("type") == "tool_use":
-                call_id = block.get("id")
-                if not isinstance(call_id, str) or not block.get("name") or call_id in self._seen:
-                    continue
-                self._seen.add(call_id)
-            unique.append(block)
+        unique = [block for block in content if self._is_new(block)]
         if not unique:
             self._mark_gap()
             return
@@ -114,6 +107,16 @@ class _Repair:
             ]
         self._out.append(_with_content(message, unique))
         self._open = [(b["id"], str(b["name"])) for b in unique if b.get("type") == "tool_use"]
+
+    def _is_new(self, block: Block) -> bool:
+        """Note a tool call; False for one that is malformed or was there before."""
+        if block.get("type") != "tool_use":
+            return True
+        call_id = block.get("id")
+        if not isinstance(call_id, str) or not block.get("name") or call_id in self._seen:
+            return False
+        self._seen.add(call_id)
+        return True
 
     def _other(self, message: Message) -> None:
         results = {

@@ -378,13 +378,7 @@ def run(**given: Any) -> int:
     given["asks_over_stdout"] = given.pop("permission_prompt_tool") is not None
     # Other forms have no screen.
     given["headless"] |= given["input_format"] != "text" or given["output_format"] != "text"
-    for name in ("system_prompt", "append_system_prompt"):
-        file = given.pop(f"{name}_file")
-        if file is not None:
-            option = f"--{name.replace('_', '-')}"
-            if given[name] is not None:
-                raise click.UsageError(f"Give either {option} or {option}-file.")
-            given[name] = _text_of(file, f"{option}-file")
+    _read_prompt_files(given)
     if given["session_id"] is not None:
         given["session_id"] = str(given["session_id"])
     if (thinking := given.pop("thinking")) is not None:
@@ -393,6 +387,27 @@ def run(**given: Any) -> int:
     if given.pop("dangerously_skip_permissions"):
         given["allow_bypass"] = True
         given["permission_mode"] = given["permission_mode"] or "bypassPermissions"
+    _read_setup(given)
+    options = RunOptions(**given)
+    # The run's own modules come only now: help and version need none of them.
+    from tui.startup.start import start
+
+    return start(options)
+
+
+def _read_prompt_files(given: dict[str, Any]) -> None:
+    """Replace the options that name a file of a system prompt by its text."""
+    for name in ("system_prompt", "append_system_prompt"):
+        file = given.pop(f"{name}_file")
+        if file is not None:
+            option = f"--{name.replace('_', '-')}"
+            if given[name] is not None:
+                raise click.UsageError(f"Give either {option} or {option}-file.")
+            given[name] = _text_of(file, f"{option}-file")
+
+
+def _read_setup(given: dict[str, Any]) -> None:
+    """Replace the options about Setup hooks by what is run."""
     is_init, is_maintenance = given.pop("init"), given.pop("maintenance")
     if given.pop("init_only"):
         given |= {"headless": True, "setup": "init", "setup_only": True}
@@ -400,8 +415,3 @@ def run(**given: Any) -> int:
         if not given["headless"]:
             raise click.UsageError("--init and --maintenance go with -p; alone: --init-only")
         given["setup"] = "init" if is_init else "maintenance"
-    options = RunOptions(**given)
-    # The run's own modules come only now: help and version need none of them.
-    from tui.startup.start import start
-
-    return start(options)

@@ -5,59 +5,118 @@ Next: `tui.command_line.command_line`, whose parameters these are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import click
 
+Given = Mapping[str, Any]
 
-def refuse_contradictions(given: Mapping[str, Any]) -> None:
+
+def refuse_contradictions(given: Given) -> None:
     """Check the parsed options against each other.
 
     Raises:
-        click.UsageError: some of them say opposite things; the text names them.
+        click.UsageError: some of them contradict each other; the text names them.
     """
-    says = _contradiction(given)
-    if says is not None:
-        raise click.UsageError(says)
+    for is_contradiction, text in _CONTRADICTIONS:
+        if is_contradiction(given):
+            raise click.UsageError(text.format_map(given))
 
 
-def _contradiction(given: Mapping[str, Any]) -> str | None:
-    goes_on = given["continue_latest"] or given["resume"] is not None
-    mode, answers = given["permission_mode"], given["permission_prompt_tool"]
-    is_stream = given["output_format"] == "stream-json"
-    if given["continue_latest"] and given["resume"] is not None:
-        return "-c continues the latest session, -r the one that is named: give one of them."
-    if given["fork_session"] and not goes_on:
-        return "--fork-session continues in a copy of a session: it goes with -c or -r."
-    if given["session_id"] is not None and goes_on and not given["fork_session"]:
-        return (
-            "--session-id is for a session that is begun. With -c or -r it goes with "
-            "--fork-session, which begins one."
-        )
-    if given["init_only"] and given["prompt"]:
-        return "--init-only runs hooks and no prompt. With a prompt: -p and --init."
-    if given["dangerously_skip_permissions"] and mode not in (None, "bypassPermissions"):
-        return (
-            f"--dangerously-skip-permissions and --permission-mode {mode} say opposite things. "
-            f"To begin in {mode} with bypassPermissions at hand: --allow-bypass."
-        )
-    if given["input_format"] == "stream-json" and not is_stream:
-        return "--input-format stream-json needs --output-format stream-json."
-    if given["replays_prompts"] and given["input_format"] != "stream-json":
-        return "--replay-user-messages needs --input-format stream-json."
+def _continues(given: Given) -> bool:
+    return given["continue_latest"] or given["resume"] is not None
+
+
+def _has_two_sessions(given: Given) -> bool:
+    return given["continue_latest"] and given["resume"] is not None
+
+
+def _forks_nothing(given: Given) -> bool:
+    return given["fork_session"] and not _continues(given)
+
+
+def _names_an_old_session(given: Given) -> bool:
+    return given["session_id"] is not None and _continues(given) and not given["fork_session"]
+
+
+def _has_two_modes(given: Given) -> bool:
+    modes = (None, "bypassPermissions")
+    return given["dangerously_skip_permissions"] and given["permission_mode"] not in modes
+
+
+def _reads_a_stream_alone(given: Given) -> bool:
+    return given["input_format"] == "stream-json" and not _writes_a_stream(given)
+
+
+def _writes_a_stream(given: Given) -> bool:
+    return bool(given["output_format"] == "stream-json")
+
+
+def _drops_a_session_on_the_screen(given: Given) -> bool:
     has_screen = not given["headless"] and given["output_format"] == "text"
-    if given["no_session_persistence"] and has_screen:
-        return "--no-session-persistence goes with -p. On the screen sessions are kept."
-    if given["no_session_persistence"] and (goes_on or given["name"] is not None):
-        return "--no-session-persistence keeps nothing: it goes without -c, -r and --name."
-    if given["include_partial_messages"] and not is_stream:
-        return "--include-partial-messages needs --output-format stream-json."
-    if answers not in (None, "stdio"):
-        return (
-            "--permission-prompt-tool takes stdio alone. In place of a tool, a PermissionRequest "
-            'hook or "permissionChannel" in your settings answers.'
-        )
-    if answers is not None and given["input_format"] != "stream-json":
-        return "--permission-prompt-tool stdio needs --input-format stream-json."
-    return None
+    return given["no_session_persistence"] and has_screen
+
+
+def _drops_a_named_session(given: Given) -> bool:
+    return given["no_session_persistence"] and (_continues(given) or given["name"] is not None)
+
+
+def _asks_without_a_stream(given: Given) -> bool:
+    return given["permission_prompt_tool"] is not None and given["input_format"] != "stream-json"
+
+
+_CONTRADICTIONS: Final[tuple[tuple[Callable[[Given], bool], str], ...]] = (
+    (
+        _has_two_sessions,
+        "-c continues the latest session, -r the one that is named: give one of them.",
+    ),
+    (
+        _forks_nothing,
+        "--fork-session continues in a copy of a session: it goes with -c or -r.",
+    ),
+    (
+        _names_an_old_session,
+        "--session-id is for a session that is begun. With -c or -r it goes with "
+        "--fork-session, which begins one.",
+    ),
+    (
+        lambda given: given["init_only"] and bool(given["prompt"]),
+        "--init-only runs hooks and no prompt. With a prompt: -p and --init.",
+    ),
+    (
+        _has_two_modes,
+        "--dangerously-skip-permissions and --permission-mode {permission_mode} say opposite "
+        "things. To begin in {permission_mode} with bypassPermissions at hand: --allow-bypass.",
+    ),
+    (
+        _reads_a_stream_alone,
+        "--input-format stream-json needs --output-format stream-json.",
+    ),
+    (
+        lambda given: given["replays_prompts"] and given["input_format"] != "stream-json",
+        "--replay-user-messages needs --input-format stream-json.",
+    ),
+    (
+        _drops_a_session_on_the_screen,
+        "--no-session-persistence goes with -p. On the screen sessions are kept.",
+    ),
+    (
+        _drops_a_named_session,
+        "--no-session-persistence keeps nothing: it goes without -c, -r and --name.",
+    ),
+    (
+        lambda given: given["include_partial_messages"] and not _writes_a_stream(given),
+        "--include-partial-messages needs --output-format stream-json.",
+    ),
+    (
+        lambda given: given["permission_prompt_tool"] not in (None, "stdio"),
+        "--permission-prompt-tool takes stdio alone. In place of a tool, a PermissionRequest "
+        'hook or "permissionChannel" in your settings answers.',
+    ),
+    (
+        _asks_without_a_stream,
+        "--permission-prompt-tool stdio needs --input-format stream-json.",
+    ),
+)
+"""Each with what to type instead; the first that applies is reported."""

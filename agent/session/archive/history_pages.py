@@ -96,18 +96,8 @@ class SessionPages:
         for offset, record in self._records():
             start = offset if start is None else start
             match record:
-                case ToolEnd(agent_id=None):
-                    calls[record.tool_use_id] = PastCall(
-                        record.identifier,
-                        record.outcome,
-                        record.elapsed_s,
-                        diff_from_json(record.change),
-                    )
-                case DenialRecord(agent_id=None):
-                    denial = denial_from_json(record.decision)
-                    calls[record.tool_use_id] = PastCall(
-                        record.identifier, "denied", 0.0, denial=denial
-                    )
+                case ToolEnd(agent_id=None) | DenialRecord(agent_id=None):
+                    calls[record.tool_use_id] = _past_call(record)
                 case MessageRecord():
                     items.append(record.message)
                 case CompactionRecord() | NoticeRecord():
@@ -163,3 +153,11 @@ def _read(line: Line) -> Record | None:
         return from_json(line.data)
     except UnreadableRecord:
         return None
+
+
+def _past_call(record: ToolEnd | DenialRecord) -> PastCall:
+    if isinstance(record, DenialRecord):
+        denial = denial_from_json(record.decision)
+        return PastCall(record.identifier, "denied", 0.0, denial=denial)
+    change = diff_from_json(record.change)
+    return PastCall(record.identifier, record.outcome, record.elapsed_s, change)

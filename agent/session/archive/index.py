@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -226,28 +227,28 @@ def scan(sessions: Iterable[SessionInfo], words: str, *, limit: int = 50) -> Ite
     wanted = words.casefold().split()
     if not wanted:
         return
-    count = 0
-    for info in sessions:
-        project = ""
-        with contextlib.suppress(OSError):
-            for line in read_forwards(info.path):
-                try:
-                    record = from_json(line.data) if isinstance(line, Line) else None
-                except UnreadableRecord:
-                    continue
-                if isinstance(record, SessionHeader):
-                    project = record.project_dir
-                if not isinstance(record, MessageRecord) or record.agent_id is not None:
-                    continue
-                text = record.message.text
-                if all(word in text.casefold() for word in wanted):
-                    at = max(0, text.casefold().find(wanted[0]) - 40)
-                    role = record.message.role
-                    snippet = text[at : at + 120]
-                    yield Hit(info.id, info.path, project, "", role, snippet, line.offset)
-                    count += 1
-                    if count >= limit:
-                        return
+    hits = (hit for info in sessions for hit in _hits_in(info, wanted))
+    yield from islice(hits, limit)
+
+
+def _hits_in(info: SessionInfo, wanted: Sequence[str]) -> Iterator[Hit]:
+    project = ""
+    with contextlib.suppress(OSError):
+        for line in read_forwards(info.path):
+            try:
+                record = from_json(line.data) if isinstance(line, Line) else None
+            except UnreadableRecord:
+                continue
+            if isinstance(record, SessionHeader):
+                project = record.project_dir
+            if not isinstance(record, MessageRecord) or record.agent_id is not None:
+                continue
+            text = record.message.text
+            if all(word in text.casefold() for word in wanted):
+                at = max(0, text.casefold().find(wanted[0]) - 40)
+                role = record.message.role
+                snippet = text[at : at + 120]
+                yield Hit(info.id, info.path, project, "", role, snippet, line.offset)
 
 
 def _query(words: str) -> str:

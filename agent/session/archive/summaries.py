@@ -16,6 +16,7 @@ from agent.session.record_lines import Line, read_forwards
 from agent.session.records import (
     MessageRecord,
     PromptRecord,
+    Record,
     SessionHeader,
     TitleRecord,
     UnreadableRecord,
@@ -50,23 +51,9 @@ class SessionSummary(Struct, frozen=True):
 def summarise(info: SessionInfo) -> SessionSummary:
     """Return what can be told of a session. Raises SessionError when its file is unreadable."""
     header, first_prompt = _head(info.path)
-    title = last_prompt = last_answer = ""
-    cost = 0.0
+    end = _End()
     for _, record in tail(info.path, limit=TAIL_RECORDS):
-        match record:
-            case TitleRecord():
-                title = record.title
-            case PromptRecord():
-                last_prompt = _short(record.text)
-            case MessageRecord(agent_id=None):
-                if record.message.role == "assistant" and record.message.text.strip():
-                    last_answer = _short(record.message.text)
-                elif _is_own(record.message):
-                    last_prompt = _short(record.message.text)
-            case UsageRecord():
-                cost = record.session_cost_usd
-            case _:
-                continue
+        end.apply(record)
     return SessionSummary(
         id=info.id,
         path=info.path,
@@ -74,12 +61,38 @@ def summarise(info: SessionInfo) -> SessionSummary:
         launch_dir=header.launch_dir if header else "",
         modified=info.modified,
         size_bytes=info.size_bytes,
-        title=title or first_prompt.splitlines()[0][:80] if title or first_prompt else "",
-        last_prompt=last_prompt or first_prompt,
-        last_answer=last_answer,
-        cost_usd=cost,
+        title=end.title or next(iter(first_prompt.splitlines()), "")[:80],
+        last_prompt=end.last_prompt or first_prompt,
+        last_answer=end.last_answer,
+        cost_usd=end.cost_usd,
         forked_from=header.forked_from if header else None,
     )
+
+
+class _End(Struct):
+    """What the last records of a session say."""
+
+    title: str = ""
+    last_prompt: str = ""
+    last_answer: str = ""
+    cost_usd: float = 0.0
+
+    def apply(self, record: Record) -> None:
+        """Take in the next record."""
+        match record:
+            case TitleRecord():
+                self.title = record.title
+            case PromptRecord():
+                self.last_prompt = _short(record.text)
+            case MessageRecord(agent_id=None) if _is_own(record.message):
+                self.last_prompt = _short(record.message.text)
+            case MessageRecord(agent_id=None):
+                if record.message.role == "assistant" and record.message.text.strip():
+                    self.last_answer = _short(record.message.text)
+            case UsageRecord():
+                self.cost_usd = record.session_cost_usd
+            case _:
+                pass
 
 
 def _head(path: Path) -> tuple[SessionHeader | None, str]:

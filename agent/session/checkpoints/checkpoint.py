@@ -277,16 +277,22 @@ class Checkpoints:
         if turn_id not in self._turns:
             raise SessionError("No file was changed in that turn.")
         first = min(s.seq for s in self._snapshots if s.turn_id == turn_id)
-        wanted = None if paths is None else {Path(os.path.realpath(path)) for path in paths}
-        is_redo = turn_id.startswith(REDO)
-        targets: dict[Path, PathState] = {}
-        for snapshot in self._snapshots:
-            later = snapshot.turn_id == turn_id if is_redo else snapshot.seq >= first
-            if later and (wanted is None or snapshot.path in wanted):
-                targets.setdefault(snapshot.path, snapshot.state)
+        targets = self._targets(turn_id, first)
+        if paths is not None:
+            wanted = {Path(os.path.realpath(path)) for path in paths}
+            targets = {path: state for path, state in targets.items() if path in wanted}
         changes = [self._change(path, state) for path, state in sorted(targets.items())]
         gaps = dict.fromkeys(text for seq, _, text in self._gaps if seq >= first)
         return Preview(turn_id, tuple(c for c in changes if c is not None), tuple(gaps))
+
+    def _targets(self, turn_id: str, first: int) -> dict[Path, PathState]:
+        """Return what each file was before a turn, and before all that followed it."""
+        is_redo = turn_id.startswith(REDO)
+        targets: dict[Path, PathState] = {}
+        for snapshot in self._snapshots:
+            if snapshot.turn_id == turn_id if is_redo else snapshot.seq >= first:
+                targets.setdefault(snapshot.path, snapshot.state)
+        return targets
 
     def _change(self, path: Path, target: PathState) -> FileChange | None:
         try:

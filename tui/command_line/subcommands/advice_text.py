@@ -10,18 +10,7 @@ from permissions.grants.advice import Advice
 
 def advice_lines(advice: Advice, short: Shorten) -> Iterator[str]:
     """Yield what users read."""
-    if not advice.asked:
-        yield f"{advice.decisions} decisions, and you were asked about none of them"
-    else:
-        times = "question" if advice.asked == 1 else "questions"
-        # Of minutes, a rate by the hour would tell nothing.
-        span = (
-            f"in {advice.hours:.1f} hours ({advice.per_hour:.1f} an hour)"
-            if advice.hours >= 1
-            else "in less than an hour"
-        )
-        yield f"{advice.decisions} decisions, {advice.asked} {times} {span}"
-        yield from (f"  {count:>4}  {cause}" for cause, count in advice.causes)
+    yield from _counts(advice)
     if advice.proposals:
         yield "Rules that would have spared questions; nothing that you refused would have run:"
     for proposal in advice.proposals:
@@ -54,3 +43,18 @@ def advice_json(advice: Advice) -> dict[str, object]:
         ],
         "unused": [rule.ref.as_json() for rule in advice.unused],
     }
+
+
+def _counts(advice: Advice) -> Iterator[str]:
+    if not advice.asked:
+        yield f"{advice.decisions} decisions, and you were asked about none of them"
+        return
+    times = "question" if advice.asked == 1 else "questions"
+    # Of minutes, a rate by the hour would tell nothing.
+    span = (
+        f"in {advice.hours:.1f} hours ({advice.per_hour:.1f} an hour)"
+        if advice.hours >= 1
+        else "in less than an hour"
+    )
+    yield f"{advice.decisions} decisions, {advice.asked} {times} {span}"
+    yield from (f"  {count:>4}  {cause}" for cause, count in advice.causes)

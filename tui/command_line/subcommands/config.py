@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from typing import Final
 
 import click
 
 from agent.errors import AgentError
 from agent.settings.change import check_key, parse_value, set_value
+from agent.settings.load import Settings
 from permissions.base.text.sanitize import reveal
 from permissions.mode import Mode, parse_mode
 from tui.command_line.subcommands.places import here, settings_here
@@ -48,52 +50,56 @@ def _show(as_json: bool) -> None:
     settings = settings_here(here())
     values = settings.values.model_dump(exclude_none=True, exclude={"permissions", "hooks"})
     if as_json:
-        click.echo(
-            json.dumps(
-                {
-                    "values": values,
-                    "mode": settings.mode.text if settings.mode is not None else None,
-                    "origins": {key: str(o.source) for key, o in settings.merged.origins.items()},
-                    "rules": [
-                        {
-                            "rule": rule.text,
-                            "behavior": str(rule.behavior),
-                            "source": str(rule.source),
-                            "file": rule.file,
-                            "line": rule.line,
-                        }
-                        for rule in settings.rules
-                    ],
-                    "trusted": settings.trust.trusted,
-                    "waiting_for_trust": [item.label for item in settings.trust.new],
-                    "warnings": [str(warning) for warning in settings.warnings],
-                },
-                ensure_ascii=False,
-                indent=2,
-                default=str,
-            )
-        )
+        data = _as_json(settings, values)
+        click.echo(json.dumps(data, ensure_ascii=False, indent=2, default=str))
         return
+    lines = [*_lines_of_values(settings, values), *_lines_of_rules(settings)]
+    if not (values or settings.mode or settings.rules or settings.warnings):
+        lines.append("no settings; all defaults")
+    for line in lines:
+        click.echo(reveal(line))
+
+
+def _as_json(settings: Settings, values: dict[str, object]) -> dict[str, object]:
+    return {
+        "values": values,
+        "mode": settings.mode.text if settings.mode is not None else None,
+        "origins": {key: str(o.source) for key, o in settings.merged.origins.items()},
+        "rules": [
+            {
+                "rule": rule.text,
+                "behavior": str(rule.behavior),
+                "source": str(rule.source),
+                "file": rule.file,
+                "line": rule.line,
+            }
+            for rule in settings.rules
+        ],
+        "trusted": settings.trust.trusted,
+        "waiting_for_trust": [item.label for item in settings.trust.new],
+        "warnings": [str(warning) for warning in settings.warnings],
+    }
+
+
+def _lines_of_values(settings: Settings, values: dict[str, object]) -> Iterator[str]:
     for key, value in values.items():
         origin = settings.merged.origins.get(key)
         where = f"  ({origin.file or origin.source})" if origin is not None else ""
-        text = json.dumps(value, ensure_ascii=False, default=str)
-        click.echo(reveal(f"{key} = {text}{where}"))
+        yield f"{key} = {json.dumps(value, ensure_ascii=False, default=str)}{where}"
     if settings.mode is not None:
-        said_by = settings.mode.origin.file or settings.mode.origin.source
-        mode = json.dumps(settings.mode.text)
-        click.echo(reveal(f"permissions.defaultMode = {mode}  ({said_by})"))
+        where = f"({settings.mode.origin.file or settings.mode.origin.source})"
+        yield f"permissions.defaultMode = {json.dumps(settings.mode.text)}  {where}"
+
+
+def _lines_of_rules(settings: Settings) -> Iterator[str]:
     for rule in settings.rules:
         place = f"{rule.file}:{rule.line}" if rule.file else str(rule.source)
-        click.echo(reveal(f"{rule.behavior} {rule.text}  ({place})"))
+        yield f"{rule.behavior} {rule.text}  ({place})"
     for item in settings.trust.new:
-        click.echo(reveal(f"waits for trust: {item.kind} {item.label}  ({item.file})"))
-    for warning in settings.warnings:
-        click.echo(reveal(f"! {warning}"))
+        yield f"waits for trust: {item.kind} {item.label}  ({item.file})"
+    yield from (f"! {warning}" for warning in settings.warnings)
     if settings.mode is not None and parse_mode(settings.mode.text) is None:
-        click.echo(f"! permissions.defaultMode: no such mode, default is used: {', '.join(Mode)}")
-    if not (values or settings.mode or settings.rules or settings.warnings):
-        click.echo("no settings; all defaults")
+        yield f"! permissions.defaultMode: no such mode, default is used: {', '.join(Mode)}"
 
 
 @command.command("get")

@@ -112,13 +112,7 @@ def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
     Exit status: 1 when there are any, or a line that cannot be judged.
     """
     if jsonl:
-        has_findings = False
-        with _lines(file) as lines:
-            for answer in run_lint_jsonl(lines):
-                sys.stdout.write(answer + "\n")
-                sys.stdout.flush()
-                has_findings = has_findings or json.loads(answer).get("warnings") != []
-        return 1 if has_findings else 0
+        return _lint_lines(file)
     texts, unread = _file_rules(Path(file)) if file else _project_rules()
     found = lint(RuleSet.build(texts)[0])
     if as_json:
@@ -389,3 +383,13 @@ def _described(warning: LintWarning, short: Shorten) -> str:
         f"{warning.type}: {warning.shadowed or ''} ({where})\n"
         f"    {warning.message}\n    fix: {warning.fix}"
     )
+
+
+def _lint_lines(file: str | None) -> int:
+    has_findings = False
+    with _lines(file) as lines:
+        for answer in run_lint_jsonl(lines):
+            sys.stdout.write(answer + "\n")
+            sys.stdout.flush()
+            has_findings = has_findings or json.loads(answer).get("warnings") != []
+    return 1 if has_findings else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, get_args
 
@@ -20,7 +21,7 @@ from agent.session.archive.find_by_name import find_session
 from agent.session.archive.index import MARK_END, MARK_START, search_all
 from agent.session.archive.summaries import SessionSummary, summarise
 from agent.session.repair import RepairReport, check, repair
-from agent.session.store import SessionStore
+from agent.session.store import SessionInfo, SessionStore
 from agent.settings.locations import find_project_root
 from permissions.base.text.sanitize import sanitize
 from tui.command_line.subcommands.places import here
@@ -46,12 +47,7 @@ def list_sessions(everywhere: bool, as_json: bool) -> None:
     """Show sessions, the one used last first."""
     store = _store()
     project = None if everywhere else find_project_root(here().cwd)
-    found: list[SessionSummary] = []
-    for info in store.list(project):
-        try:
-            found.append(summarise(info))
-        except SessionError as error:
-            click.echo(f"agent-tui: {error}", err=True)
+    found = list(_readable(store.list(project)))
     if as_json:
         click.echo(json.dumps([_plain(asdict(one)) for one in found], ensure_ascii=False))
         return
@@ -223,3 +219,12 @@ def _plain(data: dict[str, object]) -> dict[str, object]:
         key: value if isinstance(value, str | int | float | bool | None) else str(value)
         for key, value in data.items()
     }
+
+
+def _readable(infos: Iterable[SessionInfo]) -> Iterator[SessionSummary]:
+    """Yield the summaries; a session that cannot be read is reported on standard error."""
+    for info in infos:
+        try:
+            yield summarise(info)
+        except SessionError as error:
+            click.echo(f"agent-tui: {error}", err=True)
