@@ -128,7 +128,7 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
         own = known_capabilities(model) if model is not None else None
 
         async def account(usage: Usage, model: str) -> None:
-            turn_id = dispatch.turn_id()
+            turn_id = dispatch.firing.turn_id()
             await self.emit(self.accounting.add_aside(usage, model, turn_id, agent_id))
 
         def budget() -> ContextBudget:
@@ -139,12 +139,12 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
             ContextManagerPorts(
                 budget=budget,
                 prefix_tokens=lambda: prefix,
-                turn_id=dispatch.turn_id,
+                turn_id=dispatch.firing.turn_id,
                 summary=ModelSummariser(
                     self.client,
                     request,
                     lambda: replace(recovery, policy=self.policy(RequestSource.COMPACTION)),
-                    turn_id=dispatch.turn_id,
+                    turn_id=dispatch.firing.turn_id,
                     account=account,
                     emit=self.emit,
                 ),
@@ -153,7 +153,7 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
                     request,
                     lambda: replace(recovery, policy=self.policy(RequestSource.COMPACTION)),
                     has_them=lambda: own is None and self.used.capabilities.signed_compaction,
-                    turn_id=dispatch.turn_id,
+                    turn_id=dispatch.firing.turn_id,
                     account=account,
                     emit=self.emit,
                 ),

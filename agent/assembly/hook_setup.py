@@ -16,7 +16,7 @@ from agent.assembly.wiring import LateParts, Shared
 from agent.hook_events.config import hook_config, plugin_hooks
 from agent.hook_events.dispatch import HookDispatch
 from agent.hook_events.file_events import HookSources
-from agent.hook_events.fire import HookListeners
+from agent.hook_events.fire import HookFiring, HookListeners
 from agent.subagents.hook_agent import HookAgent
 from agent.tools.shell.shells import ShellRegistry
 from hooks.answers.response import first_line
@@ -50,7 +50,7 @@ class StartHooks(Struct, frozen=True, kw_only=True):
             context_tokens=(resumed.context_tokens or None) if resumed is not None else None,
         )
         if not options.headless and self.dispatch.take_first_message() is not None:
-            self.dispatch.say("SessionStart: initialUserMessage has an effect only with -p")
+            self.dispatch.firing.say("SessionStart: initialUserMessage has an effect only with -p")
         await self.sources.start()
         self.background.start(self.tell_health())
 
@@ -61,11 +61,11 @@ class StartHooks(Struct, frozen=True, kw_only=True):
         for finding in await asyncio.to_thread(check_health, specs, env=env, cwd=cwd):
             spec = finding.spec
             name = f"{spec.event} hook {first_line(spec.label)[:80]!r} ({spec.where})"
-            self.dispatch.say(f"{name} would fail: {finding.message}")
+            self.dispatch.firing.say(f"{name} would fail: {finding.message}")
         if any(isinstance(spec.handler, CommandHandler) for spec in specs):
             problem = await check_round_trip(env=env, cwd=cwd)
             if problem is not None:
-                self.dispatch.say(f"Hooks would fail: {problem}")
+                self.dispatch.firing.say(f"Hooks would fail: {problem}")
 
 
 def start_source(start: StartContext) -> StartSource:
@@ -110,14 +110,14 @@ def build_hooks(
     )
     runner.register(plugged)
     start.notes.extend(warnings)
-    dispatch = HookDispatch(
+    firing = HookFiring(
         runner,
         session,
         env_files=shared.env_files,
         cwd=late.cwd,
         listeners=_listeners(start, late, shared, recording),
     )
-    return HookParts(session, runner, dispatch)
+    return HookParts(session, runner, HookDispatch(firing))
 
 
 def _listeners(

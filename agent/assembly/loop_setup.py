@@ -67,7 +67,7 @@ async def build_loop(
     calls = CallPorts(
         registry=tools.registry,
         gate=gate,
-        hooks=dispatch,
+        hooks=dispatch.tools,
         services=tools.services,
         recorder=recorder,
         previews=shared.previews,

@@ -119,7 +119,7 @@ def _handler(
 
     dialog = start.user.dialog
     first: Contender = HookContender(
-        hooks.runner, on_outcome=hooks.dispatch.show_outcome, suggest=suggested, cwd=late.cwd
+        hooks.runner, on_outcome=hooks.dispatch.firing.show_outcome, suggest=suggested, cwd=late.cwd
     )
     if dialog is None:
         return HeadlessHandler([first, LocalClassifier(evaluation), *classifiers])

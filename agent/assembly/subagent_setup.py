@@ -74,7 +74,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         services = replace(
             parent.calls.services, files=FileState(), person=None, subagents=None, todos=()
         )
-        turn_id = self.dispatch.turn_id()
+        turn_id = self.dispatch.firing.turn_id()
 
         def cwd() -> Path:
             return services.cwd
@@ -92,7 +92,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             calls=replace(
                 parent.calls,
                 registry=tools,
-                hooks=hooks,
+                hooks=hooks.tools,
                 services=services,
                 agent_type=spec.agent_type,
             ),

@@ -173,11 +173,11 @@ class Conversation(ConversationView):
 
     async def _start(self) -> None:
         self._session_started = True
-        self.hooks.abort = self._start_abort.signal
+        self.hooks.firing.abort = self._start_abort.signal
         try:
             await self._parts.on_start()
         finally:
-            self.hooks.abort = None
+            self.hooks.firing.abort = None
 
     async def _started(self, abort: AbortSignal) -> list[AgentEvent]:
         """Return what there is to show of the start; an interruption ends its hooks."""
@@ -234,7 +234,7 @@ class Conversation(ConversationView):
                 yield event
         finally:
             await run.aclose()
-            self._state.abort = self.hooks.abort = None
+            self._state.abort = self.hooks.firing.abort = None
 
     def _prompt_work(self, prompt: Prompt | None) -> Callable[[AbortController], StreamRun]:
         def begin(abort: AbortController) -> StreamRun:
@@ -276,8 +276,8 @@ class Conversation(ConversationView):
         self, prompt: Prompt | None, events: TurnEvents, abort: AbortController
     ) -> Terminal:
         await events.emit_all(await self._started(abort.signal))
-        self.hooks.abort = abort.signal
-        self.hooks.begin_turn(events.turn_id, prompt.uid if prompt is not None else None)
+        self.hooks.firing.abort = abort.signal
+        self.hooks.firing.begin_turn(events.turn_id, prompt.uid if prompt is not None else None)
         if prompt is not None:
             new = await open_prompt(self._parts, self._state, prompt, events, abort.signal)
         else:
@@ -372,7 +372,7 @@ class Conversation(ConversationView):
         """Summarise the history now, or a part of it, by the user's wish."""
 
         def begin(abort: AbortController) -> StreamRun:
-            self.hooks.abort = abort.signal
+            self.hooks.firing.abort = abort.signal
             events = TurnEvents(self._parts.stream.emit, uuid.uuid4().hex)
             return self._parts.stream.start(
                 lambda: self._compact(focus, part, events, abort.signal), self._record
@@ -413,7 +413,7 @@ class Conversation(ConversationView):
         if self._starting is not None and not self._starting.done():
             self._starting.cancel()
             await asyncio.wait({self._starting})
-        await self.hooks.aclose()
+        await self.hooks.firing.aclose()
         if self._session_started:
             self._session_started = False
             await self.hooks.session_end(reason)

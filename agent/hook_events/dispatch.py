@@ -1,19 +1,23 @@
 """The one place where hook events are fired from: the same for the main agent and for sub-agents.
 
-Turns moments of the conversation into hook payloads. Implements the hook ports of `agent.loop.loop`
-and `agent.tools.call`. Next: `agent.hook_events.tool_events` (events of tool calls),
+Turns moments of the conversation into hook payloads. Implements the hook port of `agent.loop.loop`.
+Next: `agent.hook_events.tool_events` (events of tool calls),
 `agent.hook_events.fire`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.abort import AbortSignal
-from agent.hook_events.tool_events import CallEvents
+from agent.events import AgentEvent
+from agent.hook_events.fire import HookFiring
+from agent.hook_events.tool_events import ToolEvents
+from agent.messages import ToolUse
 from agent.prompt.instruction_files import InstructionFile
+from agent.tools.call import CallOutcome
 from hooks.answers.outcome import EventOutcome
 from hooks.events import (
     ConfigChange,
@@ -38,10 +42,10 @@ from hooks.events import (
     UserPromptExpansion,
     UserPromptSubmit,
 )
+from hooks.runner import HookRunner
 
 if TYPE_CHECKING:
     from agent.loop.loop_ports import TurnHooks
-    from agent.tools.call import CallHooks
 
 _STOP_FAILURES: Final = {
     "rate_limit_error": "rate_limit",
@@ -57,13 +61,22 @@ _STOP_FAILURES: Final = {
 """The endpoint's error kinds in the words that StopFailure hooks match on."""
 
 
-class HookDispatch(CallEvents):
-    """Fires the events of one agent."""
+class HookDispatch:
+    """Fires the events of one agent's session and turns; `tools` fires those of its calls."""
 
-    _model: str = ""
-    _start_context: tuple[str, ...] = ()
-    _untold: tuple[str, ...] = ()
-    _first_message: str | None = None
+    def __init__(self, firing: HookFiring) -> None:
+        """Fire through `firing`."""
+        self.firing = firing
+        self.tools = ToolEvents(firing)
+        self._model = ""
+        self._start_context: tuple[str, ...] = ()
+        self._new_start_context: tuple[str, ...] = ()
+        self._first_message: str | None = None
+
+    @property
+    def runner(self) -> HookRunner:
+        """The engine, for `/hooks` and for contenders."""
+        return self.firing.runner
 
     def for_subagent(
         self,
@@ -74,24 +87,31 @@ class HookDispatch(CallEvents):
         cwd: Callable[[], Path] | None = None,
     ) -> HookDispatch:
         """Return a dispatch for a sub-agent: same handlers, its own identity in the payloads."""
-        child = HookDispatch(
-            self._runner,
-            self._session,
-            cwd=cwd,
-            agent_id=agent_id,
-            agent_type=agent_type,
-            listeners=self.listeners,
-        )
-        child._turn_id = turn_id
-        child.abort = self.abort
-        return child
+        return HookDispatch(self.firing.for_subagent(agent_id, agent_type, turn_id, cwd=cwd))
+
+    def notices(self) -> list[AgentEvent]:
+        """Return events for the user since the last call; empties the list."""
+        return self.firing.notices()
+
+    def late_context(self) -> list[str]:
+        """Return what background hooks have for the model since the last call."""
+        return self.firing.late_context()
+
+    async def post_tool_batch(
+        self, outcomes: Sequence[tuple[ToolUse, CallOutcome]], abort: AbortSignal
+    ) -> EventOutcome | None:
+        """Fire PostToolBatch."""
+        return await self.tools.post_tool_batch(outcomes, abort)
 
     def start_context(self, *, again: bool = False) -> list[str]:
         """Return what Setup and SessionStart hooks add in front of the first prompt.
 
         Told once, and `again` where the conversation was taken back to before it.
         """
-        texts, self._untold = (self._start_context if again else self._untold), ()
+        texts, self._new_start_context = (
+            (self._start_context if again else self._new_start_context),
+            (),
+        )
         return list(texts)
 
     def take_first_message(self) -> str | None:
@@ -103,7 +123,7 @@ class HookDispatch(CallEvents):
 
     async def setup(self, trigger: str) -> None:
         """Fire Setup, as the command line asked; its context waits for the first prompt."""
-        outcome = await self._fire(Setup(trigger=trigger))
+        outcome = await self.firing.fire(Setup(trigger=trigger))
         if outcome is not None and outcome.additional_context:
             self._add_start_context(outcome.additional_context)
 
@@ -124,7 +144,7 @@ class HookDispatch(CallEvents):
             context_tokens: what a resumed session starts from.
         """
         self._model = model
-        outcome = await self._fire(
+        outcome = await self.firing.fire(
             SessionStart(
                 source=source,
                 model=model,
@@ -140,15 +160,15 @@ class HookDispatch(CallEvents):
 
     def _add_start_context(self, text: str) -> None:
         self._start_context = (*self._start_context, text)
-        self._untold = (*self._untold, text)
+        self._new_start_context = (*self._new_start_context, text)
 
     async def session_end(self, reason: str) -> None:
         """Fire SessionEnd; its answers count for nothing."""
-        await self._fire(SessionEnd(reason=reason))
+        await self.firing.fire(SessionEnd(reason=reason))
 
     async def user_prompt_submit(self, text: str, abort: AbortSignal) -> EventOutcome | None:
         """Fire UserPromptSubmit."""
-        return await self._fire(UserPromptSubmit(prompt=text), abort)
+        return await self.firing.fire(UserPromptSubmit(prompt=text), abort)
 
     async def user_prompt_expansion(
         self, name: str, arguments: str, source: str, typed: str, abort: AbortSignal
@@ -157,35 +177,35 @@ class HookDispatch(CallEvents):
         payload = UserPromptExpansion(
             command_name=name, command_args=arguments, command_source=source, prompt=typed
         )
-        return await self._fire(payload, abort)
+        return await self.firing.fire(payload, abort)
 
     async def stop(
         self, last_text: str, *, active: bool, abort: AbortSignal
     ) -> EventOutcome | None:
         """Fire Stop, or SubagentStop in a sub-agent."""
-        if self._agent_id is not None:
+        if self.firing.agent_id is not None:
             payload: HookEventPayload = SubagentStop(
-                agent_id=self._agent_id,
-                agent_type=self._agent_type or "",
+                agent_id=self.firing.agent_id,
+                agent_type=self.firing.agent_type or "",
                 # Its messages are there, each with the agent's id.
-                agent_transcript_path=str(self._session.transcript_path),
+                agent_transcript_path=str(self.firing.session.transcript_path),
                 last_assistant_message=last_text,
                 stop_hook_active=active,
-                background_tasks=self.listeners.background_tasks(),
+                background_tasks=self.firing.listeners.background_tasks(),
                 session_crons=[],
             )
         else:
             payload = Stop(
                 last_assistant_message=last_text,
                 stop_hook_active=active,
-                background_tasks=self.listeners.background_tasks(),
+                background_tasks=self.firing.listeners.background_tasks(),
                 session_crons=[],
             )
-        return await self._fire(payload, abort)
+        return await self.firing.fire(payload, abort)
 
     async def stop_failure(self, kind: str, detail: str) -> None:
         """Fire StopFailure: a turn ended by an error of the endpoint."""
-        await self._fire(
+        await self.firing.fire(
             StopFailure(
                 error=_STOP_FAILURES.get(kind, "unknown"),
                 error_details=detail,
@@ -195,41 +215,49 @@ class HookDispatch(CallEvents):
 
     async def subagent_start(self) -> EventOutcome | None:
         """Fire SubagentStart; its context goes to the sub-agent."""
-        return await self._fire(
-            SubagentStart(agent_id=self._agent_id or "", agent_type=self._agent_type or "")
+        return await self.firing.fire(
+            SubagentStart(
+                agent_id=self.firing.agent_id or "", agent_type=self.firing.agent_type or ""
+            )
         )
 
     async def notification(self, kind: str, message: str) -> None:
         """Fire Notification: the user's attention is wanted."""
-        await self._fire(Notification(message=message, notification_type=kind))
+        await self.firing.fire(Notification(message=message, notification_type=kind))
 
     async def message_display(
         self, message_id: str, index: int, delta: str, *, final: bool, abort: AbortSignal
     ) -> str | None:
         """Fire MessageDisplay; return what is shown instead, or None for the text as it is."""
         payload = MessageDisplay(
-            turn_id=self._turn_id, message_id=message_id, index=index, final=final, delta=delta
+            turn_id=self.firing.turn_id(),
+            message_id=message_id,
+            index=index,
+            final=final,
+            delta=delta,
         )
-        outcome = await self._fire(payload, abort)
+        outcome = await self.firing.fire(payload, abort)
         return None if outcome is None else outcome.display_content
 
     async def pre_compact(self, trigger: str, instructions: str) -> EventOutcome | None:
         """Fire PreCompact; a block keeps the history as it is."""
-        return await self._fire(PreCompact(trigger=trigger, custom_instructions=instructions))
+        return await self.firing.fire(PreCompact(trigger=trigger, custom_instructions=instructions))
 
     async def post_compact(self, trigger: str, summary: str) -> None:
         """Fire PostCompact, then SessionStart: what its hooks add comes behind the summary.
 
         A sub-agent has no session of its own to start.
         """
-        await self._fire(PostCompact(trigger=trigger, compact_summary=summary))
-        if self._agent_id is not None:
+        await self.firing.fire(PostCompact(trigger=trigger, compact_summary=summary))
+        if self.firing.agent_id is not None:
             return
-        self._keep_for_model(await self._fire(SessionStart(source="compact", model=self._model)))
+        self.firing.add_late_context(
+            await self.firing.fire(SessionStart(source="compact", model=self._model))
+        )
 
     async def may_switch_model(self, old: str, new: str, requested: str) -> str | None:
         """Fire PreModelSwitch; return why a hook refuses, or None."""
-        outcome = await self._fire(
+        outcome = await self.firing.fire(
             PreModelSwitch(
                 from_model=old, to_model=new, requested_model=requested, source="command"
             )
@@ -242,8 +270,8 @@ class HookDispatch(CallEvents):
     async def model_switched(self, old: str, new: str, requested: str) -> None:
         """Fire PostModelSwitch; the model hears with its next request what hooks add."""
         self._model = new
-        self._keep_for_model(
-            await self._fire(
+        self.firing.add_late_context(
+            await self.firing.fire(
                 PostModelSwitch(
                     from_model=old, to_model=new, requested_model=requested, source="command"
                 )
@@ -252,33 +280,35 @@ class HookDispatch(CallEvents):
 
     async def cwd_changed(self, old: str, new: str) -> None:
         """Fire CwdChanged."""
-        self._session.cwd = Path(new)
-        await self._fire(CwdChanged(old_cwd=old, new_cwd=new))
+        self.firing.session.cwd = Path(new)
+        await self.firing.fire(CwdChanged(old_cwd=old, new_cwd=new))
 
     async def file_changed(self, payload: FileChanged) -> None:
         """Fire FileChanged."""
-        await self._fire(payload)
+        await self.firing.fire(payload)
 
     async def may_change_settings(self, source: str, path: Path) -> bool:
         """Fire ConfigChange; False when a hook refuses that the change counts."""
-        outcome = await self._fire(ConfigChange(source=source, file_path=str(path)))
+        outcome = await self.firing.fire(ConfigChange(source=source, file_path=str(path)))
         return outcome is None or outcome.decision not in {"block", "deny"}
 
     async def directory_added(self, directory: str, source: str) -> None:
         """Fire DirectoryAdded and come back; the model hears what hooks say to it later."""
-        if self._runner.has("DirectoryAdded"):
-            self._unhurried(lambda: self._directory_added(directory, source))
+        if self.runner.has("DirectoryAdded"):
+            self.firing.fire_later(lambda: self._directory_added(directory, source))
 
     async def _directory_added(self, directory: str, source: str) -> None:
-        self._keep_for_model(await self._fire(DirectoryAdded(directory=directory, source=source)))
+        self.firing.add_late_context(
+            await self.firing.fire(DirectoryAdded(directory=directory, source=source))
+        )
 
     async def instructions_loaded(self, file: InstructionFile, trigger: str | None = None) -> None:
         """Fire InstructionsLoaded and come back; `trigger` is the file in use that brought it."""
-        if self._runner.has("InstructionsLoaded"):
-            self._unhurried(lambda: self._instructions_loaded(file, trigger))
+        if self.runner.has("InstructionsLoaded"):
+            self.firing.fire_later(lambda: self._instructions_loaded(file, trigger))
 
     async def _instructions_loaded(self, file: InstructionFile, trigger: str | None) -> None:
-        await self._fire(
+        await self.firing.fire(
             InstructionsLoaded(
                 file_path=str(file.path),
                 memory_type=file.memory_type,
@@ -292,5 +322,5 @@ class HookDispatch(CallEvents):
 
 if TYPE_CHECKING:
 
-    def _proves(dispatch: HookDispatch) -> tuple[CallHooks, TurnHooks]:
-        return dispatch, dispatch
+    def _proves(dispatch: HookDispatch) -> TurnHooks:
+        return dispatch

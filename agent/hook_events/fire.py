@@ -94,10 +94,10 @@ class HookFiring:
         """
         self.listeners = listeners if listeners is not None else HookListeners()
         self._env_files = env_files if env_files is not None else []
-        self._runner = runner
-        self._session = session
-        self._agent_id = agent_id
-        self._agent_type = agent_type
+        self.runner = runner
+        self.session = session
+        self.agent_id = agent_id
+        self.agent_type = agent_type
         self._turn_id = ""
         self._events: list[AgentEvent] = []
         self._late: list[str] = []
@@ -109,10 +109,26 @@ class HookFiring:
         """Ends hooks of events that belong to what is going on; None while nothing is."""
         self._cwd = cwd if cwd is not None else lambda: session.cwd
 
-    @property
-    def runner(self) -> HookRunner:
-        """The engine, for `/hooks` and for contenders."""
-        return self._runner
+    def for_subagent(
+        self,
+        agent_id: str,
+        agent_type: str,
+        turn_id: str,
+        *,
+        cwd: Callable[[], Path] | None = None,
+    ) -> HookFiring:
+        """Return the same for a sub-agent: its own identity in the payloads."""
+        child = HookFiring(
+            self.runner,
+            self.session,
+            cwd=cwd,
+            agent_id=agent_id,
+            agent_type=agent_type,
+            listeners=self.listeners,
+        )
+        child._turn_id = turn_id
+        child.abort = self.abort
+        return child
 
     def turn_id(self) -> str:
         """Return the turn that events belong to now."""
@@ -122,9 +138,9 @@ class HookFiring:
         """Name the turn that the next events belong to; None goes on with the prompt before."""
         self._turn_id = turn_id
         if prompt_id is not None:
-            self._session.prompt_id = prompt_id
+            self.session.prompt_id = prompt_id
         self._said.clear()
-        self._runner.begin_prompt()
+        self.runner.begin_prompt()
 
     def notices(self) -> list[AgentEvent]:
         """Return events for the user since the last call; empties the list."""
@@ -133,14 +149,14 @@ class HookFiring:
 
     def late_context(self) -> list[str]:
         """Return what hooks that nobody waits for brought for the model since the last call."""
-        if self._agent_id is not None:
+        if self.agent_id is not None:
             return []
         brought, self._late = self._late, []
-        late = self._runner.take_background()
+        late = self.runner.take_background()
         for text in late.system_messages:
-            self._show(Notice(self._turn_id, "info", text, agent_id=self._agent_id))
+            self._show(Notice(self._turn_id, "info", text, agent_id=self.agent_id))
         for text in late.notices:
-            self._show(Notice(self._turn_id, "warning", text, agent_id=self._agent_id))
+            self._show(Notice(self._turn_id, "warning", text, agent_id=self.agent_id))
         return [*brought, *late.additional_context, *late.wake]
 
     def classifier_context(self) -> tuple[str, ...]:
@@ -160,7 +176,7 @@ class HookFiring:
         if self._unawaited:
             await asyncio.wait(set(self._unawaited))
 
-    def _unhurried(self, fire: Callable[[], Awaitable[None]]) -> None:
+    def fire_later(self, fire: Callable[[], Awaitable[None]]) -> None:
         """Fire something that nobody waits for, after what was fired so before."""
 
         async def run() -> None:
@@ -177,16 +193,17 @@ class HookFiring:
         if self.listeners.tell is not None:
             self.listeners.tell(text, "warning")
         else:
-            self._show(Notice(self._turn_id, "warning", text, agent_id=self._agent_id))
+            self._show(Notice(self._turn_id, "warning", text, agent_id=self.agent_id))
 
-    async def _fire(
+    async def fire(
         self,
         payload: HookEventPayload,
         abort: AbortSignal | None = None,
         tool_use_id: str | None = None,
     ) -> EventOutcome | None:
+        """Fire an event; None where no handler applies."""
         name = payload.event_name
-        if not self._runner.has(name):
+        if not self.runner.has(name):
             return None
         if abort is None and name not in BESIDE_TURNS and name != "SessionEnd":
             abort = self.abort
@@ -198,8 +215,8 @@ class HookFiring:
         def started(specs: Sequence[HandlerSpec]) -> None:
             nonlocal live
             words = next((spec.status_message for spec in specs if spec.status_message), None)
-            event = HookStarted(self._turn_id, name, words, tool_use_id, agent_id=self._agent_id)
-            if words and self._agent_id is None and self.abort is not None and self._turn_id:
+            event = HookStarted(self._turn_id, name, words, tool_use_id, agent_id=self.agent_id)
+            if words and self.agent_id is None and self.abort is not None and self._turn_id:
                 live = self.listeners.live
             if live is not None:
                 live(event)
@@ -207,7 +224,7 @@ class HookFiring:
             self._show(event)
 
         try:
-            outcome = await self._runner.run(payload, abort=abort, on_start=started)
+            outcome = await self.runner.run(payload, abort=abort, on_start=started)
         finally:
             if live is not None:
                 live(HookFinished(self._turn_id, name, "", (), tool_use_id=tool_use_id))
@@ -217,9 +234,9 @@ class HookFiring:
         return outcome
 
     def _who(self) -> dict[str, Any]:
-        return {"agent_id": self._agent_id, "agent_type": self._agent_type}
+        return {"agent_id": self.agent_id, "agent_type": self.agent_type}
 
-    def _keep_for_model(self, outcome: EventOutcome | None) -> None:
+    def add_late_context(self, outcome: EventOutcome | None) -> None:
         """Let the model hear an event's context with its next request."""
         if outcome is not None and outcome.additional_context:
             self._late.append(outcome.additional_context)
@@ -242,7 +259,7 @@ class HookFiring:
                 str(outcome.outcome),
                 notices,
                 tool_use_id=tool_use_id,
-                agent_id=self._agent_id,
+                agent_id=self.agent_id,
             )
         )
         said = list(outcome.system_messages)
@@ -252,7 +269,7 @@ class HookFiring:
             more = "" if first == outcome.reason.strip() else " …"
             said.append(f"{outcome.decided_by or 'A hook'} told the model: {first}{more}")
         for text in said:
-            self._show(Notice(self._turn_id, "info", text, agent_id=self._agent_id))
+            self._show(Notice(self._turn_id, "info", text, agent_id=self.agent_id))
 
     def _news(self, notices: Sequence[str], event: str) -> tuple[str, ...]:
         """Return notices as they are told: what was told in this turn already, shortened."""
@@ -271,12 +288,12 @@ class HookFiring:
         found = PLACE.search(text)
         if found is None:
             return text
-        short = place_relative(str(self._session.project_dir), str(self._session.home))
+        short = place_relative(str(self.session.project_dir), str(self.session.home))
         return f"{text[: found.start('file')]}{short(found['file'])}{text[found.end() :]}"
 
     def _carry_out(self, outcome: EventOutcome) -> None:
         if outcome.env_file is not None:
-            self._env_files[:] = self._runner.env_files.written()
+            self._env_files[:] = self.runner.env_files.written()
         if outcome.watch_paths is not None:
             self.listeners.watch_paths(outcome.watch_paths)
         if outcome.session_title is not None:

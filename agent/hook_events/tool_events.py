@@ -25,17 +25,25 @@ from hooks.events import (
 _MCP_NAME: Final = re.compile(r"^mcp__(.+?)__")
 
 
-class CallEvents(HookFiring):
-    """Fires the events of tool calls. Payloads are made only where somebody listens."""
+class ToolEvents:
+    """Fires the events of tool calls of one agent. Payloads are made only where a hook listens."""
+
+    def __init__(self, firing: HookFiring) -> None:
+        """Fire through `firing`."""
+        self._firing = firing
+
+    def classifier_context(self) -> tuple[str, ...]:
+        """Return the latest notes that hooks left for the permission classifier, oldest first."""
+        return self._firing.classifier_context()
 
     async def pre_tool_use(
         self, call: ToolUse, tool_input: Mapping[str, Any], abort: AbortSignal
     ) -> EventOutcome | None:
         """Fire PreToolUse."""
-        if not self._runner.has("PreToolUse"):
+        if not self._firing.runner.has("PreToolUse"):
             return None
         server = _MCP_NAME.match(call.name)
-        return await self._fire(
+        return await self._firing.fire(
             PreToolUse(
                 tool_name=call.name,
                 tool_input=dict(tool_input),
@@ -55,10 +63,10 @@ class CallEvents(HookFiring):
         abort: AbortSignal,
     ) -> EventOutcome | None:
         """Fire PostToolUse."""
-        if not self._runner.has("PostToolUse"):
+        if not self._firing.runner.has("PostToolUse"):
             return None
         rewritten = dict(call.input) if dict(call.input) != dict(tool_input) else None
-        return await self._fire(
+        return await self._firing.fire(
             PostToolUse(
                 tool_name=call.name,
                 tool_input=dict(tool_input),
@@ -82,9 +90,9 @@ class CallEvents(HookFiring):
         abort: AbortSignal,
     ) -> EventOutcome | None:
         """Fire PostToolUseFailure."""
-        if not self._runner.has("PostToolUseFailure"):
+        if not self._firing.runner.has("PostToolUseFailure"):
             return None
-        return await self._fire(
+        return await self._firing.fire(
             PostToolUseFailure(
                 tool_name=call.name,
                 tool_input=dict(tool_input),
@@ -101,9 +109,9 @@ class CallEvents(HookFiring):
         self, call: ToolUse, tool_input: Mapping[str, Any], reason: str
     ) -> EventOutcome | None:
         """Fire PermissionDenied."""
-        if not self._runner.has("PermissionDenied"):
+        if not self._firing.runner.has("PermissionDenied"):
             return None
-        return await self._fire(
+        return await self._firing.fire(
             PermissionDenied(
                 tool_name=call.name,
                 tool_input=dict(tool_input),
@@ -118,7 +126,7 @@ class CallEvents(HookFiring):
         self, outcomes: Sequence[tuple[ToolUse, CallOutcome]], abort: AbortSignal
     ) -> EventOutcome | None:
         """Fire PostToolBatch."""
-        if not self._runner.has("PostToolBatch"):
+        if not self._firing.runner.has("PostToolBatch"):
             return None
         calls: list[dict[str, object]] = [
             {
@@ -129,10 +137,10 @@ class CallEvents(HookFiring):
             }
             for use, outcome in outcomes
         ]
-        return await self._fire(PostToolBatch(tool_calls=calls), abort)
+        return await self._firing.fire(PostToolBatch(tool_calls=calls), abort)
 
 
 if TYPE_CHECKING:
 
-    def _proves(events: CallEvents) -> CallHooks:
+    def _proves(events: ToolEvents) -> CallHooks:
         return events

@@ -254,7 +254,7 @@ async def test_hooks_hear_of_instructions_and_of_a_moved_shell(
     (project / "sub" / "a.txt").write_text("x\n")
     journey = await begin(turns)
     await journey.send("go")
-    await journey.conversation.hooks.aclose(wait_s=60)
+    await journey.conversation.hooks.firing.aclose(wait_s=60)
     heard = [json.loads(line) for line in log.read_text().splitlines() if line]
     loaded = [h for h in heard if h["hook_event_name"] == "InstructionsLoaded"]
     assert [(Path(h["file_path"]).parent.name, h["load_reason"]) for h in loaded] == [

@@ -214,7 +214,7 @@ async def test_an_added_folder_is_told_of_with_the_next_turn(
     configure(fresh_home, {"DirectoryAdded": 'echo \'{"systemMessage": "It is a Go module."}\''})
     journey = await begin([DONE])
     await journey.conversation.hooks.directory_added("/x", "slash_command")
-    await journey.conversation.hooks.aclose(wait_s=60)
+    await journey.conversation.hooks.firing.aclose(wait_s=60)
     await journey.send("go")
     assert "It is a Go module." in str(journey.last_messages())
 

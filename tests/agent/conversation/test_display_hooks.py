@@ -35,7 +35,7 @@ class Screen:
         answers = {} if answer == {} else {"MessageDisplay": answer}
         self.dispatch: HookDispatch
         self.dispatch, self.heard = dispatch_for(tmp_path, answers, on_call=spend)
-        self.dispatch.begin_turn("t", "p")
+        self.dispatch.firing.begin_turn("t", "p")
         self.now = 0.0
         self.display = MessageDisplay(self.dispatch, replaces=replaces, clock=lambda: self.now)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from agent.abort import AbortController
 from agent.events import HookFinished, HookStarted, Notice
 from agent.hook_events.dispatch import HookDispatch
-from agent.hook_events.fire import HookListeners
+from agent.hook_events.fire import HookFiring, HookListeners
 from agent.messages import ToolUse
 from agent.prompt.instruction_files import InstructionFile
 from hooks.config.config import HookConfig
@@ -50,7 +50,7 @@ def dispatch_for(
     )
     runner = HookRunner(HookConfig(), session=session, ports=HookPorts())
     runner.register(spec(event, answer, i) for i, (event, answer) in enumerate(answers.items()))
-    return HookDispatch(runner, session, listeners=listeners), heard
+    return HookDispatch(HookFiring(runner, session, listeners=listeners)), heard
 
 
 def specific(event: str, **fields: object) -> dict[str, object]:
@@ -84,7 +84,7 @@ async def test_a_compaction_starts_the_session_again_for_hooks(tmp_path: Path) -
 async def test_a_message_about_an_added_folder_is_for_the_model(tmp_path: Path) -> None:
     dispatch, _ = dispatch_for(tmp_path, {"DirectoryAdded": {"systemMessage": "a Go module"}})
     await dispatch.directory_added("/x", "slash_command")
-    await dispatch.aclose(wait_s=60)
+    await dispatch.firing.aclose(wait_s=60)
     assert dispatch.late_context() == ["a Go module"]
 
 
@@ -118,8 +118,8 @@ async def test_notes_for_the_classifier_are_kept_and_bounded(tmp_path: Path) -> 
     dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": answer})
     for number in range(12):
         use = ToolUse(f"t{number}", "Bash", {"command": "true"})
-        await dispatch.post_tool_use(use, use.input, "", 1, AbortController().signal)
-    assert dispatch.classifier_context() == ("tests passed",) * 10
+        await dispatch.tools.post_tool_use(use, use.input, "", 1, AbortController().signal)
+    assert dispatch.firing.classifier_context() == ("tests passed",) * 10
 
 
 async def test_what_happens_beside_a_turn_is_told_at_once(tmp_path: Path) -> None:
@@ -155,10 +155,10 @@ async def test_what_goes_wrong_again_and_again_is_told_in_full_once_a_turn(tmp_p
     dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": {"additionalContext": "x"}})
     told = _told_after_tools(dispatch)
 
-    dispatch.begin_turn("t1", "p1")
+    dispatch.firing.begin_turn("t1", "p1")
     assert "additionalContext belongs into hookSpecificOutput" in (await told())[0]
     assert await told() == ("PostToolUse hook 'PostToolUse' (code): the same again",)
-    dispatch.begin_turn("t2", "p2")
+    dispatch.firing.begin_turn("t2", "p2")
     assert "additionalContext belongs into hookSpecificOutput" in (await told())[0]
 
 
@@ -166,7 +166,7 @@ async def test_what_a_hook_tells_the_model_about_a_result_is_shown(tmp_path: Pat
     block = {"decision": "block", "reason": "lint: line 3 is too long\nlint: line 4, too"}
     dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": block})
     use = ToolUse("t", "Bash", {"command": "true"})
-    await dispatch.post_tool_use(use, use.input, "", 1, AbortController().signal)
+    await dispatch.tools.post_tool_use(use, use.input, "", 1, AbortController().signal)
     (said,) = (event.text for event in dispatch.notices() if isinstance(event, Notice))
     assert said == "hook 'PostToolUse' (code) told the model: lint: line 3 is too long …"
 
@@ -176,7 +176,7 @@ async def test_a_notice_names_its_file_as_seen_from_the_project(tmp_path: Path) 
     dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": {"metrics": 1}}, file=file)
     (said,) = await _told_after_tools(dispatch)()
     assert "(code .agent/settings.json): metrics is not" in said
-    dispatch.say(f"Stop hook 'x' (user {tmp_path}/home/s.json) would fail: x is not there")
+    dispatch.firing.say(f"Stop hook 'x' (user {tmp_path}/home/s.json) would fail: x is not there")
     (event,) = (event for event in dispatch.notices() if isinstance(event, Notice))
     assert event.text == "Stop hook 'x' (user home/s.json) would fail: x is not there"
 
@@ -185,9 +185,9 @@ async def test_fields_that_no_answer_has_are_told_once_a_session(tmp_path: Path)
     dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": {"metrics": {"ms": 1}}})
     told = _told_after_tools(dispatch)
 
-    dispatch.begin_turn("t1", "p1")
+    dispatch.firing.begin_turn("t1", "p1")
     assert "metrics is not part of an answer" in (await told())[0]
-    dispatch.begin_turn("t2", "p2")
+    dispatch.firing.begin_turn("t2", "p2")
     assert await told() == ()
 
 
@@ -196,7 +196,7 @@ def _told_after_tools(dispatch: HookDispatch) -> Callable[[], Awaitable[tuple[st
     use = ToolUse("t", "Bash", {"command": "true"})
 
     async def told() -> tuple[str, ...]:
-        await dispatch.post_tool_use(use, use.input, "", 1, AbortController().signal)
+        await dispatch.tools.post_tool_use(use, use.input, "", 1, AbortController().signal)
         (event,) = (e for e in dispatch.notices() if isinstance(e, HookFinished))
         return event.notices
 
@@ -219,7 +219,7 @@ async def test_nobody_waits_for_hooks_that_hear_of_instructions(tmp_path: Path) 
     await dispatch.instructions_loaded(file)
     await dispatch.instructions_loaded(file)
     await hanging.wait()
-    await dispatch.aclose(wait_s=0.01)
+    await dispatch.firing.aclose(wait_s=0.01)
 
 
 async def test_a_wait_with_a_message_is_shown_at_once_and_over_at_once(tmp_path: Path) -> None:
@@ -241,8 +241,8 @@ async def test_a_wait_with_a_message_is_shown_at_once_and_over_at_once(tmp_path:
     await dispatch.stop("idle", active=False, abort=abort)
     assert shown == []
     dispatch.notices()
-    dispatch.abort = abort
-    dispatch.begin_turn("t", "p")
+    dispatch.firing.abort = abort
+    dispatch.firing.begin_turn("t", "p")
     await dispatch.stop("done", active=False, abort=abort)
     assert shown == [("hook_started", "Running tests"), ("hook_finished", None)]
     queued = [e.status_message for e in dispatch.notices() if isinstance(e, HookStarted)]
