@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from hooks.cli.given_payloads import GivenPayload, PayloadError, read_payload
+from hooks.cli.payload_from_json import JsonPayload, PayloadError, payload_from_json
 from hooks.events.capabilities import EFFECTS
 from permissions.lint.examples import call_of
 
@@ -14,7 +14,7 @@ TOOL_NAME: Final = re.compile(r"[A-Z][A-Za-z]*|mcp__[\w-]+")
 """A tool without an input; any other word is a shell command."""
 
 
-def payload_of(text: str, *, event: str = DEFAULT_EVENT) -> GivenPayload:
+def payload_of(text: str, *, event: str = DEFAULT_EVENT) -> JsonPayload:
     """Read `[EVENT] [Tool(value) | matched value]` as what would be told to hooks.
 
     Args:
@@ -35,6 +35,6 @@ def payload_of(text: str, *, event: str = DEFAULT_EVENT) -> GivenPayload:
             raise PayloadError(f"{event} is about a call: name one, such as Bash(git push)")
         is_tool = TOOL_NAME.fullmatch(value) is not None
         tool, tool_input = (value, {}) if is_tool else call_of("Bash", value)
-        return read_payload(event, {"tool_name": tool, "tool_input": tool_input})
+        return payload_from_json(event, {"tool_name": tool, "tool_input": tool_input})
     field = rules.matcher_field
-    return read_payload(event, {field: value} if field is not None and value else {})
+    return payload_from_json(event, {field: value} if field is not None and value else {})

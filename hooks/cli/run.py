@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hooks.answers.outcome import EventOutcome
-from hooks.cli.given_payloads import GivenPayload, PayloadError, read_payload
+from hooks.cli.payload_from_json import JsonPayload, PayloadError, payload_from_json
 from hooks.config.config import HookConfig, HookLayer, build_config
 from hooks.config.sources import SourceError, read_plugin, read_plugin_file, read_settings_file
 from hooks.config.spec import HookSource
@@ -173,13 +173,13 @@ def _remove_if_empty(state_dir: Path) -> None:
             folder.rmdir()
 
 
-def _payload_of(step: Step, event: str | None) -> GivenPayload:
+def _payload_of(step: Step, event: str | None) -> JsonPayload:
     payload = step.payload
     named = payload.get("hook_event_name") if isinstance(payload, Mapping) else None
     name = step.event or event or named
     if not isinstance(name, str):
         raise PayloadError("no event: name it on the command line or in the step")
-    return read_payload(name, payload)
+    return payload_from_json(name, payload)
 
 
 def _with_background(outcome: EventOutcome, ended: BackgroundDelivery) -> EventOutcome:

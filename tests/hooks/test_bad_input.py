@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hooks.answers.answer import SPECIFIC, TOP_LEVEL
 from hooks.answers.outcome import aggregate
 from hooks.answers.response import Printed, judge_printed, parse_stdout
-from hooks.cli.given_payloads import PayloadError, read_payload
+from hooks.cli.payload_from_json import PayloadError, payload_from_json
 from hooks.config.config import HookLayer, build_config, parse_hooks
 from hooks.config.spec import CommandHandler, HandlerSpec, HookSource
 from hooks.events.capabilities import EFFECTS
@@ -104,7 +104,7 @@ def test_one_bad_entry_never_takes_the_good_one_with_it(
 @given(events, st.dictionaries(st.sampled_from(["tool_name", "tool_input", "source"]), values))
 def test_any_payload_is_taken_or_refused(event: str, raw: dict[str, Any]) -> None:
     try:
-        payload = read_payload(event, raw)
+        payload = payload_from_json(event, raw)
     except PayloadError:
         return
     assert payload.to_json()["hook_event_name"] == event

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from hooks.cli.dry_run import payload_of
-from hooks.cli.given_payloads import PayloadError
+from hooks.cli.payload_from_json import PayloadError
 from hooks.config.spec import HandlerSpec, is_background
 from hooks.events.capabilities import default_timeout_s
 from hooks.health import check_health

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hooks.cli.dry_run import payload_of
-from hooks.cli.given_payloads import PayloadError
+from hooks.cli.payload_from_json import PayloadError
 from tests.hooks.conftest import Place
 
 

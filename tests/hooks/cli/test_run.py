@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hooks.cli.given_payloads import PayloadError, read_payload
+from hooks.cli.payload_from_json import PayloadError, payload_from_json
 from hooks.cli.list import list_hooks
 from hooks.cli.run import HookOptions, HookWorld, run_hooks
 from hooks.config.config import HookLayer
@@ -346,11 +346,11 @@ async def test_an_env_file_outlives_the_run(cli: Cli) -> None:
 @pytest.mark.parametrize("event", list(EVENTS))
 def test_every_event_can_be_given_with_next_to_nothing(event: str) -> None:
     raw = {"tool_name": "Bash"}
-    assert read_payload(event, raw).to_json()["hook_event_name"] == event
+    assert payload_from_json(event, raw).to_json()["hook_event_name"] == event
 
 
 def test_unknown_fields_pass_through() -> None:
-    assert read_payload("Stop", {"new": [1]}).to_json()["new"] == [1]
+    assert payload_from_json("Stop", {"new": [1]}).to_json()["new"] == [1]
 
 
 @pytest.mark.parametrize(
@@ -364,12 +364,12 @@ def test_unknown_fields_pass_through() -> None:
 )
 def test_an_event_that_is_not_there_is_answered_with_its_neighbour(name: str, says: str) -> None:
     with pytest.raises(PayloadError, match=says):
-        read_payload(name, {})
+        payload_from_json(name, {})
 
 
 def test_numbers_are_not_truth_values() -> None:
     with pytest.raises(PayloadError, match="index must be a number"):
-        read_payload("MessageDisplay", {"index": True})
+        payload_from_json("MessageDisplay", {"index": True})
 
 
 async def test_list_shows_what_is_configured_and_what_is_wrong_with_it(cli: Cli) -> None:

@@ -48,7 +48,7 @@ class PayloadError(ValueError):
     """A payload that no hook should be run with; says which field and what is expected."""
 
 
-class GivenPayload(Struct, frozen=True):
+class JsonPayload(Struct, frozen=True):
     """A payload as it was given, fields beyond our knowledge included."""
 
     event_name: str
@@ -59,7 +59,7 @@ class GivenPayload(Struct, frozen=True):
         return {**self.fields, "hook_event_name": self.event_name}
 
 
-def read_payload(event: str, raw: object) -> GivenPayload:
+def payload_from_json(event: str, raw: object) -> JsonPayload:
     """Check a payload given as JSON and fill in what is obvious. Raises PayloadError."""
     if event not in EVENTS:
         raise PayloadError(f"unknown event {event!r}{closest_event(event)}")
@@ -86,7 +86,7 @@ def read_payload(event: str, raw: object) -> GivenPayload:
         if not given.get("tool_name"):
             raise PayloadError(f"{event}: tool_name is missing")
         given.setdefault("tool_input", {})
-    return GivenPayload(event, {**FILLED_IN.get(event, {}), **given})
+    return JsonPayload(event, {**FILLED_IN.get(event, {}), **given})
 
 
 def _expected_types(declared: object) -> tuple[type, ...]:
