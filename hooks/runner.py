@@ -15,10 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hooks.answers.outcome import EventOutcome, OutcomeKind, aggregate
-from hooks.answers.outcome_limits import limit_outcome
+from hooks.answers.outcome_limits import StopCap, limit_outcome
 from hooks.answers.overflow import Overflow
 from hooks.answers.response import HandlerOutcome, HandlerResult, block_on_failure
-from hooks.answers.stop_cap import STOPS, StopCap
 from hooks.config.config import HookConfig
 from hooks.config.select import Selection, select
 from hooks.config.spec import CommandHandler, HandlerSpec, is_background
@@ -33,8 +32,8 @@ from hooks.execution.handlers.command import CommandMode
 from hooks.execution.handlers.http import HttpMode
 from hooks.execution.handlers.mcp_tool import McpToolMode
 from hooks.execution.handlers.prompt import PromptMode
-from hooks.execution.payload_json import encode_payload
 from hooks.ports import Abort, HookPorts, HookSession, Payload
+from permissions.base.text.strict_json import dump_json
 
 MODES: Final[Mapping[str, Mode]] = {
     "command": CommandMode(),
@@ -67,7 +66,7 @@ class HookRunner:
         self._ports = ports
         self._finished_once: set[tuple[object, ...]] = set()
         self._stats: dict[tuple[object, ...], HandlerStats] = {}
-        self._told_fields: set[tuple[tuple[object, ...], str]] = set()
+        self._reported_fields: set[tuple[tuple[object, ...], str]] = set()
         self._stops = StopCap(ports.env)
         self._overflow = Overflow(session.state_dir / "hook-output")
         self._env_files = EnvFiles(session.state_dir / "hook-env")
@@ -149,7 +148,7 @@ class HookRunner:
             self.begin_prompt()
         specs = self._config.handlers.get(event)
         if specs is None:
-            if event in STOPS:
+            if EFFECTS[event].is_stop:
                 self._stops.reset(payload.to_json().get("agent_id"))
             return EventOutcome(event)
         full = self._full_payload(payload)
@@ -161,15 +160,18 @@ class HookRunner:
             if selection.fires
         ]
         if not selected:
-            if event in STOPS:
+            if EFFECTS[event].is_stop:
                 self._stops.reset(full.get("agent_id"))
             return EventOutcome(event)
         if on_start is not None:
             on_start(tuple(selected))
         env_file = self._env_files.prepare(event)
-        payload_json = encode_payload(full)
-        results = await self._fly(
-            [_Flight(spec, self._call(spec, full, payload_json, env_file)) for spec in selected],
+        payload_json = dump_json(full)
+        results = await self._run_handlers(
+            [
+                _HandlerTask(spec, self._call(spec, full, payload_json, env_file))
+                for spec in selected
+            ],
             abort,
         )
         capped = [self._overflow.cap(result) for result in results]
@@ -180,7 +182,7 @@ class HookRunner:
             env_file=self._env_files.used(env_file),
         )
         outcome = limit_outcome(full, outcome)
-        if event in STOPS and outcome.outcome is not OutcomeKind.CANCELLED:
+        if EFFECTS[event].is_stop and outcome.outcome is not OutcomeKind.CANCELLED:
             outcome = self._stops.count(full, outcome)
         return outcome
 
@@ -198,11 +200,11 @@ class HookRunner:
             common["prompt_id"] = session.prompt_id
         if session.scratch_dir is not None:
             common["scratchpad_dir"] = str(session.scratch_dir)
-        event = payload.event_name
-        if session.effort is not None and (EFFECTS[event].is_tool_event or event in STOPS):
+        effects = EFFECTS[payload.event_name]
+        if session.effort is not None and (effects.is_tool_event or effects.is_stop):
             common["effort"] = {"level": session.effort}
         common.update(payload.to_json())
-        if event in STOPS and common.get("stop_hook_active") is None:
+        if effects.is_stop and common.get("stop_hook_active") is None:
             common["stop_hook_active"] = self._stops.is_active(common)
         return common
 
@@ -249,19 +251,21 @@ class HookRunner:
             budget = int(given) / 1000
         return min(spec.timeout_s or budget, budget)
 
-    async def _fly(self, flights: list[_Flight], abort: Abort | None) -> list[HandlerResult]:
+    async def _run_handlers(
+        self, handlers: list[_HandlerTask], abort: Abort | None
+    ) -> list[HandlerResult]:
         """Start all, wait for those that count, return results in configuration order."""
         if abort is not None and abort.aborted:
-            return [_interrupted(flight.spec) for flight in flights]
+            return [_interrupted(handler.spec) for handler in handlers]
         changed = asyncio.Event()
-        for flight in flights:
-            self._note_start(flight.spec)
-            flight.start(self._guarded, changed)
+        for handler in handlers:
+            self._note_start(handler.spec)
+            handler.start(self._guarded, changed)
         signals: list[asyncio.Future[Any]] = [asyncio.ensure_future(changed.wait())]
         if abort is not None:
             signals.append(asyncio.ensure_future(abort.wait()))
         try:
-            while waited := [flight.task for flight in flights if flight.is_waited_for]:
+            while waited := [handler.task for handler in handlers if handler.is_waited_for]:
                 watched: list[asyncio.Future[Any]] = [*waited, *signals]
                 await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
                 if abort is not None and abort.aborted:
@@ -272,11 +276,11 @@ class HookRunner:
         finally:
             for signal in signals:
                 signal.cancel()
-            await _end([flight.task for flight in flights if flight.is_waited_for])
-            for flight in flights:
-                if flight.detached:
-                    self.background.own(flight.task, flight.spec, self._note_end)
-        results = [flight.result() for flight in flights]
+            await _end([handler.task for handler in handlers if handler.is_waited_for])
+            for handler in handlers:
+                if handler.detached:
+                    self.background.own(handler.task, handler.spec, self._note_end)
+        results = [handler.result() for handler in handlers]
         for result in results:
             self._note_end(result)
         return results
@@ -298,18 +302,18 @@ class HookRunner:
             run = replace(run, error=f"{type(error).__name__}: {error}")
         run = replace(run, duration_ms=(self._ports.clock() - started) * 1000)
         if run.answer.unknown_fields:
-            run = self._without_told_fields(run)
+            run = self._without_reported_fields(run)
         failed = run.outcome in (HandlerOutcome.NON_BLOCKING_ERROR, HandlerOutcome.CANCELLED)
         vetoes = call.spec.blocks_on_failure or (
             EFFECTS[call.spec.event].timeout_blocks and run.outcome is HandlerOutcome.CANCELLED
         )
         return block_on_failure(run) if failed and vetoes else run
 
-    def _without_told_fields(self, run: HandlerResult) -> HandlerResult:
+    def _without_reported_fields(self, run: HandlerResult) -> HandlerResult:
         """Leave out unknown fields that were reported before: some hooks send them every time."""
         keys = [(run.spec.key, name) for name in run.answer.unknown_fields]
-        news = tuple(key[1] for key in keys if key not in self._told_fields)
-        self._told_fields.update(keys)
+        news = tuple(key[1] for key in keys if key not in self._reported_fields)
+        self._reported_fields.update(keys)
         return replace(run, answer=replace(run.answer, unknown_fields=news))
 
     def _note_start(self, spec: HandlerSpec) -> None:
@@ -328,7 +332,7 @@ class HookRunner:
             self._finished_once.add(spec.key)
 
 
-class _Flight:
+class _HandlerTask:
     """One handler under way: waited for, or left to the background."""
 
     def __init__(self, spec: HandlerSpec, call: HookCall) -> None:

@@ -23,27 +23,13 @@ from hooks.answers.outcome import EventOutcome
 from hooks.answers.response import first_line
 from hooks.config.spec import HandlerSpec
 from hooks.events import HookEventPayload
+from hooks.events.capabilities import EFFECTS
 from hooks.ports import HookSession
 from hooks.runner import HookRunner
 from permissions.explain.explain_decision import place_relative
 
 CLASSIFIER_NOTES: Final = 10
 """How many of the latest notes for the classifier are kept."""
-BESIDE_TURNS: Final = frozenset(
-    {
-        "Notification",
-        "FileChanged",
-        "ConfigChange",
-        "DirectoryAdded",
-        "InstructionsLoaded",
-        "PreModelSwitch",
-        "PostModelSwitch",
-    }
-)
-"""Events that nobody waits for a turn to hear about."""
-
-OFTEN: Final = frozenset({"MessageDisplay"})
-"""Events that fire many times a second: what goes wrong each time is said once a turn."""
 AFTER_TOOLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
 PLACE: Final = re.compile(r"(?<= \()[a-z]+ (?P<file>/[^\n]*?)(?=\)(?: would fail)?: )")
 """Where a notice says which file a hook is from."""
@@ -205,7 +191,7 @@ class HookFiring:
         name = payload.event_name
         if not self.runner.has(name):
             return None
-        if abort is None and name not in BESIDE_TURNS and name != "SessionEnd":
+        if abort is None and not EFFECTS[name].is_beside_turns and name != "SessionEnd":
             abort = self.abort
         who = self._who() if payload.agent_id is None else {}
         payload = replace(payload, cwd=str(self._cwd()), **who)
@@ -245,7 +231,7 @@ class HookFiring:
         self._carry_out(outcome)
         notices = self._news((*outcome.notices, *outcome.config_warnings), outcome.event)
         tell = self.listeners.tell
-        if tell is not None and outcome.event in BESIDE_TURNS:
+        if tell is not None and EFFECTS[outcome.event].is_beside_turns:
             for text in notices:
                 tell(text, "warning")
             for text in outcome.system_messages:
@@ -278,7 +264,7 @@ class HookFiring:
             if text not in self._said:
                 self._said.add(text)
                 told.append(text)
-            elif event not in OFTEN:
+            elif not EFFECTS[event].is_frequent:
                 name, parenthesis, _ = text.partition("): ")
                 told.append(f"{name}{parenthesis}the same again" if parenthesis else text)
         return tuple(told)

@@ -177,7 +177,7 @@ def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
     updates = [u for r in deciding if decision == "allow" for u in r.answer.permission_updates]
     notices.extend(grant_of(updates)[1])
     updated_input = _rewritten(event, decision, results, notices)
-    action = _action(event, decision, answers)
+    action = _action(rules, decision, answers)
     return EventOutcome(
         event=event,
         outcome=_kind(decision, continue_, results),
@@ -187,7 +187,7 @@ def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
         stop_reason=_joined([a.stop_reason for a in answers if not a.proceed]),
         reason=reason,
         reason_source=reason_source,
-        feedback_to=_audience(event, rules, decision, reason, bool(contexts)),
+        feedback_to=_audience(rules, decision, reason, bool(contexts)),
         updated_input=updated_input,
         updated_tool_output=_last([answer.updated_tool_output for answer in answers]),
         permission_updates=tuple(updates),
@@ -296,7 +296,7 @@ def _proceeds(
         return rules.ends_turn_is_the_point
     if decision in ("deny", "block"):
         return not rules.block_prevents
-    if event in ("Stop", "SubagentStop") and has_context:
+    if rules.is_stop and has_context:
         return False
     match event:
         case "PermissionRequest":
@@ -310,7 +310,6 @@ def _proceeds(
 
 
 def _audience(
-    event: str,
     rules: Effects,
     decision: EventDecision,
     reason: str | None,
@@ -320,15 +319,15 @@ def _audience(
         return rules.feedback_to.value
     if decision in ("ask", "defer"):
         return Audience.USER.value
-    if event in ("Stop", "SubagentStop") and has_context:
+    if rules.is_stop and has_context:
         return Audience.MODEL.value
     if reason is not None:
         return Audience.USER.value
     return None
 
 
-def _action(event: str, decision: EventDecision, answers: Sequence[Answer]) -> str | None:
-    if event.startswith("Elicitation") and decision in ("deny", "block"):
+def _action(rules: Effects, decision: EventDecision, answers: Sequence[Answer]) -> str | None:
+    if rules.declines_when_blocked and decision in ("deny", "block"):
         return "decline"
     given = [answer.action for answer in answers if answer.action]
     # The strictest wins, as with every other decision.

@@ -228,7 +228,7 @@ def _exit_two(
     stderr: str,
     suspicion: str,
 ) -> HandlerResult:
-    if run.spec.event in ("Elicitation", "ElicitationResult"):
+    if rules.declines_when_blocked:
         answer = None
     if not suspicion and MISSING_SCRIPT in stderr:
         suspicion = "a script is not where the command says"
@@ -271,7 +271,7 @@ def _blocked(
         reason = fallback or _without_reason(run.spec, answer.system_message)
         source = ReasonSource.GENERATED
     verdict = _exit_two_verdict(rules)
-    action = "decline" if run.spec.event.startswith("Elicitation") else answer.action
+    action = "decline" if rules.declines_when_blocked else answer.action
     return replace(
         run,
         outcome=HandlerOutcome.BLOCKING,

@@ -25,22 +25,6 @@ COMMON_TEXT: Final = frozenset(
         "scratchpad_dir",
     }
 )
-FILLED_IN: Final[Mapping[str, Mapping[str, object]]] = {
-    "SessionStart": {"source": "startup"},
-    "Setup": {"trigger": "init"},
-    "SessionEnd": {"reason": "other"},
-    "PreCompact": {"trigger": "manual", "custom_instructions": ""},
-    "PostCompact": {"trigger": "manual", "compact_summary": ""},
-    "ConfigChange": {"source": "project_settings"},
-    "FileChanged": {"event": "change"},
-    "DirectoryAdded": {"source": "slash_command"},
-    "PreToolUse": {"tool_use_id": "toolu_given"},
-    "PostToolUse": {"tool_use_id": "toolu_given"},
-    "PostToolUseFailure": {"tool_use_id": "toolu_given", "error": ""},
-    "PermissionDenied": {"tool_use_id": "toolu_given"},
-}
-"""What is assumed when a payload leaves it out, so that matchers have something to look at."""
-
 _NAMES: Final = {str: "text", bool: "true or false", int: "a number", dict: "an object"}
 
 
@@ -86,7 +70,7 @@ def payload_from_json(event: str, raw: object) -> JsonPayload:
         if not given.get("tool_name"):
             raise PayloadError(f"{event}: tool_name is missing")
         given.setdefault("tool_input", {})
-    return JsonPayload(event, {**FILLED_IN.get(event, {}), **given})
+    return JsonPayload(event, {**EFFECTS[event].assumed_fields, **given})
 
 
 def _expected_types(declared: object) -> tuple[type, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -44,6 +45,21 @@ class PlainStdout(StrEnum):
     """The last non-empty line is a path (worktrees)."""
 
 
+class ModelRefusal(StrEnum):
+    """What `ok: false` of a prompt or agent hook means for an event."""
+
+    BLOCKS = "blocks"
+    IGNORED = "ignored"
+    CONTINUES = "continues"
+    """The agent goes on, unless the model says that the condition is impossible to meet."""
+    ENDS_TURN = "ends_turn"
+    """It blocks, and the turn ends."""
+    ENDS_TURN_UNLESS_CONTINUED = "ends_turn_unless_continued"
+    """The same; with `continueOnBlock` the turn goes on."""
+    STOPS_UNLESS_CONTINUED = "stops_unless_continued"
+    """The turn ends without a block; with `continueOnBlock` it blocks."""
+
+
 ALL_TYPES: Final = frozenset({"command", "http", "mcp_tool", "prompt", "agent", "callback"})
 WITHOUT_MODELS: Final = frozenset({"command", "http", "mcp_tool", "callback"})
 AT_START: Final = frozenset({"command", "mcp_tool", "callback"})
@@ -79,7 +95,20 @@ class Effects(Struct, frozen=True):
     """Whether `if` conditions apply."""
     strict_exact_matcher: bool = False
     """Whether only letters, digits, `_` and `|` make a matcher a list of names."""
-    has_env_file: bool = False
+    is_stop: bool = False
+    """Whether it announces that an agent stops, which hooks may prevent a few times in a row."""
+    declines_when_blocked: bool = False
+    """Whether a block answers what was elicited with `decline`."""
+    model_refusal: ModelRefusal = ModelRefusal.BLOCKS
+    is_beside_turns: bool = False
+    """Whether it fires for no turn: an interrupt does not end its hooks."""
+    is_frequent: bool = False
+    """Whether it fires many times a second: a failure of each is reported once a turn."""
+    assumed_fields: Mapping[str, object] = {}
+    """Fields of a payload given as JSON that may be absent, so that matchers see something."""
+    env_file_replaces: tuple[str, ...] | None = None
+    """Events whose exported variables end with it (those of another directory); None: its hooks
+    export none."""
     timeout_s: float | None = None
     """Default for commands, requests and MCP tools where it is not the general one."""
 
@@ -98,7 +127,8 @@ EFFECTS: Final[dict[str, Effects]] = {
             "additionalContext", "initialUserMessage", "sessionTitle", "watchPaths", "reloadSkills"
         ),
         plain_stdout=PlainStdout.CONTEXT,
-        has_env_file=True,
+        env_file_replaces=("SessionStart",),
+        assumed_fields={"source": "startup"},
     ),
     "Setup": Effects(
         "trigger",
@@ -106,7 +136,8 @@ EFFECTS: Final[dict[str, Effects]] = {
         ExitTwo.NOTICE,
         Audience.USER,
         _names("additionalContext"),
-        has_env_file=True,
+        env_file_replaces=("Setup",),
+        assumed_fields={"trigger": "init"},
     ),
     "SessionEnd": Effects(
         "reason",
@@ -117,6 +148,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         honours_continue=False,
         honours_system_message=False,
         timeout_s=1.5,
+        assumed_fields={"reason": "other"},
     ),
     "UserPromptSubmit": Effects(
         None,
@@ -127,6 +159,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         decision_block=True,
         plain_stdout=PlainStdout.CONTEXT,
         timeout_s=30,
+        model_refusal=ModelRefusal.ENDS_TURN,
     ),
     "UserPromptExpansion": Effects(
         "command_name",
@@ -136,6 +169,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         _names("additionalContext"),
         decision_block=True,
         plain_stdout=PlainStdout.CONTEXT,
+        model_refusal=ModelRefusal.ENDS_TURN,
     ),
     "Stop": Effects(
         None,
@@ -145,6 +179,8 @@ EFFECTS: Final[dict[str, Effects]] = {
         _names("additionalContext"),
         decision_block=True,
         ends_turn_is_the_point=True,
+        is_stop=True,
+        model_refusal=ModelRefusal.CONTINUES,
     ),
     "StopFailure": Effects(
         "error",
@@ -164,6 +200,8 @@ EFFECTS: Final[dict[str, Effects]] = {
             "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext"
         ),
         is_tool_event=True,
+        assumed_fields={"tool_use_id": "toolu_given"},
+        model_refusal=ModelRefusal.ENDS_TURN_UNLESS_CONTINUED,
     ),
     "PermissionRequest": Effects(
         "tool_name",
@@ -172,6 +210,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         Audience.MODEL,
         _names("decision"),
         is_tool_event=True,
+        model_refusal=ModelRefusal.IGNORED,
     ),
     "PermissionDenied": Effects(
         "tool_name",
@@ -180,6 +219,8 @@ EFFECTS: Final[dict[str, Effects]] = {
         Audience.NOBODY,
         _names("retry"),
         is_tool_event=True,
+        assumed_fields={"tool_use_id": "toolu_given"},
+        model_refusal=ModelRefusal.IGNORED,
     ),
     "PostToolUse": Effects(
         "tool_name",
@@ -192,6 +233,8 @@ EFFECTS: Final[dict[str, Effects]] = {
         decision_block=True,
         block_prevents=False,
         is_tool_event=True,
+        assumed_fields={"tool_use_id": "toolu_given"},
+        model_refusal=ModelRefusal.ENDS_TURN_UNLESS_CONTINUED,
     ),
     "PostToolUseFailure": Effects(
         "tool_name",
@@ -202,6 +245,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         decision_block=True,
         block_prevents=False,
         is_tool_event=True,
+        assumed_fields={"tool_use_id": "toolu_given", "error": ""},
     ),
     "PostToolBatch": Effects(
         None,
@@ -210,6 +254,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         Audience.USER,
         _names("additionalContext"),
         decision_block=True,
+        model_refusal=ModelRefusal.ENDS_TURN,
     ),
     "Notification": Effects(
         "notification_type",
@@ -218,6 +263,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         Audience.NOBODY,
         honours_continue=False,
         honours_system_message=False,
+        is_beside_turns=True,
     ),
     "MessageDisplay": Effects(
         None,
@@ -228,6 +274,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         honours_continue=False,
         honours_system_message=False,
         timeout_s=10,
+        is_frequent=True,
     ),
     "SubagentStart": Effects(
         "agent_type",
@@ -244,9 +291,16 @@ EFFECTS: Final[dict[str, Effects]] = {
         _names("additionalContext"),
         decision_block=True,
         ends_turn_is_the_point=True,
+        is_stop=True,
+        model_refusal=ModelRefusal.CONTINUES,
     ),
     "TeammateIdle": Effects(
-        None, ALL_TYPES, ExitTwo.BLOCK, Audience.MODEL, ends_turn_is_the_point=True
+        None,
+        ALL_TYPES,
+        ExitTwo.BLOCK,
+        Audience.MODEL,
+        ends_turn_is_the_point=True,
+        model_refusal=ModelRefusal.STOPS_UNLESS_CONTINUED,
     ),
     "TaskCreated": Effects(
         None,
@@ -265,6 +319,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         decision_block=True,
         honours_continue=False,
         honours_system_message=False,
+        assumed_fields={"trigger": "manual", "custom_instructions": ""},
     ),
     "PostCompact": Effects(
         "trigger",
@@ -273,6 +328,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         Audience.USER,
         honours_continue=False,
         honours_system_message=False,
+        assumed_fields={"trigger": "manual", "compact_summary": ""},
     ),
     "InstructionsLoaded": Effects(
         "load_reason",
@@ -282,6 +338,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         reads_json=False,
         honours_continue=False,
         honours_system_message=False,
+        is_beside_turns=True,
     ),
     "ConfigChange": Effects(
         "source",
@@ -290,6 +347,8 @@ EFFECTS: Final[dict[str, Effects]] = {
         Audience.NOBODY,
         decision_block=True,
         honours_continue=False,
+        assumed_fields={"source": "project_settings"},
+        is_beside_turns=True,
     ),
     "CwdChanged": Effects(
         None,
@@ -298,10 +357,16 @@ EFFECTS: Final[dict[str, Effects]] = {
         Audience.USER,
         _names("watchPaths"),
         honours_continue=False,
-        has_env_file=True,
+        env_file_replaces=("CwdChanged", "FileChanged"),
     ),
     "DirectoryAdded": Effects(
-        "source", WITHOUT_MODELS, ExitTwo.IGNORED, Audience.NOBODY, honours_continue=False
+        "source",
+        WITHOUT_MODELS,
+        ExitTwo.IGNORED,
+        Audience.NOBODY,
+        honours_continue=False,
+        assumed_fields={"source": "slash_command"},
+        is_beside_turns=True,
     ),
     "FileChanged": Effects(
         "file_path",
@@ -311,7 +376,9 @@ EFFECTS: Final[dict[str, Effects]] = {
         _names("watchPaths"),
         honours_continue=False,
         strict_exact_matcher=True,
-        has_env_file=True,
+        env_file_replaces=(),
+        assumed_fields={"event": "change"},
+        is_beside_turns=True,
     ),
     "WorktreeCreate": Effects(
         None,
@@ -339,6 +406,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         Audience.USER,
         _names("action", "content"),
         honours_continue=False,
+        declines_when_blocked=True,
     ),
     "ElicitationResult": Effects(
         "mcp_server_name",
@@ -347,6 +415,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         Audience.USER,
         _names("action", "content"),
         honours_continue=False,
+        declines_when_blocked=True,
     ),
     "PreModelSwitch": Effects(
         "to_model",
@@ -356,6 +425,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         _names("permissionDecision", "permissionDecisionReason"),
         timeout_blocks=True,
         timeout_s=30,
+        is_beside_turns=True,
     ),
     "PostModelSwitch": Effects(
         "to_model",
@@ -365,6 +435,7 @@ EFFECTS: Final[dict[str, Effects]] = {
         _names("additionalContext"),
         plain_stdout=PlainStdout.CONTEXT,
         timeout_s=30,
+        is_beside_turns=True,
     ),
 }
 

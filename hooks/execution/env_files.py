@@ -5,17 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 from pathlib import Path
-from typing import Final
 
 from hooks.events.capabilities import EFFECTS
-
-STALE_AFTER: Final = {
-    "SessionStart": ("SessionStart",),
-    "Setup": ("Setup",),
-    "CwdChanged": ("CwdChanged", "FileChanged"),
-    "FileChanged": (),
-}
-"""Whose earlier exports an event replaces: those of another directory do not linger."""
 
 
 class EnvFiles:
@@ -27,11 +18,12 @@ class EnvFiles:
 
     def prepare(self, event: str) -> Path | None:
         """Return the event's file, present and (re)started, or None for events without one."""
-        if not EFFECTS[event].has_env_file:
+        replaced = EFFECTS[event].env_file_replaces
+        if replaced is None:
             return None
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            for stale in STALE_AFTER[event]:
+            for stale in replaced:
                 self._path(stale).unlink(missing_ok=True)
             path = self._path(event)
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
@@ -41,7 +33,11 @@ class EnvFiles:
 
     def written(self) -> tuple[Path, ...]:
         """Return the files that contain something, in the order commands should read them."""
-        return tuple(path for path in map(self._path, STALE_AFTER) if _has_text(path))
+        return tuple(
+            path
+            for event, effects in EFFECTS.items()
+            if effects.env_file_replaces is not None and _has_text(path := self._path(event))
+        )
 
     def used(self, path: Path | None) -> Path | None:
         """Return the file when a hook wrote to it; one that is empty goes."""

@@ -11,10 +11,10 @@ from typing import Final, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hooks.answers.answer import Answer
+from hooks.answers.answer import Answer, Verdict
 from hooks.answers.response import HandlerOutcome, HandlerResult, ReasonSource, settle
 from hooks.config.spec import HandlerSpec
-from hooks.events.capabilities import EFFECTS
+from hooks.events.capabilities import EFFECTS, Effects, ExitTwo, ModelRefusal
 from hooks.ports import HookPorts, HookSession
 from permissions.base.text.strict_json import load_json
 
@@ -88,40 +88,35 @@ def judge_ok(
         return run
     given = raw.get("reason")
     reason = given if isinstance(given, str) and given.strip() else None
-    match spec.event:
-        case "PermissionRequest" | "PermissionDenied":
-            note = f"ok: false has no effect on {spec.event}"
-            return replace(run, answer=Answer(notes=(note,)))
-        case "Stop" | "SubagentStop":
-            if raw.get("impossible") is True:
-                note = f"cannot be met, so the turn may end: {reason or 'no reason given'}"
-                return replace(run, answer=Answer(notes=(note,)))
-            answer = Answer(verdict="block", reason=reason)
-        case "PreToolUse":
-            answer = Answer(
-                verdict="deny",
-                reason=reason,
-                proceed=continue_on_block,
-                stop_reason=None if continue_on_block else reason,
-            )
-        case "PostToolUse":
-            answer = Answer(
-                verdict="block",
-                reason=reason,
-                proceed=continue_on_block,
-                stop_reason=None if continue_on_block else reason,
-            )
-        case "UserPromptSubmit" | "UserPromptExpansion" | "PostToolBatch":
-            answer = Answer(verdict="block", reason=reason, proceed=False, stop_reason=reason)
-        case "TeammateIdle":
-            answer = (
-                Answer(verdict="block", reason=reason)
-                if continue_on_block
-                else Answer(proceed=False, stop_reason=reason)
-            )
-        case _:
-            answer = Answer(verdict="block", reason=reason)
-    settled = settle(replace(run, answer=answer), EFFECTS[spec.event])
+    effects = EFFECTS[spec.event]
+    refusal = effects.model_refusal
+    if refusal is ModelRefusal.IGNORED:
+        note = f"ok: false has no effect on {spec.event}"
+        return replace(run, answer=Answer(notes=(note,)))
+    if refusal is ModelRefusal.CONTINUES and raw.get("impossible") is True:
+        note = f"cannot be met, so the turn may end: {reason or 'no reason given'}"
+        return replace(run, answer=Answer(notes=(note,)))
+    answer = _refused(effects, reason, continue_on_block=continue_on_block)
+    settled = settle(replace(run, answer=answer), effects)
     if reason is not None and settled.reason_source is None:
         settled = replace(settled, reason_source=ReasonSource.JSON)
     return settled
+
+
+def _refused(effects: Effects, reason: str | None, *, continue_on_block: bool) -> Answer:
+    verdict: Verdict = "deny" if effects.exit_two is ExitTwo.DENY else "block"
+    match effects.model_refusal:
+        case ModelRefusal.ENDS_TURN:
+            ends_turn = True
+        case ModelRefusal.ENDS_TURN_UNLESS_CONTINUED:
+            ends_turn = not continue_on_block
+        case ModelRefusal.STOPS_UNLESS_CONTINUED if not continue_on_block:
+            return Answer(proceed=False, stop_reason=reason)
+        case _:
+            ends_turn = False
+    return Answer(
+        verdict=verdict,
+        reason=reason,
+        proceed=not ends_turn,
+        stop_reason=reason if ends_turn else None,
+    )

@@ -1,4 +1,4 @@
-"""JSON documents whose values can be written again, to whatever file or endpoint they go.
+"""JSON that any reader takes: documents whose values can be written again, and their writing.
 
 Python's own parser takes numbers that JSON does not have and halves of characters that no encoder
 takes; either would poison what it is put into: a transcript, or every later request.
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any, Final
 
 MAX_DEPTH: Final = 128
 """Deepest nesting of a document: later walks through its values are recursive."""
+MAX_WRITTEN_DEPTH: Final = 100
+"""Deeper values are left out where the whole cannot be written."""
 
 
 def load_json(text: str) -> Any:
@@ -30,6 +33,18 @@ def load_json(text: str) -> Any:
     return without_surrogates(value) if "\\ud" in text.lower() else value
 
 
+def dump_json(value: Mapping[str, object]) -> bytes:
+    """Return an object as UTF-8 JSON, valid whatever it holds.
+
+    Numbers that JSON does not have become null, values nested too deeply a note, others their text.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str, allow_nan=False)
+    except (ValueError, RecursionError):
+        text = json.dumps(_writable(value, MAX_WRITTEN_DEPTH), ensure_ascii=False, default=str)
+    return text.encode("utf-8", errors="replace")
+
+
 def without_surrogates(value: Any) -> Any:
     """Return the JSON value with pairs of surrogates joined and lone ones replaced by U+FFFD.
 
@@ -45,6 +60,20 @@ def without_surrogates(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_surrogates(each) for each in value]
     return value
+
+
+def _writable(value: object, depth: int) -> object:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case Mapping() if depth > 0:
+            return {str(name): _writable(inner, depth - 1) for name, inner in value.items()}
+        case list() | tuple() if depth > 0:
+            return [_writable(inner, depth - 1) for inner in value]
+        case Mapping() | list() | tuple():
+            return "[nested too deeply]"
+        case _:
+            return value
 
 
 def _is_deep(value: Any) -> bool:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from hooks.cli.payload_from_json import PayloadError, payload_from_json
 from hooks.cli.list import list_hooks
+from hooks.cli.payload_from_json import PayloadError, payload_from_json
 from hooks.cli.run import HookOptions, HookWorld, run_hooks
 from hooks.config.config import HookLayer
 from hooks.config.spec import HookSource
