@@ -13,7 +13,7 @@ from tui.ports.command_screen import CommandScreen
 
 if TYPE_CHECKING:
     # Nothing of a command is imported before the first `/` is typed.
-    from agent.commands.results import CommandResult
+    from agent.commands.command_results import CommandResult
     from agent.commands.spec import Command
     from tui.editing.text_buffer import TextBuffer
 
@@ -36,7 +36,7 @@ class PanelModule(Protocol):
 async def run_command(text: str, screen: CommandScreen) -> None:
     """Do what a line that begins with `/` asks for; what is no command is sent as it is."""
     # With the first command, not with the first frame.
-    from agent.commands.registry import split_command
+    from agent.commands.command_registry import split_command
     from agent.errors import AgentError
 
     parts = split_command(text)
@@ -82,7 +82,7 @@ async def open_panel(name: str, argument: str, screen: CommandScreen) -> None:
 
 async def act_on(result: CommandResult, screen: CommandScreen) -> None:
     """Do what a local command asks for."""
-    from agent.commands import results
+    from agent.commands import command_results as results
 
     match result:
         case results.ShowText(text, level, is_about_screen):

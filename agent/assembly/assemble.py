@@ -36,7 +36,7 @@ from agent.loop.loop_ports import LoopPorts
 from agent.memory.extractor import FactExtractor
 from agent.model.endpoint import ModelSetup
 from agent.options import RunOptions
-from agent.permission_config.context import Grants
+from agent.permission_config.permission_context import Grants
 from agent.permission_config.rule_changes import RuleChanges
 from agent.session.checkpoints.checkpoint import Checkpoints
 from agent.session.resume import ResumedConversation

@@ -11,10 +11,10 @@ from msgspec import Struct
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts, Shared
+from agent.commands.command_registry import CommandRegistry
 from agent.commands.expand import Expander, Surround, TemplateRunner
-from agent.commands.registry import CommandRegistry
 from agent.commands.skill_hooks import SkillHooks
-from agent.commands.skills import Skills
+from agent.commands.skill_loader import Skills
 from agent.commands.sources.command_files import CustomCommands
 from agent.commands.sources.discover import CommandFinder
 from agent.commands.sources.folders import CommandPlaces

@@ -18,7 +18,7 @@ from agent.assembly.recording import Recording
 from agent.assembly.start_context import StartContext
 from agent.assembly.tool_setup import ToolParts
 from agent.assembly.wiring import LateParts, Shared
-from agent.commands.context import CommandContext
+from agent.commands.command_context import CommandContext
 from agent.commands.service import CommandService
 from agent.conversation.conversation import Conversation
 from agent.conversation.conversation_ports import ConversationParts

@@ -15,8 +15,8 @@ from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts, Shared
 from agent.conversation.settings_reload import LiveSettings
 from agent.permission_config.contenders import PermissionContenders, is_auto_available
-from agent.permission_config.context import Grants, PermissionSetup
 from agent.permission_config.hook_head_start import HeadStart
+from agent.permission_config.permission_context import Grants, PermissionSetup
 from agent.permission_config.rule_changes import RuleChanges
 from hooks.contender import HookContender
 from permissions.decision import Decision

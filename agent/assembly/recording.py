@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.start_context import StartContext
-from agent.session.recorder import SessionRecorder
+from agent.session.session_recorder import SessionRecorder
 from permissions.base.text.redactor import Redactor, secrets_of
 
 

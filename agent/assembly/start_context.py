@@ -27,13 +27,13 @@ from agent.observe.observer import CONTENT_VARIABLE, Observer, wants_content
 from agent.observe.otel import missing_packages
 from agent.options import RunOptions
 from agent.permission_config.contenders import is_auto_available
-from agent.permission_config.context import PermissionSetup, permission_setup
+from agent.permission_config.permission_context import PermissionSetup, permission_setup
 from agent.prompt.git import read_branch
 from agent.session.checkpoints.checkpoint import Checkpoints
 from agent.session.checkpoints.worktree import Worktree
 from agent.session.prefix_binding import bound
-from agent.session.recorder import SessionRecorder
 from agent.session.resume import ResumedConversation
+from agent.session.session_recorder import SessionRecorder
 from agent.session.store import Session
 from agent.settings.load import Settings
 from agent.tools.registry import ToolRegistry

@@ -1,4 +1,5 @@
 """Commands of the user: `/name` at the start of a prompt.
 
-Next: `agent.commands.spec` (what a command is), `agent.commands.registry` (where they come from).
+Next: `agent.commands.spec` (what a command is), `agent.commands.command_registry` (where they come
+from).
 """

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from agent.commands.registry import CommandRegistry, split_command
+from agent.commands.command_registry import CommandRegistry, split_command
 from agent.commands.table import BUILTIN_COMMANDS
 
 _KEY: Final = "ANTHROPIC_API_KEY, or apiKeyHelper in your settings, says who pays."

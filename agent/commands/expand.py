@@ -14,12 +14,12 @@ from msgspec import Struct
 
 from agent.abort import AbortController, AbortSignal
 from agent.commands.arguments import Arguments, substitute, uses_arguments
+from agent.commands.command_registry import CommandRegistry, split_command
 from agent.commands.errors import CommandError
-from agent.commands.registry import CommandRegistry, split_command
-from agent.commands.shell_output import run_shell_part
 from agent.commands.skill_hooks import SkillHooks
 from agent.commands.spec import PromptCommand, Template
 from agent.commands.template import ShellPart, parse_template
+from agent.commands.template_shell import run_shell_part
 from agent.commands.turn_scope import TurnScope
 from agent.events import Notice
 from agent.files.mentions import MentionReader

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from agent.commands import results
+from agent.commands import command_results as results
 from agent.commands.advice import advice_on
-from agent.commands.registry import split_command
+from agent.commands.command_registry import split_command
 from agent.commands.service import CommandService
 from agent.commands.spec import LocalCommand
 from agent.errors import AgentError

@@ -8,9 +8,9 @@ from typing import Protocol, cast
 
 from msgspec import Struct
 
-from agent.commands.context import CommandContext
-from agent.commands.registry import CommandRegistry
-from agent.commands.results import CommandResult
+from agent.commands.command_context import CommandContext
+from agent.commands.command_registry import CommandRegistry
+from agent.commands.command_results import CommandResult
 from agent.commands.sources.command_files import CustomCommands
 from agent.commands.spec import LocalCommand
 from agent.files.file_index import FileIndex

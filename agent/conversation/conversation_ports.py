@@ -35,7 +35,7 @@ DEFAULT_MAX_TURNS_HEADLESS: Final = 50
 
 
 class Recorder(Protocol):
-    """Keeps the conversation on disk; `agent.session.recorder` implements it."""
+    """Keeps the conversation on disk; `agent.session.session_recorder` implements it."""
 
     @property
     def session_id(self) -> str:

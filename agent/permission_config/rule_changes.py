@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.permission_config.context import stripped_note
+from agent.permission_config.permission_context import stripped_note
 from permissions.gate import PermissionGate
 from permissions.mode import Mode
 from permissions.rule import RuleText

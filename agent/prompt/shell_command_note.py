@@ -1,6 +1,7 @@
 """A shell command that the user ran with `!`: how the model is told of it, and how users are.
 
-Next: `tui.prompt.bang_command` (runs it), `agent.session.archive.export` (writes it for readers).
+Next: `tui.prompt.bang_command` (runs it), `agent.session.archive.transcript_export` (writes it for
+readers).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from agent.commands.context import CommandContext, CommandSession
+from agent.commands.command_context import CommandContext, CommandSession
 from agent.events import Usage
 from agent.prompt.git import read_branch
 from agent.prompt.git_remote import read_remote, read_worktree

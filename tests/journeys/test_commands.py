@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.commands.results import ShowText
+from agent.commands.command_results import ShowText
 from agent.commands.spec import LocalCommand
 from agent.events import AgentEvent, MessageCommitted, Notice
 from agent.model.scripted.scenario import Text, ToolCall, Turn

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent.commands.builtin import cost as cost_command
-from agent.commands.results import ShowText
+from agent.commands.command_results import ShowText
 from agent.events import Compacted, UsageUpdate
 from agent.model.scripted.faults import Status
 from agent.model.scripted.record import RecordedRequest

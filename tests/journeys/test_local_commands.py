@@ -7,7 +7,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from agent.commands.results import (
+from agent.commands.command_results import (
     ClearConversation,
     CommandResult,
     CopyText,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.permission_config.context import Grants
+from agent.permission_config.permission_context import Grants
 from agent.settings.load import load_settings
 from permissions.context import PermissionContext
 from permissions.gate import PermissionGate

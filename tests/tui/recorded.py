@@ -10,8 +10,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from agent.commands.context import CommandContext
-from agent.commands.registry import CommandRegistry
+from agent.commands.command_context import CommandContext
+from agent.commands.command_registry import CommandRegistry
 from agent.commands.service import CommandService
 from agent.commands.sources.command_files import CustomCommands
 from agent.commands.sources.discover import CommandFinder

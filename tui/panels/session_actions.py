@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from agent.commands.context import CommandContext
+from agent.commands.command_context import CommandContext
 from agent.errors import SessionError
-from agent.session.archive.export import ExportFormat, export
-from agent.session.archive.index import MARK_END, MARK_START, Hit, search_all
+from agent.session.archive.session_index import MARK_END, MARK_START, Hit, search_all
 from agent.session.archive.summaries import SessionSummary
+from agent.session.archive.transcript_export import ExportFormat, export
 from agent.session.store import SessionStore
 from agent.settings.locations import expand_home
 from tui.panels.line_entry import LineEntry

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from agent.commands.registry import CommandRegistry
+    from agent.commands.command_registry import CommandRegistry
     from agent.commands.service import CommandService
     from agent.history import HistoryPart
     from agent.messages import Message

@@ -17,7 +17,7 @@ from tui.prompt.prompt_history import PromptHistory
 from tui.prompt.word_completion import Completion, candidates, complete, complete_shell, mentioned
 
 if TYPE_CHECKING:
-    from agent.commands.registry import CommandRegistry
+    from agent.commands.command_registry import CommandRegistry
 
 
 class PromptCompletions:

@@ -12,7 +12,7 @@ from agent.files.mention_text import mention_of, unquoted
 
 if TYPE_CHECKING:
     # Nothing of a command is imported before the first `/` is typed.
-    from agent.commands.registry import CommandRegistry
+    from agent.commands.command_registry import CommandRegistry
 
 CompletionKind = Literal["command", "file", "shell"]
 

@@ -15,7 +15,7 @@ from tui.ports.command_screen import AnswerT, AsksFor, CommandScreen
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from agent.commands.registry import CommandRegistry
+    from agent.commands.command_registry import CommandRegistry
     from agent.commands.service import CommandService
     from agent.events import AgentEvent
     from agent.history import HistoryPart

@@ -6,8 +6,8 @@ import os
 
 from msgspec.structs import replace
 
-from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, ShowText
+from agent.commands.command_context import CommandContext
+from agent.commands.command_results import CommandResult, ShowText
 from agent.settings.locations import expand_home
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, ShowText
+from agent.commands.command_context import CommandContext
+from agent.commands.command_results import CommandResult, ShowText
 from agent.subagents.subagent import READ_ONLY_TYPES, READ_TOOLS
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, OpenSession, ShowText
+from agent.commands.command_context import CommandContext
+from agent.commands.command_results import CommandResult, OpenSession, ShowText
 from agent.commands.session_title import title_of
 from agent.session.records import DraftRecord, to_json
 from agent.session.store import SessionStore

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, CopyText, OpenPanel, ShowText
+from agent.commands.command_context import CommandContext
+from agent.commands.command_results import CommandResult, CopyText, OpenPanel, ShowText
 from agent.errors import SessionError
 from agent.messages import Message
 from permissions.base.text.code_blocks import code_blocks

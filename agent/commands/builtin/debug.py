@@ -6,8 +6,8 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, ShowText
+from agent.commands.command_context import CommandContext
+from agent.commands.command_results import CommandResult, ShowText
 from agent.observe.debug_log import debug_path
 from permissions.base.text.sanitize import sanitize
 

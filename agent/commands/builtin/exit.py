@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, Leave
+from agent.commands.command_context import CommandContext
+from agent.commands.command_results import CommandResult, Leave
 
 
 async def call(_arguments: str, _context: CommandContext) -> CommandResult:

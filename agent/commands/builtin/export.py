@@ -6,10 +6,10 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, CopyText, ShowText
+from agent.commands.command_context import CommandContext
+from agent.commands.command_results import CommandResult, CopyText, ShowText
 from agent.errors import SessionError
-from agent.session.archive.export import ExportFormat, export
+from agent.session.archive.transcript_export import ExportFormat, export
 from agent.settings.locations import expand_home
 
 _FORMS: Final[dict[str, ExportFormat]] = {".json": "json", ".html": "html", ".htm": "html"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, EditFile, ShowText
+from agent.commands.command_context import CommandContext
+from agent.commands.command_results import CommandResult, EditFile, ShowText
 from permissions.base.files.private_file import write_private
 from permissions.explain.explain_decision import home_relative
 

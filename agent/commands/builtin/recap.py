@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, ShowText
+from agent.commands.command_context import CommandContext
+from agent.commands.command_results import CommandResult, ShowText
 
 QUESTION: Final = (
     "The person comes back after a while. Say in at most six short lines where this conversation "

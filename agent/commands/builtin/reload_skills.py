@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agent.commands.builtin.skills import describe
-from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, ShowText
+from agent.commands.command_context import CommandContext
+from agent.commands.command_results import CommandResult, ShowText
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:

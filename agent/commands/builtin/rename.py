@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, Renamed, ShowText
+from agent.commands.command_context import CommandContext
+from agent.commands.command_results import CommandResult, Renamed, ShowText
 from agent.commands.session_title import title_of
 
 

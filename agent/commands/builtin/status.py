@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, ShowText
+from agent.commands.command_context import CommandContext
+from agent.commands.command_results import CommandResult, ShowText
 from agent.settings.start_notices import told
 from agent.settings.trust import TrustState
 from permissions.explain.explain_decision import place_relative

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from agent.commands.context import CommandContext
-from agent.commands.results import CommandResult, ShowText
+from agent.commands.command_context import CommandContext
+from agent.commands.command_results import CommandResult, ShowText
 from agent.settings.change import set_value
 
 

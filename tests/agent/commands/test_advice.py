@@ -8,7 +8,7 @@ import pytest
 
 from agent.commands import advice
 from agent.commands.advice import advice_on
-from agent.commands.registry import CommandRegistry
+from agent.commands.command_registry import CommandRegistry
 from agent.commands.spec import Surface
 from agent.commands.table import BUILTIN_COMMANDS
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from agent.conversation.settings_reload import Approve, LiveSettings
 from agent.hook_events.config import hook_config
 from agent.permission_config.contenders import PermissionContenders, is_auto_available
-from agent.permission_config.context import Grants, permission_setup
+from agent.permission_config.permission_context import Grants, permission_setup
 from agent.settings.load import Settings, load_settings
 from agent.settings.watch import reload
 from hooks.config.spec import CallbackHandler, HandlerSpec, HookSource

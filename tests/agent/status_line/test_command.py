@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from agent.commands.context import CommandContext
+from agent.commands.command_context import CommandContext
 from agent.events import Usage
 from agent.prompt.git_remote import read_worktree
 from agent.status_line.command import StatusFacts, display_name, run_status_command, status_input

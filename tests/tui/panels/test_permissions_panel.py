@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from agent.permission_config.context import Grants
+from agent.permission_config.permission_context import Grants
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 from permissions.gate import PermissionGate
 from permissions.mode import Mode

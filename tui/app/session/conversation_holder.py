@@ -13,7 +13,7 @@ from tui.transcript.earlier_pages import EarlierPages
 from tui.transcript.transcript_model import TranscriptModel
 
 if TYPE_CHECKING:
-    from agent.commands.registry import CommandRegistry
+    from agent.commands.command_registry import CommandRegistry
     from agent.commands.service import CommandService
 
 BUSY: Final = "A prompt is still being worked on: press esc to interrupt it, then try again."
@@ -60,7 +60,7 @@ class ConversationHolder:
         if self.commands is not None:
             return self.commands.registry
         # With the first `/`, not with the first frame.
-        from agent.commands.registry import CommandRegistry
+        from agent.commands.command_registry import CommandRegistry
         from agent.commands.spec import Surface
         from agent.commands.table import BUILTIN_COMMANDS
 

@@ -18,7 +18,7 @@ from tui.transcript.transcript_model import TranscriptModel
 from tui.transcript.transcript_widget import TranscriptWidget
 
 if TYPE_CHECKING:
-    from agent.commands.registry import CommandRegistry
+    from agent.commands.command_registry import CommandRegistry
     from agent.commands.service import CommandService
     from agent.history import HistoryPart
     from agent.messages import Message

@@ -16,10 +16,10 @@ from agent.errors import SessionError
 from agent.observe.observer import spans_path
 from agent.observe.span_file import read_spans
 from agent.observe.timeline import render_timeline
-from agent.session.archive.export import ExportFormat, export
 from agent.session.archive.find_by_name import find_session
-from agent.session.archive.index import MARK_END, MARK_START, search_all
+from agent.session.archive.session_index import MARK_END, MARK_START, search_all
 from agent.session.archive.summaries import SessionSummary, summarise
+from agent.session.archive.transcript_export import ExportFormat, export
 from agent.session.repair import RepairReport, check, repair
 from agent.session.store import SessionInfo, SessionStore
 from agent.settings.locations import find_project_root

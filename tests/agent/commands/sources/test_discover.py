@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.commands.command_registry import CommandRegistry, split_command
 from agent.commands.errors import CommandError
-from agent.commands.registry import CommandRegistry, split_command
 from agent.commands.sources.discover import CommandFinder
 from agent.commands.sources.folders import CommandPlaces
 from agent.commands.spec import CommandSource, PromptCommand, Surface

@@ -14,8 +14,8 @@ from agent.messages import (
     tool_results_message,
     user_message,
 )
-from agent.session.archive.export import ExportFormat, export
 from agent.session.archive.summaries import summarise
+from agent.session.archive.transcript_export import ExportFormat, export
 from agent.session.records import (
     CompactionRecord,
     MessageRecord,

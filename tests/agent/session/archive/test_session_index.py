@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.messages import Message, text_block, user_message
-from agent.session.archive.index import MARK_END, MARK_START, Hit, SessionIndex, scan, search_all
+from agent.session.archive.session_index import (
+    MARK_END,
+    MARK_START,
+    Hit,
+    SessionIndex,
+    scan,
+    search_all,
+)
 from agent.session.records import MessageRecord, PromptRecord, TitleRecord, to_json
 from agent.session.store import SessionStore
 

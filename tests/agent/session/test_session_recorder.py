@@ -33,7 +33,7 @@ from agent.messages import (
 )
 from agent.session import resume
 from agent.session.archive.history_pages import PastCall, SessionPages
-from agent.session.recorder import SessionRecorder
+from agent.session.session_recorder import SessionRecorder
 from agent.session.store import Session, SessionStore
 from permissions.base.text.redactor import Redactor
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from agent.abort import AbortSignal
+from agent.commands.command_registry import CommandRegistry
 from agent.commands.errors import CommandError
 from agent.commands.expand import TemplateRunner
-from agent.commands.registry import CommandRegistry
 from agent.commands.skill_hooks import SkillHooks
 from agent.commands.spec import PromptCommand
 from agent.commands.turn_scope import TurnScope

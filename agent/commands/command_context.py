@@ -8,7 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from agent.commands.registry import CommandRegistry
+from agent.commands.command_registry import CommandRegistry
 from agent.commands.sources.command_files import CustomCommands
 from agent.conversation_facts import ConversationFacts
 from agent.events import Usage
