@@ -16,7 +16,11 @@ from msgspec import Struct
 
 from agent.assembly.command_setup import build_commands
 from agent.assembly.context_setup import build_managers
-from agent.assembly.conversation_setup import Parts, build_command_service, build_conversation
+from agent.assembly.conversation_setup import (
+    AssembledParts,
+    build_command_service,
+    build_conversation,
+)
 from agent.assembly.environment import Environment, environment_from, settings_for
 from agent.assembly.hook_setup import build_hooks
 from agent.assembly.loop_setup import build_loop
@@ -29,7 +33,7 @@ from agent.assembly.session_opening import open_session
 from agent.assembly.start_context import CurrentSettings, StartContext, UserPorts
 from agent.assembly.subagent_setup import build_subagents
 from agent.assembly.tool_setup import build_tools
-from agent.assembly.wiring import LateParts, Shared
+from agent.assembly.wiring import LateParts, SharedState
 from agent.commands.service import CommandService
 from agent.conversation.conversation import Conversation
 from agent.loop.loop_ports import LoopPorts
@@ -118,7 +122,7 @@ async def _build(
 ) -> Assembled:
     """Build the parts in the order in which they need each other."""
     start.make_folders()
-    late, shared = LateParts(), Shared()
+    late, shared = LateParts(), SharedState()
     rules = RuleChanges(late.gate, start.user.tell)
     setup = start.permissions()
     hook_session = start.hook_session(setup)
@@ -151,7 +155,7 @@ async def _build(
         tools=tools,
         managers=managers,
     )
-    parts = Parts(
+    parts = AssembledParts(
         model=model,
         recording=recording,
         hooks=hooks,

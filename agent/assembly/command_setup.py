@@ -10,15 +10,15 @@ from msgspec import Struct
 
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.start_context import StartContext
-from agent.assembly.wiring import LateParts, Shared
+from agent.assembly.wiring import LateParts, SharedState
 from agent.commands.command_registry import CommandRegistry
-from agent.commands.expand import Expander, Surround, TemplateRunner
+from agent.commands.expand import Expander, TemplateRunner, TemplateValues
 from agent.commands.skill_hooks import SkillHooks
 from agent.commands.skill_loader import Skills
 from agent.commands.sources.command_files import CustomCommands
 from agent.commands.sources.discover import CommandFinder
-from agent.commands.sources.folders import CommandPlaces
-from agent.commands.sources.frontmatter_cache import FILE, HeadCache
+from agent.commands.sources.folders import CommandLocations
+from agent.commands.sources.frontmatter_cache import FILE, FrontmatterCache
 from agent.commands.spec import Surface
 from agent.commands.table import BUILTIN_COMMANDS
 from agent.commands.turn_scope import TurnScope
@@ -38,7 +38,7 @@ class _Reminders(Protocol):
     def before_prompt(self) -> Sequence[str]: ...
 
 
-class CommandParts(Struct, frozen=True):
+class CommandAssembly(Struct, frozen=True):
     """What commands, skills and mentions are read with."""
 
     custom: CustomCommands
@@ -68,22 +68,22 @@ class CommandParts(Struct, frozen=True):
 def build_commands(
     start: StartContext,
     late: LateParts,
-    shared: Shared,
+    shared: SharedState,
     *,
     model: ModelParts,
     gate: PermissionGate,
     hooks: HookDispatch,
-) -> CommandParts:
+) -> CommandAssembly:
     """Build them, and begin to read command files in the background."""
     settings, is_headless = start.settings, start.options.headless
-    places = CommandPlaces(
+    places = CommandLocations(
         settings.home,
         settings.agent_home,
         settings.project_root,
         with_own=RuleSource.USER in settings.sources,
         with_project=RuleSource.PROJECT in settings.sources,
     )
-    heads = HeadCache(settings.agent_home / FILE)
+    heads = FrontmatterCache(settings.agent_home / FILE)
     custom = late.custom.bind(
         CustomCommands(
             CommandFinder(places, lambda: start.settings.trust, heads),
@@ -96,7 +96,8 @@ def build_commands(
         Surface.HEADLESS if is_headless else Surface.SCREEN,
     )
     runner = TemplateRunner(
-        lambda: late.ports().calls, Surround(start.session.id, settings.project_root, model.effort)
+        lambda: late.ports().calls,
+        TemplateValues(start.session.id, settings.project_root, model.effort),
     )
     mentions = MentionReader(late.services, gate)
     scope = TurnScope(gate, model.used, model.name, model.effort)
@@ -111,7 +112,7 @@ def build_commands(
     async def ready() -> None:
         await asyncio.shield(reading)
 
-    return CommandParts(
+    return CommandAssembly(
         custom,
         registry,
         Skills(registry, runner, mentions, scope, skill_hooks, shared.stream.emit),

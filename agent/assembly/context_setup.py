@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.start_context import StartContext
-from agent.assembly.wiring import Shared
+from agent.assembly.wiring import SharedState
 from agent.conversation.accounting import Accounting
 from agent.conversation.model_selection import ModelInUse
 from agent.events import Usage
@@ -82,7 +82,7 @@ def _is_mid_turn(messages: Sequence[Message]) -> bool:
     return False
 
 
-def build_managers(start: StartContext, shared: Shared, model: ModelParts) -> ContextSetup:
+def build_managers(start: StartContext, shared: SharedState, model: ModelParts) -> ContextSetup:
     """Return what builds the context manager of each agent."""
     return ContextSetup(
         client=model.client,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from agent.assembly.command_setup import CommandParts
+from agent.assembly.command_setup import CommandAssembly
 from agent.assembly.hook_setup import HookParts, StartHooks
 from agent.assembly.loop_setup import LoopParts
 from agent.assembly.model_setup import ModelParts
@@ -17,7 +17,7 @@ from agent.assembly.prompt_setup import PromptParts
 from agent.assembly.recording import Recording
 from agent.assembly.start_context import StartContext
 from agent.assembly.tool_setup import ToolParts
-from agent.assembly.wiring import LateParts, Shared
+from agent.assembly.wiring import LateParts, SharedState
 from agent.commands.command_context import CommandContext
 from agent.commands.service import CommandService
 from agent.conversation.conversation import Conversation
@@ -30,7 +30,7 @@ from agent.prompt.reminders import PromptReminders
 Close = Callable[[], Awaitable[None]]
 
 
-class Parts(Struct, frozen=True, kw_only=True):
+class AssembledParts(Struct, frozen=True, kw_only=True):
     """The parts of one conversation."""
 
     model: ModelParts
@@ -38,13 +38,17 @@ class Parts(Struct, frozen=True, kw_only=True):
     hooks: HookParts
     permissions: PermissionParts
     prompt: PromptParts
-    commands: CommandParts
+    commands: CommandAssembly
     tools: ToolParts
     loop: LoopParts
 
 
 def build_conversation(
-    start: StartContext, late: LateParts, shared: Shared, parts: Parts, on_close: Sequence[Close]
+    start: StartContext,
+    late: LateParts,
+    shared: SharedState,
+    parts: AssembledParts,
+    on_close: Sequence[Close],
 ) -> Conversation:
     """Build the conversation; the endpoint is asked what the model can take."""
     model, dispatch, tools, loop = parts.model, parts.hooks.dispatch, parts.tools, parts.loop
@@ -102,7 +106,11 @@ def build_conversation(
 
 
 def build_command_service(
-    start: StartContext, late: LateParts, shared: Shared, parts: Parts, conversation: Conversation
+    start: StartContext,
+    late: LateParts,
+    shared: SharedState,
+    parts: AssembledParts,
+    conversation: Conversation,
 ) -> CommandService:
     """Build what the user's commands run with."""
     model, dispatch, prompt = parts.model, parts.hooks.dispatch, parts.prompt
@@ -142,7 +150,7 @@ def build_command_service(
 
 
 def _closers(
-    start: StartContext, shared: Shared, parts: Parts, observer: Observer
+    start: StartContext, shared: SharedState, parts: AssembledParts, observer: Observer
 ) -> tuple[Close, ...]:
     """Return what ends with the conversation, in the order of its end."""
     learning = asyncio.ensure_future(parts.model.used.learn_capabilities())

@@ -12,7 +12,7 @@ from msgspec import Struct
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.recording import Recording
 from agent.assembly.start_context import StartContext
-from agent.assembly.wiring import LateParts, Shared
+from agent.assembly.wiring import LateParts, SharedState
 from agent.hook_events.config import hook_config, plugin_hooks
 from agent.hook_events.dispatch import HookDispatch
 from agent.hook_events.file_events import HookSources
@@ -86,7 +86,7 @@ class HookParts(Struct, frozen=True):
 def build_hooks(
     start: StartContext,
     late: LateParts,
-    shared: Shared,
+    shared: SharedState,
     session: HookSession,
     *,
     model: ModelParts,
@@ -121,7 +121,7 @@ def build_hooks(
 
 
 def _listeners(
-    start: StartContext, late: LateParts, shared: Shared, recording: Recording
+    start: StartContext, late: LateParts, shared: SharedState, recording: Recording
 ) -> HookListeners:
     """Return who carries out what hooks ask for."""
 

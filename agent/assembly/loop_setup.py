@@ -6,16 +6,16 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from agent.assembly.command_setup import CommandParts
+from agent.assembly.command_setup import CommandAssembly
 from agent.assembly.context_setup import BuildRequest, ContextSetup, request_builder
 from agent.assembly.hook_setup import HookParts
 from agent.assembly.memory_setup import fact_extractor
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.prompt_setup import PromptParts
 from agent.assembly.recording import Recording
-from agent.assembly.start_context import Prefix, StartContext
+from agent.assembly.start_context import RequestPrefix, StartContext
 from agent.assembly.tool_setup import ToolParts, ended_shells
-from agent.assembly.wiring import LateParts, Shared
+from agent.assembly.wiring import LateParts, SharedState
 from agent.events import Notice
 from agent.hook_events.file_events import HookSources
 from agent.loop.loop_ports import LoopPorts
@@ -32,7 +32,7 @@ class LoopParts(Struct, frozen=True):
     """What the main agent's loop works with."""
 
     ports: LoopPorts
-    prefix: Prefix
+    prefix: RequestPrefix
     request: BuildRequest
     sources: HookSources
     extractor: FactExtractor
@@ -41,14 +41,14 @@ class LoopParts(Struct, frozen=True):
 async def build_loop(
     start: StartContext,
     late: LateParts,
-    shared: Shared,
+    shared: SharedState,
     *,
     model: ModelParts,
     recording: Recording,
     hooks: HookParts,
     gate: PermissionGate,
     prompt: PromptParts,
-    commands: CommandParts,
+    commands: CommandAssembly,
     tools: ToolParts,
     managers: ContextSetup,
 ) -> LoopParts:

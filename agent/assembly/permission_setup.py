@@ -12,10 +12,10 @@ from agent.assembly.hook_setup import HookParts
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.recording import Recording
 from agent.assembly.start_context import StartContext
-from agent.assembly.wiring import LateParts, Shared
+from agent.assembly.wiring import LateParts, SharedState
 from agent.conversation.settings_reload import LiveSettings
 from agent.permission_config.contenders import PermissionContenders, is_auto_available
-from agent.permission_config.hook_head_start import HeadStart
+from agent.permission_config.hook_head_start import HookHeadStart
 from agent.permission_config.permission_context import Grants, PermissionSetup
 from agent.permission_config.rule_changes import RuleChanges
 from hooks.contender import HookContender
@@ -43,7 +43,7 @@ class PermissionParts(Struct, frozen=True, kw_only=True):
 def build_permissions(
     start: StartContext,
     late: LateParts,
-    shared: Shared,
+    shared: SharedState,
     setup: PermissionSetup,
     rules: RuleChanges,
     *,
@@ -123,7 +123,7 @@ def _handler(
     )
     if dialog is None:
         return HeadlessHandler([first, LocalClassifier(evaluation), *classifiers])
-    head_start = HeadStart(first, dialog)
+    head_start = HookHeadStart(first, dialog)
     return InteractiveHandler(
         [head_start.first, LocalClassifier(evaluation), *classifiers, *remote, head_start.second]
     )

@@ -78,7 +78,7 @@ class CurrentSettings:
         self._settings = settings
 
 
-class Prefix(Struct, frozen=True):
+class RequestPrefix(Struct, frozen=True):
     """What every request of a conversation begins with."""
 
     system: tuple[Block, ...]
@@ -174,15 +174,15 @@ class StartContext(Struct, frozen=True, kw_only=True):
 
     async def prefix(
         self, system: tuple[Block, ...], registry: ToolRegistry, recorder: SessionRecorder
-    ) -> Prefix:
+    ) -> RequestPrefix:
         """Return the system prompt to send and the messages to continue from, both recorded."""
         own = self.options.system_prompt or self.options.append_system_prompt
         prefix, changed = bound(system, registry.to_wire(), self.resumed, keeps_own=bool(own))
         await recorder.system(prefix.system, prefix.digest)
         if changed is None or self.resumed is None:
-            return Prefix(prefix.system, self.resumed)
+            return RequestPrefix(prefix.system, self.resumed)
         await recorder.rewound(changed[-1].uid if changed else None, changed)
-        return Prefix(prefix.system, replace(self.resumed, messages=changed))
+        return RequestPrefix(prefix.system, replace(self.resumed, messages=changed))
 
     def permissions(self) -> PermissionSetup:
         """Return rules and mode, with what a resumed session was granted."""

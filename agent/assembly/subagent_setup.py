@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from agent.assembly.context_setup import ContextSetup, request_builder
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.prompt_setup import PromptParts
-from agent.assembly.wiring import LateParts, Shared
+from agent.assembly.wiring import LateParts, SharedState
 from agent.conversation.model_selection import ModelInUse
 from agent.hook_events.dispatch import HookDispatch
 from agent.hook_events.path_instructions import PathInstructions
@@ -36,7 +36,7 @@ _PROMPT: Final = (
 
 def build_subagents(
     late: LateParts,
-    shared: Shared,
+    shared: SharedState,
     model: ModelParts,
     dispatch: HookDispatch,
     prompt: PromptParts,

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.start_context import StartContext
-from agent.assembly.wiring import LateParts, Shared
+from agent.assembly.wiring import LateParts, SharedState
 from agent.permission_config.tool_scope import WorkingDirectories
 from agent.session.checkpoints.checkpoint import Checkpoints
 from agent.tools.deferred import DeferredTools
@@ -35,7 +35,7 @@ class ToolParts(Struct, frozen=True):
 def build_tools(
     start: StartContext,
     late: LateParts,
-    shared: Shared,
+    shared: SharedState,
     *,
     model: ModelParts,
     gate: PermissionGate,

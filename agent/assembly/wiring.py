@@ -49,7 +49,7 @@ class LateParts(Struct, frozen=True):
         return [message.text for message in self.conversation().prompts]
 
 
-class Shared(Struct, frozen=True):
+class SharedState(Struct, frozen=True):
     """The state that several parts of one conversation read and change."""
 
     queue: list[Prompt] = field(default_factory=list)

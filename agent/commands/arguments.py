@@ -23,7 +23,7 @@ _PLACEHOLDER: Final = re.compile(
 )
 
 
-class Arguments(Struct, frozen=True):
+class CommandArguments(Struct, frozen=True):
     """What the user typed behind a command's name."""
 
     text: str
@@ -53,7 +53,7 @@ def uses_arguments(template: str, names: Sequence[str] = ()) -> bool:
     return any(_is_argument(match, names) for match in _PLACEHOLDER.finditer(template))
 
 
-def substitute(template: str, arguments: Arguments) -> str:
+def substitute(template: str, arguments: CommandArguments) -> str:
     """Return the template with every placeholder replaced once; values are never read again."""
     words = arguments.words
     places = {name: place for place, name in enumerate(arguments.names)}

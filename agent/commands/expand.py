@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from agent.abort import AbortController, AbortSignal
-from agent.commands.arguments import Arguments, substitute, uses_arguments
+from agent.commands.arguments import CommandArguments, substitute, uses_arguments
 from agent.commands.command_registry import CommandRegistry, split_command
-from agent.commands.errors import CommandError
 from agent.commands.skill_hooks import SkillHooks
-from agent.commands.spec import PromptCommand, Template
+from agent.commands.spec import CommandError, PromptCommand, Template
 from agent.commands.template import ShellPart, parse_template
 from agent.commands.template_shell import run_shell_part
 from agent.commands.turn_scope import TurnScope
@@ -33,7 +32,7 @@ from agent.user_prompt import Prompt
 MAX_TEXT_CHARS: Final = 200_000
 
 
-class Surround(Struct, frozen=True):
+class TemplateValues(Struct, frozen=True):
     """Values that templates may name."""
 
     session_id: str
@@ -54,7 +53,7 @@ class TemplateText(Struct, frozen=True):
 class TemplateRunner:
     """Turns templates into text: arguments, commands, variables."""
 
-    def __init__(self, calls: Callable[[], CallPorts], surround: Surround) -> None:
+    def __init__(self, calls: Callable[[], CallPorts], surround: TemplateValues) -> None:
         """`calls` are the ports that Bash calls of the conversation use."""
         self._calls = calls
         self._surround = surround
@@ -63,7 +62,7 @@ class TemplateRunner:
         self, template: Template, arguments: str, events: TurnEvents, abort: AbortSignal
     ) -> TemplateText:
         """Return the text; the events of commands inside it go to `events`."""
-        given = Arguments(
+        given = CommandArguments(
             arguments, template.argument_names, template.first_argument, self._variables(template)
         )
         pieces: list[str] = []

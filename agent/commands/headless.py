@@ -12,14 +12,14 @@ from agent.commands.spec import LocalCommand
 from agent.errors import AgentError
 
 
-class Said(Struct, frozen=True):
+class CommandReply(Struct, frozen=True):
     """What a command has to say; the model hears nothing of it."""
 
     text: str
     is_error: bool = False
 
 
-async def say_command(text: str, center: CommandService) -> Said | None:
+async def say_command(text: str, center: CommandService) -> CommandReply | None:
     """Run a local command and return what it says; None for what goes to the model."""
     parts = split_command(text)
     if parts is None:
@@ -28,22 +28,24 @@ async def say_command(text: str, center: CommandService) -> Said | None:
     command = center.registry.find(parts[0])
     if command is None:
         advice = advice_on(text, center.registry, center.custom.waiting)
-        return Said(advice, is_error=True) if advice is not None else None
+        return CommandReply(advice, is_error=True) if advice is not None else None
     if not isinstance(command, LocalCommand):
         return None
     name = command.meta.name
     try:
         result = await center.run_local(command, parts[1])
     except AgentError as error:
-        return Said(str(error), is_error=True)
+        return CommandReply(str(error), is_error=True)
     except OSError as error:
-        return Said(f"/{name}: {error.strerror or error}", is_error=True)
+        return CommandReply(f"/{name}: {error.strerror or error}", is_error=True)
     match result:
         case results.ShowText(said, level):
-            return Said(said, is_error=level == "warning")
+            return CommandReply(said, is_error=level == "warning")
         case results.CopyText(copied, _):
-            return Said(copied)
+            return CommandReply(copied)
         case results.Renamed(title):
-            return Said(f"This session is named {title!r}.")
+            return CommandReply(f"This session is named {title!r}.")
         case _:
-            return Said(f"/{name} needs the screen: start agent-tui without -p.", is_error=True)
+            return CommandReply(
+                f"/{name} needs the screen: start agent-tui without -p.", is_error=True
+            )

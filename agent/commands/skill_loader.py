@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from agent.abort import AbortSignal
 from agent.commands.command_registry import CommandRegistry
-from agent.commands.errors import CommandError
 from agent.commands.expand import TemplateRunner
 from agent.commands.skill_hooks import SkillHooks
-from agent.commands.spec import PromptCommand
+from agent.commands.spec import CommandError, PromptCommand
 from agent.commands.turn_scope import TurnScope
 from agent.files.mentions import MentionReader
 from agent.messages import text_block

@@ -14,6 +14,12 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
+from agent.errors import AgentError
+
+
+class CommandError(AgentError):
+    """A command cannot be run; the text says why and what to do."""
+
 
 class CommandSource(StrEnum):
     """Where a command comes from, as shown to users and told to hooks."""

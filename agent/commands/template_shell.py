@@ -14,7 +14,7 @@ from agent.tools.call import CallOutcome, CallPorts
 from agent.tools.lifecycle import run_call
 
 
-class ShellOutput(Struct, frozen=True):
+class TemplateOutput(Struct, frozen=True):
     """How one command of a template ended."""
 
     text: str
@@ -24,7 +24,7 @@ class ShellOutput(Struct, frozen=True):
 
 async def run_shell_part(
     command: str, ports: CallPorts, events: TurnEvents, abort: AbortSignal
-) -> ShellOutput:
+) -> TemplateOutput:
     """Run a command as a Bash call and return its output; rules, hooks and the user are asked.
 
     The call is no part of the history: the model sees its output inside the command's text.
@@ -33,7 +33,7 @@ async def run_shell_part(
     return _output(await run_call(call, replace(ports, recorder=None), events, abort))
 
 
-def _output(outcome: CallOutcome) -> ShellOutput:
+def _output(outcome: CallOutcome) -> TemplateOutput:
     content = outcome.block.get("content", "")
     text = (
         content
@@ -41,5 +41,5 @@ def _output(outcome: CallOutcome) -> ShellOutput:
         else "\n".join(str(block.get("text", "")) for block in content)
     )
     if outcome.outcome in {"ok", "failed"}:
-        return ShellOutput(text)
-    return ShellOutput("", text)
+        return TemplateOutput(text)
+    return TemplateOutput("", text)

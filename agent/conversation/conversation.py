@@ -35,7 +35,7 @@ from permissions.base.process.background_tasks import BackgroundTasks
 from permissions.mode import Mode
 
 if TYPE_CHECKING:
-    from agent.session.checkpoints.checkpoint import Preview, Restored
+    from agent.session.checkpoints.checkpoint import Preview, RestoreResult
 
 _NO_COMPACTION: Final = "Nothing can be compacted right now."
 
@@ -335,7 +335,7 @@ class Conversation(ConversationView):
 
     async def restore_files(
         self, turn_id: str, paths: Iterable[Path] | None = None
-    ) -> Restored | None:
+    ) -> RestoreResult | None:
         """Put files back as they were before a turn; `redo_id` of the result takes it back.
 
         Raises:

@@ -20,7 +20,7 @@ from agent.prompt.shell_command_note import as_typed
 from agent.session.rewind import RewindPoint, history_before, rewind_points
 
 if TYPE_CHECKING:
-    from agent.session.checkpoints.checkpoint import Checkpoints, Preview, Restored
+    from agent.session.checkpoints.checkpoint import Checkpoints, Preview, RestoreResult
 
 _BELONG_TO_PROMPT = frozenset({"reminder", "hook", "interruption"})
 _BUSY = "Interrupt first: a prompt is being worked on."
@@ -62,7 +62,7 @@ class Rewinding:
 
     async def restore_files(
         self, turn_id: str, paths: Iterable[Path] | None = None
-    ) -> Restored | None:
+    ) -> RestoreResult | None:
         """Put files back as they were before a turn; `redo_id` of the result takes it back.
 
         Raises:

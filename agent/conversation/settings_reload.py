@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from agent.hook_events.config import hook_config
 from agent.permission_config.contenders import is_auto_available
 from agent.settings.load import Settings
-from agent.settings.watch import KeptLastGood, Reloaded, SettingsChange, reload, watch_settings
+from agent.settings.watch import Reloaded, ReloadFailed, SettingsChange, reload, watch_settings
 from hooks.config.config import HookConfig
 from hooks.config.spec import HookSource
 from hooks.runner import HookRunner
@@ -113,7 +113,7 @@ class LiveSettings:
         self._stamps = _stamps(self._settings.watched)
         change = await asyncio.to_thread(reload, self._settings, self._load, tuple(files))
         match change:
-            case KeptLastGood(_, problem):
+            case ReloadFailed(_, problem):
                 is_known = problem == self._problem
             case Reloaded(_, current, _):
                 is_known = current == self._refused or (
@@ -171,7 +171,7 @@ class LiveSettings:
     def apply(self, change: SettingsChange) -> None:
         """Make a change count, or say why it does not."""
         match change:
-            case KeptLastGood(_, problem):
+            case ReloadFailed(_, problem):
                 self._problem = problem
                 kept = "what counted before goes on to count"
                 self._tell(f"Settings changed but cannot be used, {kept}: {problem}", "warning")

@@ -14,7 +14,7 @@ HEAD_START_S: Final = 0.25
 """Longer than most programs take to answer, shorter than a user takes to wonder."""
 
 
-class HeadStart:
+class HookHeadStart:
     """Two contenders of one race: `second` holds back while `first` is at it, but not for long.
 
     Where `first` has nothing to say, or may not answer, `second` does not wait.
@@ -72,5 +72,5 @@ class _Second:
 
 if TYPE_CHECKING:
 
-    def _proves(start: HeadStart) -> tuple[Contender, Contender]:
+    def _proves(start: HookHeadStart) -> tuple[Contender, Contender]:
         return start.first, start.second

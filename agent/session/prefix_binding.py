@@ -17,7 +17,7 @@ from agent.messages import Block, Message
 from agent.session.resume import ResumedConversation
 
 
-class Prefix(Struct, frozen=True):
+class BoundPrefix(Struct, frozen=True):
     """What goes before the messages of a conversation."""
 
     system: tuple[Block, ...]
@@ -37,7 +37,7 @@ def bound(
     resumed: ResumedConversation | None,
     *,
     keeps_own: bool,
-) -> tuple[Prefix, tuple[Message, ...] | None]:
+) -> tuple[BoundPrefix, tuple[Message, ...] | None]:
     """Return the prefix to send, and the messages to go on with if they are not those resumed.
 
     Args:
@@ -47,12 +47,12 @@ def bound(
         keeps_own: the user asked for a prompt of their own at this start.
     """
     if resumed is None:
-        return Prefix(system, digest_of(system, tools)), None
+        return BoundPrefix(system, digest_of(system, tools)), None
     candidates = [system] if keeps_own or not resumed.system else [resumed.system, system]
     for candidate in candidates:
         digest = digest_of(candidate, tools)
         if digest == resumed.prefix_digest:
-            return Prefix(candidate, digest), None
+            return BoundPrefix(candidate, digest), None
     changed = drop_thinking(resumed.messages)
-    prefix = Prefix(system, digest_of(system, tools))
+    prefix = BoundPrefix(system, digest_of(system, tools))
     return prefix, None if changed == resumed.messages else changed

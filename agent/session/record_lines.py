@@ -36,7 +36,7 @@ class Line(Struct, frozen=True):
     """Where the line starts in the file, in bytes."""
 
 
-class BadLine(Struct, frozen=True):
+class DamagedLine(Struct, frozen=True):
     """A line that is not what was written: damaged, or not ours."""
 
     offset: int
@@ -69,19 +69,19 @@ def encode(
     return b"".join((_PREFIX, _checksum(body[1:]), b'",', body[1:], b"\n"))
 
 
-def decode(raw: bytes, offset: int) -> Line | BadLine:
+def decode(raw: bytes, offset: int) -> Line | DamagedLine:
     """Verify and parse one line, given without its newline."""
     body = raw[_BODY_AT:]
     if not raw.startswith(_PREFIX) or raw[len(_PREFIX) : _BODY_AT] != _checksum(body) + b'",':
-        return BadLine(offset, len(raw), "checksum")
+        return DamagedLine(offset, len(raw), "checksum")
     try:
         data = json.loads(b"{" + body)
         return Line(int(data["seq"]), str(data["at"]), int(data["v"]), data, offset)
     except (ValueError, KeyError, TypeError, RecursionError):
-        return BadLine(offset, len(raw), "not a record")
+        return DamagedLine(offset, len(raw), "not a record")
 
 
-def read_forwards(path: Path, *, start: int = 0) -> Iterator[Line | BadLine]:
+def read_forwards(path: Path, *, start: int = 0) -> Iterator[Line | DamagedLine]:
     """Yield the lines from a line's offset on, one at a time. Raises OSError."""
     with path.open("rb") as stream:
         stream.seek(start)
@@ -90,11 +90,11 @@ def read_forwards(path: Path, *, start: int = 0) -> Iterator[Line | BadLine]:
             if raw.endswith(b"\n"):
                 yield decode(raw[:-1], offset)
             else:
-                yield BadLine(offset, len(raw), "torn")
+                yield DamagedLine(offset, len(raw), "torn")
             offset += len(raw)
 
 
-def read_backwards(path: Path, *, end: int | None = None) -> Iterator[Line | BadLine]:
+def read_backwards(path: Path, *, end: int | None = None) -> Iterator[Line | DamagedLine]:
     """Yield the lines before `end` (a line's offset, or the end of the file), last one first.
 
     Holds no more than one line and one block. Raises OSError.
@@ -104,7 +104,7 @@ def read_backwards(path: Path, *, end: int | None = None) -> Iterator[Line | Bad
         yield from _backwards(stream, size if end is None else min(end, size))
 
 
-def _backwards(stream: BinaryIO, end: int) -> Iterator[Line | BadLine]:
+def _backwards(stream: BinaryIO, end: int) -> Iterator[Line | DamagedLine]:
     position = end
     pieces: list[bytes] = []  # of the line that reaches into the block before, last piece first
     is_last = True
@@ -128,11 +128,11 @@ def _backwards(stream: BinaryIO, end: int) -> Iterator[Line | BadLine]:
             yield found
 
 
-def _finish(pieces: list[bytes], offset: int, is_last: bool) -> Line | BadLine | None:
+def _finish(pieces: list[bytes], offset: int, is_last: bool) -> Line | DamagedLine | None:
     raw = b"".join(reversed(pieces))
     if is_last:
         # What follows the last newline: nothing in a whole file.
-        return BadLine(offset, len(raw), "torn") if raw else None
+        return DamagedLine(offset, len(raw), "torn") if raw else None
     return decode(raw, offset)
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.errors import SessionError
-from agent.session.record_lines import BadLine, Line, read_forwards
+from agent.session.record_lines import DamagedLine, Line, read_forwards
 from agent.session.records import SessionHeader, UnreadableRecord, from_json, to_json
 from agent.session.store import SessionStore
 from agent.session.transcript import Transcript, lock_path
@@ -43,9 +43,9 @@ def check(session_id: str, path: Path) -> RepairReport:
     try:
         for found in read_forwards(path):
             match found:
-                case BadLine(reason="torn"):
+                case DamagedLine(reason="torn"):
                     torn = found.length
-                case BadLine():
+                case DamagedLine():
                     damaged += 1
                 case Line():
                     try:

@@ -16,7 +16,13 @@ from agent.display import TodoItem
 from agent.errors import SessionError
 from agent.events import Usage
 from agent.messages import Block, Message
-from agent.session.record_lines import FORMAT_VERSION, BadLine, Line, read_backwards, read_forwards
+from agent.session.record_lines import (
+    FORMAT_VERSION,
+    DamagedLine,
+    Line,
+    read_backwards,
+    read_forwards,
+)
 from agent.session.records import (
     LAST_ONE_COUNTS,
     CompactionRecord,
@@ -40,7 +46,7 @@ from agent.session.records import (
     from_json,
 )
 from agent.session.replay import Replay
-from agent.session.validity import Gap, Repaired, make_valid
+from agent.session.validity import Gap, RepairedHistory, make_valid
 
 _TODO_STATUS: Final = {
     "pending": "pending",
@@ -121,8 +127,8 @@ def header_of(path: Path) -> SessionHeader | None:
     return record if isinstance(record, SessionHeader) else None
 
 
-def _record(found: Line | BadLine) -> Record | None:
-    if isinstance(found, BadLine):
+def _record(found: Line | DamagedLine) -> Record | None:
+    if isinstance(found, DamagedLine):
         return None
     try:
         return from_json(found.data)
@@ -154,7 +160,7 @@ class _Rebuild:
         """Yield records from the end back to the last place that needs nothing before it."""
         next_seq: int | None = None
         for found in read_backwards(self._path):
-            if isinstance(found, BadLine):
+            if isinstance(found, DamagedLine):
                 if found.reason == "torn":
                     self._torn_bytes = found.length
                 else:
@@ -205,7 +211,7 @@ class _Rebuild:
             case _:
                 return True
 
-    def _result(self, repaired: Repaired) -> ResumedConversation:
+    def _result(self, repaired: RepairedHistory) -> ResumedConversation:
         usage = self._latest(UsageRecord) or UsageRecord(Usage(), 0.0, 0)
         grants = self._latest(GrantsRecord)
         mode = self._latest(ModeRecord)
@@ -250,7 +256,7 @@ class _Rebuild:
             return "when the copy was made"
         return "when the program ended"
 
-    def _notes(self, repaired: Repaired, when: str) -> Iterator[str]:
+    def _notes(self, repaired: RepairedHistory, when: str) -> Iterator[str]:
         if self._torn_bytes:
             yield f"The last record was cut off ({self._torn_bytes:,} bytes) and is left out."
         if self._damaged:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from agent.errors import SessionError
 from agent.messages import Message
 from agent.prompt.shell_command_note import as_typed
-from agent.session.record_lines import BadLine, Line, read_forwards
+from agent.session.record_lines import DamagedLine, Line, read_forwards
 from agent.session.records import (
     CompactionRecord,
     MessageRecord,
@@ -103,7 +103,7 @@ def history_before(path: Path, message_uid: str) -> tuple[Message, ...]:
                 return make_valid(_without_preface(replay.entries), replay.calls).messages
             if record is not None:
                 replay.apply(record)
-            elif isinstance(line, BadLine):
+            elif isinstance(line, DamagedLine):
                 replay.entries.append(Gap())
     except OSError as error:
         raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
@@ -121,8 +121,8 @@ def _without_preface(entries: list[Message | Gap]) -> list[Message | Gap]:
     return entries[:end]
 
 
-def _record(line: Line | BadLine) -> Record | None:
-    if isinstance(line, BadLine):
+def _record(line: Line | DamagedLine) -> Record | None:
+    if isinstance(line, DamagedLine):
         return None
     try:
         return from_json(line.data)

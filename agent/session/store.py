@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from agent.errors import SessionError, SeveralSessions
 from agent.session.checkpoints.blobs import copy_snapshots
-from agent.session.record_lines import BadLine, Line, read_forwards
+from agent.session.record_lines import DamagedLine, Line, read_forwards
 from agent.session.records import GrantsRecord, SessionHeader, TitleRecord, to_json
 from agent.session.transcript import Transcript, is_open, lock_path
 from permissions.base.files.temporary_folders import make_owned_folder
@@ -186,7 +186,7 @@ class SessionStore:
                         # Damaged lines stay visible as a jump of the count.
                         transcript.skip_to(found.seq)
                         transcript.append(found.data)
-                    case BadLine():
+                    case DamagedLine():
                         continue
             transcript.append(to_json(GrantsRecord(())), sync=True)
             # Without the old snapshots the copy still works; only its undo reaches less far.
@@ -302,7 +302,7 @@ def has_content(path: Path, *, start: int = 0) -> bool:
     is_typed = is_queued = False
     try:
         for found in read_forwards(path, start=start):
-            if isinstance(found, BadLine):
+            if isinstance(found, DamagedLine):
                 if found.reason == "torn":
                     # Whoever opens the session cuts it off.
                     continue

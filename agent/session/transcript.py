@@ -17,7 +17,7 @@ from typing import Any, Final, Self
 from agent.errors import SessionError, SessionLocked
 from agent.session.record_lines import (
     FORMAT_VERSION,
-    BadLine,
+    DamagedLine,
     Line,
     encode,
     read_backwards,
@@ -163,7 +163,7 @@ class Transcript:
         if self._dirty or self._backlog:
             await asyncio.to_thread(self.sync)
 
-    def records(self) -> Iterator[Line | BadLine]:
+    def records(self) -> Iterator[Line | DamagedLine]:
         """Yield what the file holds, first line first. Raises OSError."""
         yield from read_forwards(self.path)
 
@@ -266,7 +266,7 @@ def _take_lock(path: Path) -> int:
 
 def _repair_end(path: Path, descriptor: int) -> tuple[str, ...]:
     last = next(read_backwards(path), None)
-    if not isinstance(last, BadLine) or last.reason != "torn":
+    if not isinstance(last, DamagedLine) or last.reason != "torn":
         return ()
     os.ftruncate(descriptor, last.offset)
     os.fsync(descriptor)

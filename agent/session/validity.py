@@ -36,7 +36,7 @@ class CallState(Struct, frozen=True):
     """Its `tool_result`, when it had ended."""
 
 
-class Repaired(Struct, frozen=True):
+class RepairedHistory(Struct, frozen=True):
     """A valid history and what it took."""
 
     messages: tuple[Message, ...]
@@ -50,7 +50,7 @@ class Repaired(Struct, frozen=True):
 
 def make_valid(
     entries: Sequence[Message | Gap], calls: Mapping[str, CallState] | None = None
-) -> Repaired:
+) -> RepairedHistory:
     """Return the messages as a history that can be sent, changed only where it could not."""
     return _Repair(calls or {}).run(entries)
 
@@ -67,7 +67,7 @@ class _Repair:
         self._after_gap = False
         self._thinking_dropped = False
 
-    def run(self, entries: Sequence[Message | Gap]) -> Repaired:
+    def run(self, entries: Sequence[Message | Gap]) -> RepairedHistory:
         for entry in entries:
             match entry:
                 case Gap():
@@ -78,7 +78,7 @@ class _Repair:
                 case Message():
                     self._other(entry)
         self._answer_open(at_end=True)
-        return Repaired(
+        return RepairedHistory(
             tuple(self._out),
             tuple(self._unknown),
             tuple(self._not_run),

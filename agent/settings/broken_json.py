@@ -10,7 +10,7 @@ import json
 import re
 from typing import Final
 
-from agent.settings.json_positions import Node, Parsed, parse, parse_at
+from agent.settings.json_positions import JsonNode, ParsedJson, parse, parse_at
 
 _COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*', re.DOTALL)
 _PLAIN_COMMENT: Final = re.compile(
@@ -27,7 +27,7 @@ _AROUND: Final = " \t,['"
 _LIKE_A_RULE: Final = re.compile(r"[A-Za-z_][\w-]*(?:\(.*\))?")
 
 
-def salvage(text: str, parsed: Parsed) -> Parsed:
+def recover(text: str, parsed: ParsedJson) -> ParsedJson:
     """Return a text that could not be read to its end with all of it that can be.
 
     Comments and commas before a closing bracket are read over; around any other mistake the lists
@@ -41,7 +41,7 @@ def salvage(text: str, parsed: Parsed) -> Parsed:
     root = again.root or parsed.root
     if again.error is not None:
         root = _with_rules(root, _PLAIN_COMMENT.sub(_blank, text))
-    return Parsed(root, parsed.error, again.notes)
+    return ParsedJson(root, parsed.error, again.notes)
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -49,11 +49,11 @@ def _blank(found: re.Match[str]) -> str:
     return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
 
 
-def _with_rules(root: Node | None, text: str) -> Node | None:
+def _with_rules(root: JsonNode | None, text: str) -> JsonNode | None:
     """Return the object with every list of deny and ask rules in the text, wherever it stands."""
     if root is not None and not isinstance(root.value, dict):
         return root
-    found_rules: dict[str, list[Node]] = {}
+    found_rules: dict[str, list[JsonNode]] = {}
     line, counted_to = 1, 0
     for found in _RULES.finditer(text):
         line += text.count("\n", counted_to, counted_to := found.end())
@@ -61,14 +61,14 @@ def _with_rules(root: Node | None, text: str) -> Node | None:
     if not found_rules:
         return root
     lists = {key: _list(rules) for key, rules in found_rules.items()}
-    root = root or Node({}, 1)
-    before = root.members.get("permissions", Node({}, 1))
+    root = root or JsonNode({}, 1)
+    before = root.members.get("permissions", JsonNode({}, 1))
     # The lists are whole: what was read of them before the mistake is part of them.
     permissions = _object(before.line, {**before.members, **lists})
     return _object(root.line, {**root.members, "permissions": permissions})
 
 
-def _rules_at(text: str, start: int, line: int) -> list[Node]:
+def _rules_at(text: str, start: int, line: int) -> list[JsonNode]:
     """Return the list that begins at `start`; where it is broken, with all that looks like a rule.
 
     Which quotes open and which close is lost with the first one that is missing, so that what is
@@ -92,17 +92,17 @@ def _rules_at(text: str, start: int, line: int) -> list[Node]:
         for part in [piece] if _LIKE_A_RULE.fullmatch(piece) else piece.split(","):
             last = _unescaped(part.strip(_AROUND))
             if last not in known and _LIKE_A_RULE.fullmatch(last):
-                rules.append(Node(last, line))
+                rules.append(JsonNode(last, line))
     return rules
 
 
-def _stripped(item: Node) -> Node:
-    return Node(item.value.strip(_AROUND), item.line) if isinstance(item.value, str) else item
+def _stripped(item: JsonNode) -> JsonNode:
+    return JsonNode(item.value.strip(_AROUND), item.line) if isinstance(item.value, str) else item
 
 
-def _list(items: list[Node]) -> Node:
+def _list(items: list[JsonNode]) -> JsonNode:
     line = items[0].line if items else 1
-    return Node([item.value for item in items], line, items=tuple(items))
+    return JsonNode([item.value for item in items], line, items=tuple(items))
 
 
 def _unescaped(inner: str) -> str:
@@ -113,5 +113,5 @@ def _unescaped(inner: str) -> str:
         return inner
 
 
-def _object(line: int, members: dict[str, Node]) -> Node:
-    return Node({key: member.value for key, member in members.items()}, line, members)
+def _object(line: int, members: dict[str, JsonNode]) -> JsonNode:
+    return JsonNode({key: member.value for key, member in members.items()}, line, members)

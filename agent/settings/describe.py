@@ -134,7 +134,7 @@ WITHOUT_EFFECT: Final = frozenset(
 """Read and checked, so that a file can be shared, but nothing here acts on them yet."""
 
 
-class Described(Struct, frozen=True):
+class SettingDescription(Struct, frozen=True):
     """One setting."""
 
     key: str
@@ -146,11 +146,11 @@ class Described(Struct, frozen=True):
     """Whether it counts from a project's files."""
 
 
-def described() -> Iterator[Described]:
+def described() -> Iterator[SettingDescription]:
     """Yield every setting, in the order of the schema."""
     schema = SettingsFile.model_json_schema()
     for key, part in schema["properties"].items():
-        yield Described(
+        yield SettingDescription(
             key,
             _form(part, schema),
             DESCRIPTIONS.get(key, ""),

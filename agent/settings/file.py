@@ -8,8 +8,8 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from agent.errors import ConfigError
-from agent.settings.broken_json import salvage
-from agent.settings.json_positions import JsonValue, Node, parse
+from agent.settings.broken_json import recover
+from agent.settings.json_positions import JsonNode, JsonValue, parse
 from agent.settings.schema import SettingsFile, check, unknown_keys
 from permissions.base.files.settings_text import read_text
 from permissions.rule import RuleSource
@@ -46,7 +46,7 @@ class LoadedFile(Struct, frozen=True):
     path: Path | None
     """None for settings given as text on the command line."""
     model: SettingsFile
-    root: Node
+    root: JsonNode
     warnings: tuple[SettingsWarning, ...] = ()
     broken: bool = False
     """The text ended in a syntax error: only what restricts counts (see `read_settings`)."""
@@ -80,8 +80,8 @@ def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFi
     widens access: a rule that might limit it may stand in the part that could not be read.
     """
     if not text.strip():
-        return LoadedFile(source, path, SettingsFile(), Node({}, 1))
-    parsed = salvage(text, parse(text))
+        return LoadedFile(source, path, SettingsFile(), JsonNode({}, 1))
+    parsed = recover(text, parse(text))
     warnings: list[SettingsWarning] = []
     if parsed.error is not None:
         warnings.append(
@@ -98,7 +98,7 @@ def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFi
         if parsed.error is None:
             message = 'expected a JSON object such as {"permissions": {…}}'
             warnings.append(SettingsWarning(message, path, 1, level="error"))
-        empty = Node({}, 1)
+        empty = JsonNode({}, 1)
         return LoadedFile(source, path, SettingsFile(), empty, tuple(warnings), broken=True)
     value = _restricting_part(root.value) if parsed.error else root.value
     model, problems = check(value)

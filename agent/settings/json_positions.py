@@ -24,18 +24,18 @@ _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\
 _WORDS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
 
 
-class Node(Struct, frozen=True):
+class JsonNode(Struct, frozen=True):
     """One value with the line it starts on; `members` and `items` hold its parts."""
 
     value: JsonValue
     line: int
     """Counted from 1; for a member of an object, the line of its key."""
-    members: dict[str, Node] = field(default_factory=dict)
-    items: tuple[Node, ...] = ()
+    members: dict[str, JsonNode] = field(default_factory=dict)
+    items: tuple[JsonNode, ...] = ()
 
-    def get(self, *path: str | int) -> Node | None:
+    def get(self, *path: str | int) -> JsonNode | None:
         """Return the node at a path of keys and indexes, or None."""
-        node: Node | None = self
+        node: JsonNode | None = self
         for step in path:
             if node is None:
                 return None
@@ -56,35 +56,35 @@ class Node(Struct, frozen=True):
         return node.line
 
 
-class Mistake(Struct, frozen=True):
+class JsonMistake(Struct, frozen=True):
     """Something wrong with the text, for users."""
 
     line: int
     message: str
 
 
-class Parsed(Struct, frozen=True):
+class ParsedJson(Struct, frozen=True):
     """What a text holds: `root` is None when not even one value began."""
 
-    root: Node | None
-    error: Mistake | None = None
+    root: JsonNode | None
+    error: JsonMistake | None = None
     """The syntax error that ended the reading; what came before it is in `root`."""
-    notes: tuple[Mistake, ...] = ()
+    notes: tuple[JsonMistake, ...] = ()
     """Doubtful but readable: repeated keys."""
 
 
-def parse(text: str) -> Parsed:
+def parse(text: str) -> ParsedJson:
     """Read a JSON text. Raises nothing; a syntax error is a value with its line."""
     scanner = _Scanner(text.removeprefix("\ufeff"))
     root = scanner.document()
-    return Parsed(root, scanner.error, tuple(scanner.notes))
+    return ParsedJson(root, scanner.error, tuple(scanner.notes))
 
 
-def parse_at(text: str, start: int, line: int) -> Parsed:
+def parse_at(text: str, start: int, line: int) -> ParsedJson:
     """Read the one value that begins at `start`, which is on a line. Raises nothing."""
     scanner = _Scanner(text, start, line)
     root = scanner.value()
-    return Parsed(root, scanner.error, tuple(scanner.notes))
+    return ParsedJson(root, scanner.error, tuple(scanner.notes))
 
 
 class _Stop(Exception):
@@ -97,10 +97,10 @@ class _Scanner:
         self._at = start
         self._line = line
         self._counted_to = start
-        self.error: Mistake | None = None
-        self.notes: list[Mistake] = []
+        self.error: JsonMistake | None = None
+        self.notes: list[JsonMistake] = []
 
-    def document(self) -> Node | None:
+    def document(self) -> JsonNode | None:
         try:
             self._skip_space()
             root = self._value(0)
@@ -112,13 +112,13 @@ class _Scanner:
                 self._record(f"expected the end of the file, found {self._seen()}")
         return root
 
-    def value(self) -> Node | None:
+    def value(self) -> JsonNode | None:
         try:
             return self._value(0)
         except _Stop:
             return None
 
-    def _value(self, depth: int) -> Node:
+    def _value(self, depth: int) -> JsonNode:
         if depth > MAX_DEPTH:
             raise self._fail(f"nested deeper than {MAX_DEPTH} levels")
         line = self._line_here()
@@ -128,32 +128,32 @@ class _Scanner:
         if character == "[":
             return self._array(depth, line)
         if character == '"':
-            return Node(self._string(), line)
+            return JsonNode(self._string(), line)
         for word, value in _WORDS.items():
             if self._text.startswith(word, self._at):
                 self._at += len(word)
-                return Node(value, line)
+                return JsonNode(value, line)
         number = _NUMBER.match(self._text, self._at)
         if number:
             self._at = number.end()
             is_float = number[1] is not None or number[2] is not None
             try:
-                return Node(float(number[0]) if is_float else int(number[0]), line)
+                return JsonNode(float(number[0]) if is_float else int(number[0]), line)
             except ValueError:
                 raise self._fail("number with too many digits") from None
         raise self._fail(f"expected a value, found {self._seen()}")
 
-    def _object(self, depth: int, line: int) -> Node:
-        node = Node({}, line)
+    def _object(self, depth: int, line: int) -> JsonNode:
+        node = JsonNode({}, line)
         try:
             for _ in self._separated("}"):
                 self._member(node, depth)
         except _Stop:
             pass
         value = {key: member.value for key, member in node.members.items()}
-        return Node(value, line, node.members)
+        return JsonNode(value, line, node.members)
 
-    def _member(self, node: Node, depth: int) -> None:
+    def _member(self, node: JsonNode, depth: int) -> None:
         line = self._line_here()
         if self._peek() != '"':
             raise self._fail(f"expected a key in double quotes, found {self._seen()}")
@@ -167,14 +167,14 @@ class _Scanner:
         earlier = node.members.get(key)
         if earlier is not None:
             self.notes.append(
-                Mistake(line, f'key "{key}" appears twice (first on line {earlier.line})')
+                JsonMistake(line, f'key "{key}" appears twice (first on line {earlier.line})')
             )
-        node.members[key] = joined(earlier, Node(part.value, line, part.members, part.items))
+        node.members[key] = joined(earlier, JsonNode(part.value, line, part.members, part.items))
         if self.error is not None:
             raise _Stop
 
-    def _array(self, depth: int, line: int) -> Node:
-        items: list[Node] = []
+    def _array(self, depth: int, line: int) -> JsonNode:
+        items: list[JsonNode] = []
         try:
             for _ in self._separated("]"):
                 items.append(self._value(depth + 1))
@@ -182,7 +182,7 @@ class _Scanner:
                     break
         except _Stop:
             pass
-        return Node([item.value for item in items], line, items=tuple(items))
+        return JsonNode([item.value for item in items], line, items=tuple(items))
 
     def _separated(self, end: str) -> Iterator[None]:
         """Step over the brackets and commas of a container, yielding at the start of each part."""
@@ -237,14 +237,14 @@ class _Scanner:
 
     def _record(self, message: str) -> None:
         if self.error is None:
-            self.error = Mistake(self._line_here(), message)
+            self.error = JsonMistake(self._line_here(), message)
 
     def _fail(self, message: str) -> _Stop:
         self._record(message)
         return _Stop()
 
 
-def joined(earlier: Node | None, later: Node) -> Node:
+def joined(earlier: JsonNode | None, later: JsonNode) -> JsonNode:
     """Return the node for a repeated key.
 
     Lists and objects add up, so that a second `deny` list does not silently drop the first; of
@@ -253,11 +253,13 @@ def joined(earlier: Node | None, later: Node) -> Node:
     if earlier is None:
         return later
     if isinstance(earlier.value, list) and isinstance(later.value, list):
-        return Node([*earlier.value, *later.value], later.line, items=earlier.items + later.items)
+        return JsonNode(
+            [*earlier.value, *later.value], later.line, items=earlier.items + later.items
+        )
     if isinstance(earlier.value, dict) and isinstance(later.value, dict):
         members = dict(earlier.members)
         for key, part in later.members.items():
             members[key] = joined(members.get(key), part)
         value = {key: member.value for key, member in members.items()}
-        return Node(value, later.line, members)
+        return JsonNode(value, later.line, members)
     return later

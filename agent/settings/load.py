@@ -32,7 +32,7 @@ from agent.settings.locations import (
     settings_files,
 )
 from agent.settings.mcp_file import McpServerText, read_mcp_file, read_mcp_text, servers_of
-from agent.settings.merge import Merged, Origin, by_precedence, merge
+from agent.settings.merge import MergedSettings, Origin, by_precedence, merge
 from agent.settings.project_filter import PROJECT_SOURCES, trusted_part
 from agent.settings.project_items import items_of_file, items_of_folders, server_item
 from agent.settings.rules import flag_rules, rules_of
@@ -96,7 +96,7 @@ class Settings(Struct, frozen=True):
     """For child processes, and for the endpoint (projects cannot set those variables)."""
     additional_dirs: tuple[Path, ...]
     mode: ModeRequest | None
-    merged: Merged
+    merged: MergedSettings
     policy: Mapping[str, object]
     """Managed keys, for the permission context."""
     trust: TrustState
@@ -367,7 +367,7 @@ def _mode(files: Iterable[LoadedFile], flags: CliSettings) -> ModeRequest | None
     return None
 
 
-def _with_flags(merged: Merged, flags: CliSettings) -> Merged:
+def _with_flags(merged: MergedSettings, flags: CliSettings) -> MergedSettings:
     given = {"model": flags.model, "effortLevel": flags.effort}
     update = {
         key: value
@@ -375,10 +375,10 @@ def _with_flags(merged: Merged, flags: CliSettings) -> Merged:
         if value is not None and _source_of(merged, key) is not RuleSource.POLICY
     }
     origins = {**merged.origins, **{k: Origin(RuleSource.CLI, None, None) for k in update}}
-    return Merged(merged.values.model_copy(update=update), MappingProxyType(origins))
+    return MergedSettings(merged.values.model_copy(update=update), MappingProxyType(origins))
 
 
-def _source_of(merged: Merged, key: str) -> RuleSource | None:
+def _source_of(merged: MergedSettings, key: str) -> RuleSource | None:
     origin = merged.origins.get(key)
     return origin.source if origin else None
 

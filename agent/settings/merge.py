@@ -46,7 +46,7 @@ class Origin(Struct, frozen=True):
     line: int | None
 
 
-class Merged(Struct, frozen=True):
+class MergedSettings(Struct, frozen=True):
     """The settings in force, apart from rules, hooks, MCP servers and `env`."""
 
     values: SettingsFile
@@ -59,7 +59,7 @@ def by_precedence(files: Iterable[LoadedFile]) -> tuple[LoadedFile, ...]:
     return tuple(sorted(files, key=lambda loaded: PRECEDENCE.index(loaded.source)))
 
 
-def merge(files: Iterable[LoadedFile]) -> Merged:
+def merge(files: Iterable[LoadedFile]) -> MergedSettings:
     """Fold files, given in order of precedence, into one."""
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
@@ -76,4 +76,4 @@ def merge(files: Iterable[LoadedFile]) -> Merged:
                 values[key] = value
                 origins[key] = Origin(loaded.source, loaded.path, loaded.line_of(key))
     merged = SettingsFile.model_construct(_fields_set=set(values), **values)
-    return Merged(merged, MappingProxyType(origins))
+    return MergedSettings(merged, MappingProxyType(origins))

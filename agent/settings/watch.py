@@ -29,7 +29,7 @@ class Reloaded(Struct, frozen=True):
     """Files that changed."""
 
 
-class KeptLastGood(Struct, frozen=True):
+class ReloadFailed(Struct, frozen=True):
     """A changed file cannot be used; what was in force stays in force."""
 
     current: Settings
@@ -38,7 +38,7 @@ class KeptLastGood(Struct, frozen=True):
     files: tuple[Path, ...]
 
 
-SettingsChange = Reloaded | KeptLastGood
+SettingsChange = Reloaded | ReloadFailed
 
 
 def reload(
@@ -49,11 +49,11 @@ def reload(
     try:
         fresh = load()
     except ConfigError as error:
-        return KeptLastGood(current, str(error), changed)
+        return ReloadFailed(current, str(error), changed)
     newly_broken = set(fresh.broken_files) - set(current.broken_files)
     if newly_broken:
         problem = next(str(w) for w in fresh.warnings if w.file in newly_broken)
-        return KeptLastGood(current, problem.removesuffix(UNTIL_REPAIRED), changed)
+        return ReloadFailed(current, problem.removesuffix(UNTIL_REPAIRED), changed)
     return Reloaded(current, fresh, changed)
 
 

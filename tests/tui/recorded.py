@@ -15,7 +15,7 @@ from agent.commands.command_registry import CommandRegistry
 from agent.commands.service import CommandService
 from agent.commands.sources.command_files import CustomCommands
 from agent.commands.sources.discover import CommandFinder
-from agent.commands.sources.folders import CommandPlaces
+from agent.commands.sources.folders import CommandLocations
 from agent.commands.spec import Surface
 from agent.commands.table import BUILTIN_COMMANDS
 from agent.display import Display, TodoItem
@@ -26,7 +26,7 @@ from agent.memory.context_breakdown import ContextBreakdown, Slice
 from agent.messages import Message
 from agent.model.client import Effort
 from agent.observe.ledger import Costs
-from agent.session.checkpoints.checkpoint import Checkpoints, Preview, Restored
+from agent.session.checkpoints.checkpoint import Checkpoints, Preview, RestoreResult
 from agent.session.rewind import RewindPoint
 from agent.settings.load import load_settings
 from agent.tools.shell.shells import ShellRegistry
@@ -112,7 +112,7 @@ class RecordedConversation:
     async def preview_files(self, turn_id: str) -> Preview | None:
         return None
 
-    async def restore_files(self, turn_id: str) -> Restored | None:
+    async def restore_files(self, turn_id: str) -> RestoreResult | None:
         return None
 
     def tell(self, text: str) -> None:
@@ -215,7 +215,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
     """The commands of a recorded conversation, over settings that are not there."""
     root, home = conversation.launch_dir, home or Path("/home/ada")
     settings = load_settings(launch_dir=root, home=home, agent_home=home / ".agent")
-    places = CommandPlaces(home, home / ".agent", root)
+    places = CommandLocations(home, home / ".agent", root)
     custom = CustomCommands(CommandFinder(places, lambda: settings.trust), places)
 
     async def list_models() -> Sequence[str]:

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from agent.errors import AgentError
 from agent.history import HistoryPart
-from agent.session.checkpoints.checkpoint import REDO, Preview, Restored
+from agent.session.checkpoints.checkpoint import REDO, Preview, RestoreResult
 from agent.session.rewind import RewindPoint
 from tui.editing.text_buffer import TextBuffer
 from tui.input.actions import Context
@@ -108,16 +108,16 @@ async def _restore_to_undo(conversation: ConversationPort) -> Preview | None:
 
 async def _restored(
     screen: CommandScreen, conversation: ConversationPort, turn_id: str
-) -> Restored | None:
+) -> RestoreResult | None:
     """Put files back; None where that was not possible, which the user is told."""
     try:
-        return await conversation.restore_files(turn_id) or Restored((), (), "")
+        return await conversation.restore_files(turn_id) or RestoreResult((), (), "")
     except AgentError as error:
         screen.notice(str(error), "warning")
         return None
 
 
-def _tell(screen: CommandScreen, restored: Restored, how: str) -> None:
+def _tell(screen: CommandScreen, restored: RestoreResult, how: str) -> None:
     if restored.done or restored.failed:
         screen.notice(f"{_counted(len(restored.done))} {how}")
     for change, reason in restored.failed:

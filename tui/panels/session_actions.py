@@ -9,7 +9,7 @@ from typing import Final
 
 from agent.commands.command_context import CommandContext
 from agent.errors import SessionError
-from agent.session.archive.session_index import MARK_END, MARK_START, Hit, search_all
+from agent.session.archive.session_index import MARK_END, MARK_START, SearchHit, search_all
 from agent.session.archive.summaries import SessionSummary
 from agent.session.archive.transcript_export import ExportFormat, export
 from agent.session.store import SessionStore
@@ -80,7 +80,7 @@ class SessionActions:
         await self._screen.session.restart(hits[picked.index].session_id)
         return True
 
-    def _search(self, words: str) -> Sequence[Hit]:
+    def _search(self, words: str) -> Sequence[SearchHit]:
         cache = self._context.agent_home / "cache"
         return search_all(self._store.list(), words, cache_dir=cache)
 
@@ -127,7 +127,7 @@ class SessionActions:
         return await self._screen.show_dialog(LineEntry(title, question, hint))
 
 
-def _hit_item(hit: Hit) -> Item:
+def _hit_item(hit: SearchHit) -> Item:
     place = hit.snippet.replace(MARK_START, "").replace(MARK_END, "")
     return Item(" ".join(place.split())[:160], f"{hit.title[:40]} · {hit.project_dir}")
 

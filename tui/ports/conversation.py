@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent.events import AgentEvent
     from agent.history import HistoryPart
     from agent.model.local_servers import LocalServer
-    from agent.session.checkpoints.checkpoint import Checkpoints, Preview, Restored
+    from agent.session.checkpoints.checkpoint import Checkpoints, Preview, RestoreResult
     from agent.session.rewind import RewindPoint
     from agent.tools.services import AskPerson
     from agent.user_prompt import Prompt
@@ -97,7 +97,7 @@ class ConversationPort(ConversationFacts, Protocol):
         """Say what going back to before a turn would change in files; None for nothing."""
         ...
 
-    async def restore_files(self, turn_id: str) -> Restored | None:
+    async def restore_files(self, turn_id: str) -> RestoreResult | None:
         """Put files back as they were before a turn. Raises AgentError."""
         ...
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from agent.display import Display
     from agent.messages import Message
-    from agent.session.archive.history_pages import Page, SessionPages
+    from agent.session.archive.history_pages import HistoryPage, SessionPages
     from permissions.decision import Decision
     from tui.transcript.transcript_model import TranscriptModel
 
@@ -103,12 +103,12 @@ class EarlierPages:
                 self._on_added()
 
 
-def _blocks_before(pages: SessionPages, folder: str) -> tuple[Page, tuple[BlockList, str]]:
+def _blocks_before(pages: SessionPages, folder: str) -> tuple[HistoryPage, tuple[BlockList, str]]:
     page = pages.older()
     return page, past_blocks(page, folder)
 
 
-def past_blocks(page: Page, folder: str = "") -> tuple[BlockList, str]:
+def past_blocks(page: HistoryPage, folder: str = "") -> tuple[BlockList, str]:
     """Return the blocks of a page and the last answer in it, empty without one.
 
     Paths in `folder` are shown as seen from it.
@@ -157,7 +157,7 @@ def _show_words(found: BlockList, message: Message) -> None:
         found.append(EndLine(message.uid, "aborted_streaming", ""))
 
 
-def _ended(card: ToolCard, page: Page) -> Block:
+def _ended(card: ToolCard, page: HistoryPage) -> Block:
     """Return a card of a call that is over, as it was shown then."""
     call = page.calls.get(card.key)
     if call is None:

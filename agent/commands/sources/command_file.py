@@ -36,7 +36,7 @@ _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_:.-]*")
 """What nearly all names are; a thousand of them are looked at before the first prompt leaves."""
 
 
-class Problem(Struct, frozen=True):
+class FileProblem(Struct, frozen=True):
     """Something about a command file that its owner should know."""
 
     file: Path

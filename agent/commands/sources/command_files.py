@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from agent.commands.sources.command_file import Problem
-from agent.commands.sources.discover import CommandFinder, Found
-from agent.commands.sources.folders import CommandPlaces, linked_folders, watched_folders
+from agent.commands.sources.command_file import FileProblem
+from agent.commands.sources.discover import CommandFinder, DiscoveredCommands
+from agent.commands.sources.folders import CommandLocations, linked_folders, watched_folders
 from agent.commands.spec import Command
 from permissions.base.files.file_watch import file_changes
 
@@ -27,13 +27,13 @@ class CustomCommands:
     """What the folders held when they were last read."""
 
     def __init__(
-        self, finder: CommandFinder, places: CommandPlaces, *, approve: Approve | None = None
+        self, finder: CommandFinder, places: CommandLocations, *, approve: Approve | None = None
     ) -> None:
         """Nothing is read before `refresh`; `approve` decides on each file that changes while the
         directories are watched."""
         self._finder = finder
         self._places = places
-        self._found = Found()
+        self._found = DiscoveredCommands()
         self._watching: asyncio.Task[None] | None = None
         self._keeping: asyncio.Future[None] | None = None
         self._stop = asyncio.Event()
@@ -51,7 +51,7 @@ class CustomCommands:
         return self._found.waiting
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[FileProblem, ...]:
         """What is wrong with files, for users."""
         return self._found.problems
 
@@ -188,6 +188,6 @@ def _files_below(folders: Iterable[Path]) -> list[Path]:
     return [path for folder in folders for path in folder.rglob("*.md")]
 
 
-def _summary(found: Found) -> tuple[object, ...]:
+def _summary(found: DiscoveredCommands) -> tuple[object, ...]:
     metas = tuple((c.meta, c.for_model) for c in found.commands)
     return metas, found.waiting, found.problems

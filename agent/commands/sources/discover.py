@@ -16,26 +16,25 @@ from typing import Final
 
 from msgspec import Struct
 
-from agent.commands.errors import CommandError
 from agent.commands.sources.command_file import (
     MAX_FILE_BYTES,
     RESERVED,
     CommandFile,
+    FileProblem,
     Heading,
-    Problem,
     command_name,
     parse_command_file,
 )
 from agent.commands.sources.folders import (
     SKILL_FILE,
     CommandFolder,
-    CommandPlaces,
+    CommandLocations,
     command_folders,
     files_of,
     leads_out,
 )
-from agent.commands.sources.frontmatter_cache import HeadCache, Signature, signature_of
-from agent.commands.spec import PromptCommand, Template
+from agent.commands.sources.frontmatter_cache import FrontmatterCache, Signature, signature_of
+from agent.commands.spec import CommandError, PromptCommand, Template
 from agent.settings.project_items import content_item
 from agent.settings.trust import ItemKind, TrustState
 from permissions.base.files.regular_file import NotRegular, open_regular
@@ -43,14 +42,14 @@ from permissions.base.files.regular_file import NotRegular, open_regular
 MAX_FILES: Final = 2_000
 
 
-class Found(Struct, frozen=True):
+class DiscoveredCommands(Struct, frozen=True):
     """What the folders hold."""
 
     commands: tuple[PromptCommand, ...] = ()
     """In order of priority."""
     waiting: tuple[str, ...] = ()
     """Names from the project that do nothing before they are trusted."""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
 
 
 class _Known(Struct, frozen=True):
@@ -69,9 +68,9 @@ class CommandFinder:
 
     def __init__(
         self,
-        places: CommandPlaces,
+        places: CommandLocations,
         trust: Callable[[], TrustState],
-        cache: HeadCache | None = None,
+        cache: FrontmatterCache | None = None,
     ) -> None:
         """`trust` says what of the project was accepted, as of now; `cache` is of past starts."""
         self._places = places
@@ -80,18 +79,20 @@ class CommandFinder:
         self._known: dict[str, _Known] = {}
         self._to_keep: tuple[dict[str, _Known], int] = {}, 0
 
-    def find(self) -> Found:
+    def find(self) -> DiscoveredCommands:
         """Read the folders. Slow on a cold disk: run it in a thread. Raises nothing."""
         commands: list[PromptCommand] = []
         waiting: list[str] = []
-        problems: list[Problem] = []
+        problems: list[FileProblem] = []
         seen: dict[str, _Known] = {}
         at_ns = time.time_ns()
         for folder in command_folders(self._places):
             look = self._look_at_project if folder.is_project else self._look_at_own
             for path, parts, status in files_of(folder):
                 if len(seen) >= MAX_FILES:
-                    problems.append(Problem(folder.path, f"more than {MAX_FILES:,} command files"))
+                    problems.append(
+                        FileProblem(folder.path, f"more than {MAX_FILES:,} command files")
+                    )
                     break
                 try:
                     if status is None:
@@ -99,7 +100,7 @@ class CommandFinder:
                     name = _name(parts, folder)
                     known = look(path, status, folder)
                 except CommandError as error:
-                    problems.append(Problem(Path(path), str(error)))
+                    problems.append(FileProblem(Path(path), str(error)))
                     continue
                 seen[path] = known
                 heading = known.heading
@@ -107,12 +108,12 @@ class CommandFinder:
                     waiting.append(name)
                     continue
                 if heading.problems:
-                    problems.extend(Problem(Path(path), text) for text in heading.problems)
+                    problems.extend(FileProblem(Path(path), text) for text in heading.problems)
                 meta = heading.metadata(name, folder.source, path)
                 load = partial(self._load, path, name, folder)
                 commands.append(PromptCommand(meta, load, heading.for_model))
         self._known, self._to_keep = seen, (seen, at_ns)
-        return Found(tuple(commands), tuple(dict.fromkeys(waiting)), tuple(problems))
+        return DiscoveredCommands(tuple(commands), tuple(dict.fromkeys(waiting)), tuple(problems))
 
     def keep(self) -> None:
         """Keep what is known of the user's own files for the next start. Raises nothing."""

@@ -20,7 +20,7 @@ MAX_DEPTH: Final = 8
 """Folders of commands below each other."""
 
 
-class CommandPlaces(Struct, frozen=True):
+class CommandLocations(Struct, frozen=True):
     """Where to look; folders need not exist."""
 
     home: Path
@@ -48,7 +48,7 @@ FoundFile: TypeAlias = tuple[str, tuple[str, ...], os.stat_result | None]
 and cannot be read. No class: a start makes one of each of a thousand files."""
 
 
-def command_folders(places: CommandPlaces) -> Iterator[CommandFolder]:
+def command_folders(places: CommandLocations) -> Iterator[CommandFolder]:
     """Yield the folders in order of priority; they need not exist."""
     own = [places.agent_home, places.home / ".claude"]
     project = [places.project_root / ".agent", places.project_root / ".claude"]
@@ -69,12 +69,12 @@ def command_folders(places: CommandPlaces) -> Iterator[CommandFolder]:
             yield CommandFolder(folder, source, is_skills, is_project)
 
 
-def watched_folders(places: CommandPlaces) -> tuple[Path, ...]:
+def watched_folders(places: CommandLocations) -> tuple[Path, ...]:
     """Return the folders that commands and skills come from; they need not exist."""
     return tuple(folder.path for folder in command_folders(places))
 
 
-def linked_folders(places: CommandPlaces) -> Iterator[Path]:
+def linked_folders(places: CommandLocations) -> Iterator[Path]:
     """Yield where links right inside the user's own folders lead: a watch stops at a link.
 
     Left out are folders that hold the home: all that happens in there is too much to watch.

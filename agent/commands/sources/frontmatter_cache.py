@@ -43,7 +43,7 @@ def signature_of(status: os.stat_result) -> Signature:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-class HeadCache:
+class FrontmatterCache:
     """The headings of an earlier start; whatever is wrong with the file, it is as if empty."""
 
     def __init__(self, file: Path) -> None:

@@ -50,7 +50,7 @@ class PastCall(Struct, frozen=True):
     """Who said no, and what; None where nobody did, and where a hook stopped the turn."""
 
 
-class Page(Struct, frozen=True):
+class HistoryPage(Struct, frozen=True):
     """A stretch of the past, oldest first. No call is parted from its result."""
 
     items: tuple[PastItem, ...]
@@ -76,20 +76,20 @@ class SessionPages:
         """Whether there is nothing before what was read."""
         return self._is_at_start
 
-    def older(self) -> Page:
+    def older(self) -> HistoryPage:
         """Return the page before the last one returned; empty at the start.
 
         Raises:
             SessionError: the file cannot be read.
         """
         if self._is_at_start:
-            return Page(())
+            return HistoryPage(())
         try:
             return self._page()
         except OSError as error:
             raise SessionError(f"The session {self.path} cannot be read: {error}.") from error
 
-    def _page(self) -> Page:
+    def _page(self) -> HistoryPage:
         items: list[PastItem] = []
         calls: dict[str, PastCall] = {}
         start = self._end
@@ -111,7 +111,7 @@ class SessionPages:
         else:
             self._is_at_start = True
         items.reverse()
-        return Page(tuple(items), calls, self._end or 0)
+        return HistoryPage(tuple(items), calls, self._end or 0)
 
     def _records(self) -> Iterator[tuple[int, Record]]:
         """Yield what is part of the conversation, the latest first."""

@@ -44,7 +44,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS text USING fts5(
 """
 
 
-class Hit(Struct, frozen=True):
+class SearchHit(Struct, frozen=True):
     """One place where the words were found."""
 
     session_id: str
@@ -96,7 +96,7 @@ class SessionIndex:
                 self._forget(gone)
         return read
 
-    def search(self, words: str, *, limit: int = 50) -> tuple[Hit, ...]:
+    def search(self, words: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
         """Return places that hold all the words (the last one may be a beginning), best first."""
         query = _query(words)
         if not query:
@@ -108,7 +108,7 @@ class SessionIndex:
             " WHERE text MATCH ? ORDER BY rank, session.modified_ns DESC LIMIT ?",
             (MARK_START, MARK_END, query, limit),
         )
-        return tuple(Hit(r[0], Path(r[1]), *r[2:]) for r in rows)
+        return tuple(SearchHit(r[0], Path(r[1]), *r[2:]) for r in rows)
 
     def close(self) -> None:
         """Release the file."""
@@ -206,7 +206,7 @@ class SessionIndex:
 
 def search_all(
     sessions: Sequence[SessionInfo], words: str, *, cache_dir: Path, limit: int = 50
-) -> tuple[Hit, ...]:
+) -> tuple[SearchHit, ...]:
     """Search sessions by the index in a cache folder, or without it where it cannot be had.
 
     Reads files that changed since the last search: call it in a thread.
@@ -222,7 +222,7 @@ def search_all(
         return tuple(scan(sessions, words, limit=limit))
 
 
-def scan(sessions: Iterable[SessionInfo], words: str, *, limit: int = 50) -> Iterator[Hit]:
+def scan(sessions: Iterable[SessionInfo], words: str, *, limit: int = 50) -> Iterator[SearchHit]:
     """Search without an index, newest session first: slower, for when the index cannot be had."""
     wanted = words.casefold().split()
     if not wanted:
@@ -231,7 +231,7 @@ def scan(sessions: Iterable[SessionInfo], words: str, *, limit: int = 50) -> Ite
     yield from islice(hits, limit)
 
 
-def _hits_in(info: SessionInfo, wanted: Sequence[str]) -> Iterator[Hit]:
+def _hits_in(info: SessionInfo, wanted: Sequence[str]) -> Iterator[SearchHit]:
     project = ""
     with contextlib.suppress(OSError):
         for line in read_forwards(info.path):
@@ -248,7 +248,7 @@ def _hits_in(info: SessionInfo, wanted: Sequence[str]) -> Iterator[Hit]:
                 at = max(0, text.casefold().find(wanted[0]) - 40)
                 role = record.message.role
                 snippet = text[at : at + 120]
-                yield Hit(info.id, info.path, project, "", role, snippet, line.offset)
+                yield SearchHit(info.id, info.path, project, "", role, snippet, line.offset)
 
 
 def _query(words: str) -> str:

@@ -49,7 +49,7 @@ class Preview(Struct, frozen=True):
     """Effects of commands that no snapshot covers, for users."""
 
 
-class Restored(Struct, frozen=True):
+class RestoreResult(Struct, frozen=True):
     """What a restore did."""
 
     done: tuple[FileChange, ...]
@@ -139,7 +139,7 @@ class Checkpoints:
 
     async def restore(
         self, turn_id: str, paths: Iterable[Path] | None = None, *, redo_id: str
-    ) -> Restored:
+    ) -> RestoreResult:
         """Put files back as they were before a turn; the present is kept first, under `redo_id`.
 
         A file that fails is reported, the others are restored. Raises SessionError when the present
@@ -314,7 +314,7 @@ class Checkpoints:
                     return FileChange(path, "write", current, target)
         return FileChange(path, "cannot", current, target, current.detail or "it is a link now")
 
-    def _restore(self, turn_id: str, paths: Iterable[Path] | None, redo_id: str) -> Restored:
+    def _restore(self, turn_id: str, paths: Iterable[Path] | None, redo_id: str) -> RestoreResult:
         preview = self._preview(turn_id, paths)
         mark = f"{REDO}{redo_id}"
         work = [change for change in preview.changes if change.action != "cannot"]
@@ -332,7 +332,7 @@ class Checkpoints:
                 done.append(change)
             except (OSError, ValueError, ToolError) as error:
                 failed.append((change, str(error)))
-        return Restored(tuple(done), tuple(failed), mark)
+        return RestoreResult(tuple(done), tuple(failed), mark)
 
     def _apply(self, change: FileChange) -> None:
         path = change.path

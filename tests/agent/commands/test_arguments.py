@@ -6,33 +6,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.commands.arguments import Arguments, first_number, substitute, uses_arguments
+from agent.commands.arguments import CommandArguments, first_number, substitute, uses_arguments
 from agent.commands.template import ShellPart, TextPart, parse_template
 
 
 @pytest.mark.parametrize(
     ("template", "arguments", "expected"),
     [
-        pytest.param("Fix $ARGUMENTS.", Arguments("a b"), "Fix a b.", id="all"),
-        pytest.param("$1 then $2", Arguments("'a b' c"), "a b then c", id="quotes"),
-        pytest.param("$1|$3", Arguments("a"), "a|", id="missing is empty"),
-        pytest.param("$0 $1", Arguments("a b", first=0), "a b", id="skills count from 0"),
-        pytest.param("$ARGUMENTS[1]", Arguments("a b"), "b", id="index counts from 0"),
-        pytest.param(r"\$1 \$ARGUMENTS", Arguments("a"), "$1 $ARGUMENTS", id="escaped"),
-        pytest.param("$who", Arguments("ada", names=("who",)), "ada", id="named"),
-        pytest.param("$HOME ${HOME}", Arguments("a"), "$HOME ${HOME}", id="others stay"),
-        pytest.param("${A}", Arguments("", variables={"A": "x"}), "x", id="variable"),
-        pytest.param("$1", Arguments("it's"), "it's", id="open quote"),
-        pytest.param("costs $100", Arguments("a"), "costs $100", id="three digits are money"),
+        pytest.param("Fix $ARGUMENTS.", CommandArguments("a b"), "Fix a b.", id="all"),
+        pytest.param("$1 then $2", CommandArguments("'a b' c"), "a b then c", id="quotes"),
+        pytest.param("$1|$3", CommandArguments("a"), "a|", id="missing is empty"),
+        pytest.param("$0 $1", CommandArguments("a b", first=0), "a b", id="skills count from 0"),
+        pytest.param("$ARGUMENTS[1]", CommandArguments("a b"), "b", id="index counts from 0"),
+        pytest.param(r"\$1 \$ARGUMENTS", CommandArguments("a"), "$1 $ARGUMENTS", id="escaped"),
+        pytest.param("$who", CommandArguments("ada", names=("who",)), "ada", id="named"),
+        pytest.param("$HOME ${HOME}", CommandArguments("a"), "$HOME ${HOME}", id="others stay"),
+        pytest.param("${A}", CommandArguments("", variables={"A": "x"}), "x", id="variable"),
+        pytest.param("$1", CommandArguments("it's"), "it's", id="open quote"),
+        pytest.param(
+            "costs $100", CommandArguments("a"), "costs $100", id="three digits are money"
+        ),
     ],
 )
-def test_placeholders(template: str, arguments: Arguments, expected: str) -> None:
+def test_placeholders(template: str, arguments: CommandArguments, expected: str) -> None:
     assert substitute(template, arguments) == expected
 
 
 @given(st.text(max_size=40))
 def test_values_are_never_read_again(text: str) -> None:
-    assert substitute("<$ARGUMENTS>", Arguments(text)) == f"<{text}>"
+    assert substitute("<$ARGUMENTS>", CommandArguments(text)) == f"<{text}>"
 
 
 def test_a_text_that_uses_zero_counts_from_zero() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from agent.commands.sources.command_files import CustomCommands
 from agent.commands.sources.discover import CommandFinder
-from agent.commands.sources.folders import CommandPlaces, linked_folders
+from agent.commands.sources.folders import CommandLocations, linked_folders
 from agent.settings.trust import TrustState
 
 
@@ -18,7 +18,7 @@ class Watched:
     def __init__(self, root: Path) -> None:
         self.home = root / "home"
         self.project = root / "project"
-        self.places = CommandPlaces(self.home, self.home / ".agent", self.project)
+        self.places = CommandLocations(self.home, self.home / ".agent", self.project)
         trust = TrustState(self.project, trusted=False)
         self.custom = CustomCommands(CommandFinder(self.places, lambda: trust), self.places)
         self.changed = asyncio.Event()
@@ -74,7 +74,7 @@ async def test_an_agent_home_elsewhere_is_watched_too(tmp_path: Path) -> None:
     place = Watched(tmp_path)
     place.home.mkdir()
     place.project.mkdir()
-    place.places = CommandPlaces(place.home, tmp_path / "elsewhere", place.project)
+    place.places = CommandLocations(place.home, tmp_path / "elsewhere", place.project)
     trust = TrustState(place.project, trusted=False)
     place.custom = CustomCommands(CommandFinder(place.places, lambda: trust), place.places)
     place.custom.listeners.append(place.changed.set)
@@ -86,7 +86,9 @@ async def test_an_agent_home_elsewhere_is_watched_too(tmp_path: Path) -> None:
 
 
 async def test_where_nothing_can_be_watched_it_ends(tmp_path: Path) -> None:
-    places = CommandPlaces(tmp_path / "a" / "b", tmp_path / "c" / "d" / "e", tmp_path / "f" / "g")
+    places = CommandLocations(
+        tmp_path / "a" / "b", tmp_path / "c" / "d" / "e", tmp_path / "f" / "g"
+    )
     trust = TrustState(tmp_path, trusted=False)
     custom = CustomCommands(CommandFinder(places, lambda: trust), places)
     custom.watch()

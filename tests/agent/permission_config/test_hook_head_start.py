@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from agent.abort import AbortController
-from agent.permission_config.hook_head_start import HeadStart
+from agent.permission_config.hook_head_start import HookHeadStart
 from permissions.decision import Behavior, Decision
 from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
@@ -39,7 +39,7 @@ async def run(*contenders: Contender) -> RaceResult:
 
 async def test_an_answer_in_time_keeps_the_dialog_away() -> None:
     hook, dialog = Scripted("hook", YES), Scripted("dialog", NO)
-    start = HeadStart(hook, dialog, limit_s=60)
+    start = HookHeadStart(hook, dialog, limit_s=60)
     racing = asyncio.ensure_future(run(start.first, start.second))
     await hook.was_asked.wait()
     hook.when.set()
@@ -51,13 +51,13 @@ async def test_without_an_opinion_the_dialog_comes_at_once() -> None:
     hook, dialog = Scripted("hook"), Scripted("dialog", YES)
     hook.when.set()
     dialog.when.set()
-    start = HeadStart(hook, dialog, limit_s=60)
+    start = HookHeadStart(hook, dialog, limit_s=60)
     assert (await run(start.first, start.second)).winner == "dialog"
 
 
 async def test_a_slow_hook_does_not_keep_the_dialog_away() -> None:
     hook, dialog = Scripted("hook", YES), Scripted("dialog", NO)
-    start = HeadStart(hook, dialog, limit_s=0.01)
+    start = HookHeadStart(hook, dialog, limit_s=0.01)
     racing = asyncio.ensure_future(run(start.first, start.second))
     await dialog.was_asked.wait()
     hook.when.set()
@@ -67,5 +67,5 @@ async def test_a_slow_hook_does_not_keep_the_dialog_away() -> None:
 async def test_a_dialog_alone_does_not_wait() -> None:
     dialog = Scripted("dialog", YES)
     dialog.when.set()
-    start = HeadStart(Scripted("hook"), dialog, limit_s=60)
+    start = HookHeadStart(Scripted("hook"), dialog, limit_s=60)
     assert (await run(start.second)).winner == "dialog"

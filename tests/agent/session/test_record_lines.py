@@ -8,7 +8,14 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.session.record_lines import BadLine, Line, decode, encode, read_backwards, read_forwards
+from agent.session.record_lines import (
+    DamagedLine,
+    Line,
+    decode,
+    encode,
+    read_backwards,
+    read_forwards,
+)
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 JSON = st.recursive(
@@ -50,7 +57,7 @@ def test_one_changed_byte_is_noticed(position: int, byte: int) -> None:
     if raw[index] == byte:
         return
     raw[index] = byte
-    assert isinstance(decode(bytes(raw), 0), BadLine)
+    assert isinstance(decode(bytes(raw), 0), DamagedLine)
 
 
 @given(st.lists(st.integers(min_value=0, max_value=90_000), max_size=6))
@@ -73,7 +80,7 @@ def test_a_torn_end_is_told_from_both_sides(tmp_path: Path) -> None:
     path = tmp_path / "lines.jsonl"
     data = written(path, [{"n": 1}, {"n": 2}])
     path.write_bytes(data + b'{"c":"half')
-    torn = BadLine(len(data), 10, "torn")
+    torn = DamagedLine(len(data), 10, "torn")
     assert list(read_forwards(path))[-1] == torn
     assert next(read_backwards(path)) == torn
 

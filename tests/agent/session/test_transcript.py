@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import SessionError, SessionLocked
-from agent.session.record_lines import BadLine, Line
+from agent.session.record_lines import DamagedLine, Line
 from agent.session.transcript import Transcript
 
 ROOT = Path(__file__).parents[3]
@@ -78,7 +78,7 @@ def test_a_damaged_line_in_the_middle_costs_only_itself(tmp_path: Path) -> None:
     with Transcript.open(path) as transcript:
         assert transcript.repairs == ()
         found = list(transcript.records())
-    assert [type(line) for line in found] == [Line, BadLine, Line]
+    assert [type(line) for line in found] == [Line, DamagedLine, Line]
 
 
 def test_a_newer_version_is_not_appended_to(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.settings.json_positions import MAX_DEPTH, Node, parse
+from agent.settings.json_positions import MAX_DEPTH, JsonNode, parse
 
 JSON = st.recursive(
     st.none()
@@ -116,4 +116,4 @@ def test_nesting_is_bounded() -> None:
 
 
 def test_a_byte_order_mark_is_no_error() -> None:
-    assert parse("\ufeff{}").root == Node({}, 1)
+    assert parse("\ufeff{}").root == JsonNode({}, 1)

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from agent.settings.load import Settings, load_settings
-from agent.settings.watch import KeptLastGood, Reloaded, reload, watch_settings
+from agent.settings.watch import Reloaded, ReloadFailed, reload, watch_settings
 
 
 def world(tmp_path: Path) -> Path:
@@ -33,7 +33,7 @@ def test_a_broken_file_keeps_the_last_good_settings(tmp_path: Path) -> None:
     current = load(root)
     path.write_text('{"theme": ')
     change = reload(current, lambda: load(root), [path])
-    assert isinstance(change, KeptLastGood)
+    assert isinstance(change, ReloadFailed)
     assert change.current is current
     assert change.problem.startswith(f"{path}:1: not valid JSON")
     assert "until it is repaired" not in change.problem
@@ -49,7 +49,7 @@ def test_a_managed_file_that_turns_bad_keeps_the_last_good_settings(tmp_path: Pa
     (root / "etc").mkdir()
     (root / "etc" / "managed-settings.json").write_text("{")
     change = reload(current, lambda: load(root), [])
-    assert isinstance(change, KeptLastGood)
+    assert isinstance(change, ReloadFailed)
     assert "managed settings" in change.problem
 
 

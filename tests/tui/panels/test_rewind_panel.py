@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from agent.messages import user_message
 from agent.session.checkpoints.blobs import PathState
-from agent.session.checkpoints.checkpoint import FileChange, Preview, Restored
+from agent.session.checkpoints.checkpoint import FileChange, Preview, RestoreResult
 from tests.tui.app.test_app_keys import settled, text_of, transcript_of
 from tests.tui.panels.test_panels import opened
 from tests.tui.recorded import RecordedConversation, make_app
@@ -30,7 +30,7 @@ class Changed(RecordedConversation):
         changes = tuple(FileChange(path, "write", state, state) for path in paths)
         return Preview(turn_id, changes, ("what `make` wrote",))
 
-    async def restore_files(self, turn_id: str) -> Restored | None:
+    async def restore_files(self, turn_id: str) -> RestoreResult | None:
         self.was_restored = True
         return None
 

@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 
 from agent.assembly.assemble import environment_from
 from agent.commands.sources.discover import CommandFinder
-from agent.commands.sources.folders import CommandPlaces
+from agent.commands.sources.folders import CommandLocations
 from agent.errors import AgentError
 from agent.hook_events.config import hook_config
 from agent.model.endpoint_config import is_loopback
@@ -215,7 +215,7 @@ def _hooks(place: Here, settings: Settings) -> Iterator[Check]:
 
 
 def _commands(settings: Settings) -> Iterator[Check]:
-    places = CommandPlaces(settings.home, settings.agent_home, settings.project_root)
+    places = CommandLocations(settings.home, settings.agent_home, settings.project_root)
     found = CommandFinder(places, lambda: settings.trust).find()
     for problem in found.problems:
         yield Check("command", "note", str(problem))

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from agent.commands.command_registry import CommandRegistry, split_command
-from agent.commands.errors import CommandError
 from agent.commands.sources.discover import CommandFinder
-from agent.commands.sources.folders import CommandPlaces
-from agent.commands.spec import CommandSource, PromptCommand, Surface
+from agent.commands.sources.folders import CommandLocations
+from agent.commands.spec import CommandError, CommandSource, PromptCommand, Surface
 from agent.commands.table import BUILTIN_COMMANDS
 from agent.settings.project_items import items_of_folders
 from agent.settings.trust import TrustState
@@ -21,7 +20,7 @@ class Place:
     def __init__(self, root: Path) -> None:
         self.home = root / "home"
         self.project = root / "project"
-        self.places = CommandPlaces(self.home, self.home / ".agent", self.project)
+        self.places = CommandLocations(self.home, self.home / ".agent", self.project)
         self.trust = TrustState(self.project, trusted=False)
         self.finder = CommandFinder(self.places, lambda: self.trust)
 
@@ -147,7 +146,7 @@ def test_a_pipe_is_reported(place: Place) -> None:
 def test_started_in_the_home_folder_everything_is_the_persons_own(tmp_path: Path) -> None:
     place = Place(tmp_path)
     finder = CommandFinder(
-        CommandPlaces(place.home, place.home / ".agent", place.home), lambda: place.trust
+        CommandLocations(place.home, place.home / ".agent", place.home), lambda: place.trust
     )
     place.write(".agent/commands/a.md", "a", home=True)
     found = finder.find()

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.commands.sources import frontmatter_cache as head_cache
-from agent.commands.sources.discover import CommandFinder, Found
-from agent.commands.sources.folders import CommandPlaces
-from agent.commands.sources.frontmatter_cache import FILE, HeadCache
+from agent.commands.sources.discover import CommandFinder, DiscoveredCommands
+from agent.commands.sources.folders import CommandLocations
+from agent.commands.sources.frontmatter_cache import FILE, FrontmatterCache
 from agent.settings.project_items import items_of_folders
 from agent.settings.trust import TrustState
 
@@ -30,7 +30,7 @@ class Starts:
 
     def __init__(self, root: Path) -> None:
         self.home, self.project = root / "home", root / "project"
-        self.places = CommandPlaces(self.home, self.home / ".agent", self.project)
+        self.places = CommandLocations(self.home, self.home / ".agent", self.project)
         self.file = self.home / ".agent" / FILE
         self.trust = TrustState(self.project, trusted=False)
 
@@ -49,13 +49,13 @@ class Starts:
         while probe.stat().st_ctime_ns == before:
             probe.touch()
 
-    def start(self) -> Found:
-        finder = CommandFinder(self.places, lambda: self.trust, HeadCache(self.file))
+    def start(self) -> DiscoveredCommands:
+        finder = CommandFinder(self.places, lambda: self.trust, FrontmatterCache(self.file))
         found = finder.find()
         finder.keep()
         return found
 
-    def uncached(self) -> Found:
+    def uncached(self) -> DiscoveredCommands:
         return CommandFinder(self.places, lambda: self.trust).find()
 
     def descriptions(self) -> list[str]:
@@ -78,7 +78,7 @@ def starts(tmp_path: Path) -> Starts:
     return Starts(tmp_path)
 
 
-def _said(found: Found) -> tuple[object, ...]:
+def _said(found: DiscoveredCommands) -> tuple[object, ...]:
     return [(c.meta, c.for_model) for c in found.commands], found.waiting, found.problems
 
 

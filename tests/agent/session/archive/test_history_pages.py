@@ -11,7 +11,7 @@ from agent.display import DiffDisplay, TextDisplay
 from agent.messages import Message, text_block, tool_result_block, tool_results_message
 from agent.messages import user_message as said
 from agent.session.archive import history_pages as pages
-from agent.session.archive.history_pages import PAGE_ITEMS, Page, SessionPages
+from agent.session.archive.history_pages import PAGE_ITEMS, HistoryPage, SessionPages
 from agent.session.records import (
     CONTEXT_LINES,
     CompactionRecord,
@@ -35,14 +35,14 @@ def written(path: Path, *records: Record | Message) -> SessionPages:
     return SessionPages(path)
 
 
-def everything(past: SessionPages) -> list[Page]:
-    found: list[Page] = []
+def everything(past: SessionPages) -> list[HistoryPage]:
+    found: list[HistoryPage] = []
     while not past.is_at_start:
         found.insert(0, past.older())
     return found
 
 
-def texts(found: list[Page]) -> list[str]:
+def texts(found: list[HistoryPage]) -> list[str]:
     return [item.text for page in found for item in page.items if isinstance(item, Message)]
 
 
@@ -52,7 +52,7 @@ def test_pages_from_the_end_hold_every_message_once(tmp_path: Path) -> None:
     found = everything(past)
     assert texts(found) == [str(number) for number in range(count)]
     assert len(found) == 4
-    assert past.older() == Page(())
+    assert past.older() == HistoryPage(())
 
 
 def test_a_call_stays_with_its_result_and_its_change(tmp_path: Path) -> None:

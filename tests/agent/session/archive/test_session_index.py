@@ -15,7 +15,7 @@ from agent.messages import Message, text_block, user_message
 from agent.session.archive.session_index import (
     MARK_END,
     MARK_START,
-    Hit,
+    SearchHit,
     SessionIndex,
     scan,
     search_all,
@@ -47,7 +47,7 @@ def talk(store: SessionStore, *texts: str, session_id: str = "") -> str:
     return session.id
 
 
-def plain(hit: Hit) -> str:
+def plain(hit: SearchHit) -> str:
     return hit.snippet.replace(MARK_START, "").replace(MARK_END, "")
 
 
