@@ -2,7 +2,7 @@
 #
 #   make run [ARGS=…]    start agent-tui here; in a pipe, print the demo conversation
 #   make test [ARGS=…]   run the tests
-#   make check           style, strict types, import contracts
+#   make check           style, strict types, import contracts, dead code
 #   make bench [ARGS=…]  measure the installed program
 #   make trace [ARGS=…]  count function entries for a key, a text delta and a Bash call
 #   make docs            write what the program's tables say into docs/
@@ -39,6 +39,7 @@ check: $(DEV_READY)
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.repo.dead_code
 
 bench: $(DEV_READY)
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -123,5 +123,5 @@ if TYPE_CHECKING:
     OutcomeListener = Callable[[EventOutcome], None]
     Suggest = Callable[[PermissionRequest, Decision], Sequence[Grant]]
 
-    def _is_contender(contender: HookContender) -> Contender:
+    def _proves(contender: HookContender) -> Contender:
         return contender

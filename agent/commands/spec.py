@@ -63,8 +63,6 @@ class Metadata(Struct, frozen=True, kw_only=True):
     """Who can use it at all; does not change while the program runs."""
     is_enabled: Callable[[], bool] = always
     """Whether it is switched on now; asked on every listing, never remembered."""
-    runs_at_once: bool = False
-    """It may run beside a turn; others wait for its end."""
     is_listed: bool = True
     """It shows in menus; one that is not is for the model alone."""
     when_to_use: str = ""

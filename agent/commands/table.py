@@ -36,7 +36,6 @@ def _meta(
     description: str,
     hint: str = "",
     *aliases: str,
-    at_once: bool = False,
     on_screen: bool = False,
 ) -> Metadata:
     return Metadata(
@@ -44,19 +43,16 @@ def _meta(
         description=description,
         argument_hint=hint,
         aliases=aliases,
-        runs_at_once=at_once,
         availability=ON_SCREEN if on_screen else EVERYWHERE,
     )
 
 
 BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     LocalCommand(
-        _meta("add-dir", "Work in another folder as well", "<folder>", at_once=True),
+        _meta("add-dir", "Work in another folder as well", "<folder>"),
         f"{PACKAGE}.add_dir",
     ),
-    LocalCommand(
-        _meta("agents", "List the kinds of sub-agents", at_once=True), f"{PACKAGE}.agents"
-    ),
+    LocalCommand(_meta("agents", "List the kinds of sub-agents"), f"{PACKAGE}.agents"),
     LocalCommand(
         _meta("branch", "Go on in a copy of this conversation", "[name]", on_screen=True),
         f"{PACKAGE}.branch",
@@ -66,7 +62,6 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
             "btw",
             "Ask something beside the conversation, without leaving a trace in it",
             "<question>",
-            at_once=True,
             on_screen=True,
         ),
         f"{PACKAGE}.btw",
@@ -87,7 +82,6 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
             "color",
             "Colour the lines around the prompt in this session",
             "[name]",
-            at_once=True,
             on_screen=True,
         ),
         "color",
@@ -102,13 +96,12 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
             "Show or change settings",
             "[key=value]",
             "settings",
-            at_once=True,
             on_screen=True,
         ),
         "config",
     ),
     InteractiveCommand(
-        _meta("context", "Show what fills the model's window", at_once=True, on_screen=True),
+        _meta("context", "Show what fills the model's window", on_screen=True),
         "context",
     ),
     LocalCommand(
@@ -116,26 +109,21 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
             "copy",
             "Copy an answer, or a code block of it",
             "[N] [code [M]]",
-            at_once=True,
             on_screen=True,
         ),
         f"{PACKAGE}.copy",
     ),
     LocalCommand(
-        _meta("cost", "Show tokens and cost of this session", "", "usage", "stats", at_once=True),
+        _meta("cost", "Show tokens and cost of this session", "", "usage", "stats"),
         f"{PACKAGE}.cost",
     ),
-    LocalCommand(
-        _meta("debug", "Show the debug log of this session", at_once=True), f"{PACKAGE}.debug"
-    ),
+    LocalCommand(_meta("debug", "Show the debug log of this session"), f"{PACKAGE}.debug"),
     InteractiveCommand(
-        _meta(
-            "diff", "Show what changed, against git or turn by turn", at_once=True, on_screen=True
-        ),
+        _meta("diff", "Show what changed, against git or turn by turn", on_screen=True),
         "diff",
     ),
     InteractiveCommand(
-        _meta("doctor", "Check what this program depends on", at_once=True, on_screen=True),
+        _meta("doctor", "Check what this program depends on", on_screen=True),
         "doctor",
     ),
     LocalCommand(
@@ -143,28 +131,21 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
             "effort",
             "Show or change how hard the model thinks",
             "[low|medium|high|xhigh|max|auto]",
-            at_once=True,
         ),
         f"{PACKAGE}.effort",
     ),
+    LocalCommand(_meta("exit", "Leave", "", "quit", on_screen=True), f"{PACKAGE}.exit"),
     LocalCommand(
-        _meta("exit", "Leave", "", "quit", at_once=True, on_screen=True), f"{PACKAGE}.exit"
-    ),
-    LocalCommand(
-        _meta(
-            "export", "Write the conversation to a file or the clipboard", "[file]", at_once=True
-        ),
+        _meta("export", "Write the conversation to a file or the clipboard", "[file]"),
         f"{PACKAGE}.export",
     ),
     InteractiveCommand(
-        _meta("focus", "Show one line of each call, or more again", at_once=True, on_screen=True),
+        _meta("focus", "Show one line of each call, or more again", on_screen=True),
         "focus",
     ),
+    InteractiveCommand(_meta("help", "Show keys and commands", on_screen=True), "help"),
     InteractiveCommand(
-        _meta("help", "Show keys and commands", at_once=True, on_screen=True), "help"
-    ),
-    InteractiveCommand(
-        _meta("hooks", "Show which hooks are configured, and where", at_once=True, on_screen=True),
+        _meta("hooks", "Show which hooks are configured, and where", on_screen=True),
         "hooks",
     ),
     PromptCommand(
@@ -176,11 +157,11 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         "memory",
     ),
     LocalCommand(
-        _meta("mode", "Show or change the permission mode", "[name]", at_once=True, on_screen=True),
+        _meta("mode", "Show or change the permission mode", "[name]", on_screen=True),
         f"{PACKAGE}.mode",
     ),
     InteractiveCommand(
-        _meta("model", "Choose the model and its effort", "[name]", at_once=True, on_screen=True),
+        _meta("model", "Choose the model and its effort", "[name]", on_screen=True),
         "model",
     ),
     InteractiveCommand(
@@ -189,7 +170,6 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
             "Show the rules in force, and take rules back",
             "",
             "allowed-tools",
-            at_once=True,
             on_screen=True,
         ),
         "permissions",
@@ -199,16 +179,14 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         f"{PACKAGE}.plan",
     ),
     LocalCommand(
-        _meta("recap", "Say where this conversation stands", at_once=True, on_screen=True),
+        _meta("recap", "Say where this conversation stands", on_screen=True),
         f"{PACKAGE}.recap",
     ),
     LocalCommand(
-        _meta("reload-skills", "Read the command and skill files again", at_once=True),
+        _meta("reload-skills", "Read the command and skill files again"),
         f"{PACKAGE}.reload_skills",
     ),
-    LocalCommand(
-        _meta("rename", "Give this session a name", "[name]", at_once=True), f"{PACKAGE}.rename"
-    ),
+    LocalCommand(_meta("rename", "Give this session a name", "[name]"), f"{PACKAGE}.rename"),
     InteractiveCommand(
         _meta("resume", "Continue another session", "[id]", "continue", on_screen=True), "resume"
     ),
@@ -223,11 +201,9 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         ),
         "rewind",
     ),
+    LocalCommand(_meta("skills", "List commands and skills from files"), f"{PACKAGE}.skills"),
     LocalCommand(
-        _meta("skills", "List commands and skills from files", at_once=True), f"{PACKAGE}.skills"
-    ),
-    LocalCommand(
-        _meta("status", "Show version, model, account, folder and what was loaded", at_once=True),
+        _meta("status", "Show version, model, account, folder and what was loaded"),
         f"{PACKAGE}.status",
     ),
     PromptCommand(
@@ -240,7 +216,6 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
             "Show background commands, and stop them",
             "",
             "bashes",
-            at_once=True,
             on_screen=True,
         ),
         "tasks",
@@ -249,20 +224,17 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         _meta(
             "terminal-setup",
             "Check this terminal, and say how to set it up",
-            at_once=True,
             on_screen=True,
         ),
         "terminal_setup",
     ),
-    InteractiveCommand(
-        _meta("theme", "Choose the colours", "[name]", at_once=True, on_screen=True), "theme"
-    ),
-    LocalCommand(_meta("todos", "Show the task list", at_once=True), f"{PACKAGE}.todos"),
+    InteractiveCommand(_meta("theme", "Choose the colours", "[name]", on_screen=True), "theme"),
+    LocalCommand(_meta("todos", "Show the task list"), f"{PACKAGE}.todos"),
     InteractiveCommand(
         _meta("trust", "Show what this project brings, and accept it", on_screen=True), "trust"
     ),
     LocalCommand(
-        _meta("vim", "Switch vim's keys on or off in the prompt", at_once=True, on_screen=True),
+        _meta("vim", "Switch vim's keys on or off in the prompt", on_screen=True),
         f"{PACKAGE}.vim",
     ),
 )

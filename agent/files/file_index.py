@@ -38,8 +38,6 @@ class FileIndex:
         self._loading: asyncio.Task[NameList] | None = None
         self._watching: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
-        self.is_partial = False
-        """The list is incomplete: it was cut, or reading it took too long."""
 
     @property
     def names(self) -> NameList | None:
@@ -85,7 +83,6 @@ class FileIndex:
             result = await search([*options, "."], folder=self.root, env=self._env)
         except ToolError:
             return []
-        self.is_partial = bool(result.note)
         found = (os.fsdecode(name) for name in result.data.split(b"\0") if name)
         return [name.removeprefix("./") for name in islice(found, MAX_FILES)]
 

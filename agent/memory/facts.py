@@ -40,8 +40,6 @@ class Fact(Struct, frozen=True):
     name: str
     """Lower case, digits and dashes; another fact of the same name replaces it."""
     text: str
-    updated: str = ""
-    """ISO date; empty where nobody noted it."""
 
 
 class FactStore:
@@ -126,4 +124,4 @@ def _facts(folder: Path) -> Iterator[Fact]:
         kind = next((each for each in _TYPES if each == head.get("type")), None)
         said = " ".join(sanitize(body).split())[:MAX_TEXT]
         if kind is not None and said:
-            yield Fact(kind, path.stem, said, str(head.get("updated") or ""))
+            yield Fact(kind, path.stem, said)

@@ -116,10 +116,6 @@ class CostTracker:
         )
         return cost
 
-    def exceeds(self, budget_usd: float | None) -> bool:
-        """Return whether the session has used up its budget; never without one."""
-        return budget_usd is not None and self.total_usd >= budget_usd
-
 
 def read_cost_state(record: object) -> CostState:
     """Read what `CostState.as_json` wrote; whatever makes no sense counts as nothing spent."""

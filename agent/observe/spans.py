@@ -139,8 +139,6 @@ class Tracer:
         self._rng = rng or Random()
         # Weak, so that a span whose owner is gone does not live on in here.
         self._open: dict[int, weakref.ref[Span]] = {}
-        self.abandoned = 0
-        """Spans that nobody ended in time."""
 
     def export_to(self, exporter: Callable[[FinishedSpan], None]) -> None:
         """Give finished spans to the exporter too; several can be active."""
@@ -196,7 +194,6 @@ class Tracer:
             elif span.age_s > SPAN_TTL_S:
                 span.end("abandoned")
                 ended += 1
-        self.abandoned += ended
         return ended
 
     def _finish(self, span: Span, content: Mapping[str, str], duration_s: float) -> None:
@@ -215,8 +212,3 @@ class Tracer:
         )
         for exporter in self._exporters:
             exporter(finished)
-
-
-def current_span() -> Span | None:
-    """Return the span that the running task is in; None outside of any."""
-    return _current.get()

@@ -40,8 +40,6 @@ class RequestSource(StrEnum):
     COMPACTION = "compaction"
     CLASSIFIER = "classifier"
     HOOK = "hook"
-    TITLE = "title"
-    SUGGESTION = "suggestion"
     MEMORY = "memory"
 
 

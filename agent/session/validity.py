@@ -7,7 +7,7 @@ missing, thinking after the gap goes as well: it is bound to every byte before i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -43,9 +43,6 @@ class RepairedHistory(Struct, frozen=True):
     unknown_outcomes: tuple[str, ...] = ()
     """Names of tools whose call had started and not ended."""
     not_run: tuple[str, ...] = ()
-    lost_results: int = 0
-    """Results whose call is missing, and calls in the middle without their result."""
-    thinking_dropped: bool = False
 
 
 def make_valid(
@@ -63,9 +60,7 @@ class _Repair:
         self._open: list[tuple[str, str]] = []  # (id, tool name) of the last assistant message
         self._unknown: list[str] = []
         self._not_run: list[str] = []
-        self._lost = 0
         self._after_gap = False
-        self._thinking_dropped = False
 
     def run(self, entries: Sequence[Message | Gap]) -> RepairedHistory:
         for entry in entries:
@@ -82,15 +77,12 @@ class _Repair:
             tuple(self._out),
             tuple(self._unknown),
             tuple(self._not_run),
-            self._lost,
-            self._thinking_dropped,
         )
 
     def _assistant(self, message: Message) -> None:
         content = [b for b in message.content if not _is_empty_text(b)]
         if self._after_gap:
             kept = [b for b in content if b.get("type") not in _THINKING]
-            self._thinking_dropped |= len(kept) < len(content)
             content = kept
         unique = [block for block in content if self._is_new(block)]
         if not unique:
@@ -127,7 +119,6 @@ class _Repair:
             b for b in message.content if b.get("type") != "tool_result" and not _is_empty_text(b)
         ]
         orphans = [r for call_id, r in results.items() if call_id not in wanted]
-        self._lost += len(orphans)
         answers = [
             results[call_id] if call_id in results else self._stand_in(call_id, name, at_end=False)
             for call_id, name in self._open
@@ -166,7 +157,6 @@ class _Repair:
                 self._unknown.append(name)
             return tool_result_block(call_id, OUTCOME_UNKNOWN, is_error=True)
         if self._after_gap and not at_end:
-            self._lost += 1
             return tool_result_block(call_id, LOST_RESULT, is_error=True)
         if at_end:
             self._not_run.append(name)
@@ -174,34 +164,6 @@ class _Repair:
 
     def _mark_gap(self) -> None:
         self._after_gap = True
-
-
-def is_valid(messages: Iterable[Message]) -> bool:
-    """Whether the API would accept the order and pairing of a history (see the module)."""
-    open_ids: list[str] = []
-    seen: set[str] = set()
-    first = True
-    for message in messages:
-        if not message.content or any(_is_empty_text(b) for b in message.content):
-            return False
-        if first and message.role != "user":
-            return False
-        first = False
-        results = [
-            str(b.get("tool_use_id")) for b in message.content if b.get("type") == "tool_result"
-        ]
-        if message.role == "assistant":
-            if open_ids or results:
-                return False
-            open_ids = [str(b["id"]) for b in message.content if b.get("type") == "tool_use"]
-            if len(set(open_ids)) != len(open_ids) or seen & set(open_ids):
-                return False
-            seen.update(open_ids)
-        else:
-            if sorted(results) != sorted(open_ids):
-                return False
-            open_ids = []
-    return not open_ids
 
 
 def _with_content(message: Message, content: list[Block]) -> Message:

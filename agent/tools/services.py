@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct, field
 
@@ -220,7 +220,6 @@ class ToolServices(Struct):
 
     The call itself was judged by its folder; this is where a rule on one file inside it counts.
     """
-    sandbox: Literal["none"] = "none"
 
     def move_to(self, folder: Path) -> bool:
         """Make a folder the current one; False, and nothing changes, outside the scope."""

@@ -43,7 +43,6 @@ class ReasonSource(StrEnum):
 
     JSON = "json"
     STDERR = "stderr"
-    STDOUT = "stdout"
     FAILURE = "failure"
     """The handler failed, and its configuration makes failures block."""
     GENERATED = "generated"

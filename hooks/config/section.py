@@ -156,7 +156,6 @@ class _SectionReader:
             file=self._file,
             plugin=self._plugin,
             owner=self._owner,
-            order_in_file=len(self.specs),
         )
         if is_background(handler) and spec.blocks_on_failure:
             self._warn(where, "`onFailure` has no use for a handler that nothing waits for")

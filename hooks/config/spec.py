@@ -133,8 +133,6 @@ class HandlerSpec(Struct, frozen=True):
     plugin: PluginRoot | None = None
     owner: str | None = None
     """The skill or agent whose front matter this is."""
-    order_in_file: int = 0
-    """Which handler of its file this is, from 0."""
 
     @property
     def label(self) -> str:

@@ -6,9 +6,11 @@ The limits themselves, and why they are what they are, stand in CONTRIBUTING.
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 
+from tests.repo import dead_code
 from tests.repo.checkout import ROOT
 from tests.repo.structure import Tree, read_tree
 
@@ -71,3 +73,12 @@ def test_a_wide_protocol_is_found() -> None:
 def test_a_long_function_is_found() -> None:
     tree = Tree({"tui/one.py": "def f():\n" + "    pass\n" * 80})
     assert tree.long_functions() == ["tui/one.py:1 f: 81 lines"]
+
+
+def test_dead_code_is_found_and_what_excuses_none(tmp_path: Path) -> None:
+    for path in dead_code.PATHS:
+        (tmp_path / path).mkdir()
+    (tmp_path / "tui" / "one.py").write_text("def used(): ...\ndef unused(): ...\nused()\n")
+    (tmp_path / "hooks" / "two.py").write_text("class Kept:\n    model_config = 1\nKept()\n")
+    found = dead_code.find_dead_code(tmp_path, excused=(("hooks/*", "model_*", ""), ("a", "b", "")))
+    assert found == ["tui/one.py:2: nothing uses the function unused", "excuses nothing: a b"]

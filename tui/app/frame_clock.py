@@ -95,11 +95,6 @@ class EventBridge:
         self.clock.stop()
         self._frame()
 
-    @property
-    def buffered(self) -> int:
-        """How many events wait for the frame."""
-        return len(self._events)
-
     def _drain(self) -> None:
         events, self._events = self._events, []
         for event in events:

@@ -104,11 +104,6 @@ class InputRouter:
             self._owners.pop()
         return None
 
-    @property
-    def listener_count(self) -> int:
-        """How many listeners are registered; for leak tests."""
-        return sum(len(listeners) for listeners in self._listeners.values())
-
     def hears(self, kind: EventKind) -> bool:
         """Return whether any listener asks for this kind."""
         return any(

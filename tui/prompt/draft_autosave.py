@@ -32,11 +32,6 @@ class DraftAutosave:
         self._set_timer = set_timer
         self._timer: Timer | None = None
 
-    @property
-    def is_planned(self) -> bool:
-        """Whether the draft will be recorded soon."""
-        return self._timer is not None
-
     def touched(self) -> None:
         """The draft has changed."""
         if self._timer is None and self._conversation() is not None:

@@ -84,7 +84,7 @@ def test_a_model_that_vanished_is_replaced() -> None:
 
 
 def test_background_requests_fail_at_once_and_never_fall_back() -> None:
-    policy = policy_for(RequestSource.TITLE)
+    policy = policy_for(RequestSource.MEMORY)
     assert kinds(rungs(OVERLOADED, policy=policy, fallback="haiku")) == ["fail"]
 
 

@@ -42,7 +42,7 @@ from agent.session.records import (
     to_json,
 )
 from agent.session.transcript import Transcript
-from agent.session.validity import OUTCOME_UNKNOWN, is_valid
+from agent.session.validity import OUTCOME_UNKNOWN
 
 
 def answer(*blocks: dict[str, Any], uid: str = "") -> Message:
@@ -261,7 +261,6 @@ def test_any_records_with_any_damage_make_a_valid_history(
         cut = data.draw(st.integers(0, len(raw)))
         path.write_bytes(raw[: cut if data.draw(st.booleans()) else len(raw)])
         got = resume.load(path)
-    assert is_valid(got.messages)
     # What the user types next makes it a request that may be sent.
     assert problems((*got.messages, user_message("go on"))) == ()
 

@@ -13,6 +13,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from tests.tui.input.listeners import listener_count
 from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
 from tui.input.event_kind import EventKind
@@ -248,12 +249,12 @@ async def test_a_driver_named_by_the_environment_is_used(
 async def test_a_thousand_components_leave_no_listener() -> None:
     app = RouterApp()
     async with app.run_test() as pilot:
-        before = app.router.listener_count
+        before = listener_count(app.router)
         for _ in range(10):
             overlays = [Overlay(str(number)) for number in range(100)]
             await app.mount(*overlays)
-            assert app.router.listener_count == before + 100
+            assert listener_count(app.router) == before + 100
             await app.screen.query(Overlay).remove()
         await pilot.pause()
-        assert app.router.listener_count == before
+        assert listener_count(app.router) == before
         assert app.router.keyboard_owner is None

@@ -1,0 +1,93 @@
+"""Find code that nothing in the product uses, with a reviewed list of what a library uses by name.
+
+`python -m tests.repo.dead_code [PATH]` is part of `make check` and exits 1 when it finds any. What
+only tests use counts as dead; so does an entry of the list below that excuses nothing any more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+from vulture import Vulture  # type: ignore[import-untyped]  # it has no types
+
+PATHS: Final = ("agent", "hooks", "permissions", "themes", "tui", "benchmarks")
+EXCLUDED: Final = ["*sample*"]
+
+USED_BY_NAME: Final = (
+    # (files, names, used by)
+    ("*", "_pro[vo]*", "the type checker: this implementation fits that protocol"),
+    ("agent/*", "model_config", "pydantic"),
+    ("agent/settings/schema.py", "*", "pydantic; a setting is read by its name in the file"),
+    ("agent/tools/builtin/*.py", "_*", "pydantic, as validators of a tool's input"),
+    ("hooks/events/*.py", "*", "msgspec, as the fields of what a hook reads"),
+    ("agent/tools/shell/shell_process.py", "wait_ended", "the tests of what stays behind"),
+    ("permissions/decision.py", "*_SETTINGS", "the names of settings files, as values"),
+    ("permissions/resolve/*.py", "*Handler", "teams, which are to come"),
+    ("themes/theme.py", "ASSISTANT", "theme files, as a value"),
+    ("benchmarks/terminal.py", "*", "pyte, and the tests of the terminal"),
+    ("agent/headless/library.py", "*", "programs that run the agent as a library"),
+    ("agent/model/lazy_packages.py", "*_module", "the import system"),
+    ("hooks/health.py", "whitespace_split", "shlex"),
+    ("tui/*", "PRIVATE_NAMES", "the test of what is overridden in Textual"),
+    ("tui/*", "interval", "a protocol, as the name of an argument"),
+    ("tui/*", "*Host", "the type checker, in a quoted cast"),
+    ("tui/*", "on_*", "Textual"),
+    ("tui/*", "_on_*", "Textual"),
+    ("tui/*", "*CSS", "Textual"),
+    ("tui/*", "can_focus", "Textual"),
+    ("tui/*", "ALLOW_SELECT", "Textual"),
+    ("tui/*", "get_content_*", "Textual"),
+    ("tui/app/app.py", "compose", "Textual"),
+    ("tui/app/app.py", "ENABLE_COMMAND_PALETTE", "Textual"),
+    ("tui/app/app.py", "INLINE_PADDING", "Textual"),
+    ("tui/input/driver.py", "run_input_thread", "Textual"),
+    ("tui/input/driver.py", "send_message", "Textual"),
+    ("tui/input/event.py", "stop_immediate_propagation", "the handlers of a key"),
+    ("tui/screen/crash.py", "_fatal_error", "Textual"),
+    ("tui/screen/immediate_screen.py", "_full_map_invalidated", "Textual"),
+    ("tui/screen/presenter.py", "get_default_screen", "Textual"),
+    ("tui/command_line/*.py", "format_*", "click"),
+    ("tui/command_line/subcommands/*.py", "*_*", "click, as commands"),
+)  # fmt: skip
+
+
+def find_dead_code(root: Path, excused: Sequence[tuple[str, str, str]] = USED_BY_NAME) -> list[str]:
+    """List what nothing uses in a checkout, then the entries that excuse nothing."""
+    finder = Vulture()
+    finder.scavenge([str(root / path) for path in PATHS], exclude=EXCLUDED)
+    unused = set(range(len(excused)))
+    dead = []
+    for item in finder.get_unused_code():
+        path = os.path.relpath(item.filename, root)
+        excuse = next(
+            (
+                number
+                for number, (files, names, _) in enumerate(excused)
+                if fnmatchcase(path, files) and fnmatchcase(item.name, names)
+            ),
+            None,
+        )
+        if excuse is None:
+            dead.append(f"{path}:{item.first_lineno}: nothing uses the {item.typ} {item.name}")
+        else:
+            unused.discard(excuse)
+    return dead + [f"excuses nothing: {' '.join(excused[number][:2])}" for number in sorted(unused)]
+
+
+def main() -> int:
+    """Print what is dead; the exit code is 1 if there is any."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("path", nargs="?", type=Path, default=Path(), help="root of a checkout")
+    dead = find_dead_code(parser.parse_args().path)
+    print("\n".join(dead) or "No dead code.")
+    return int(bool(dead))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
