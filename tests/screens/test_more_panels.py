@@ -37,14 +37,14 @@ TODOS = (
 
 def opened(make: Callable[[], Dialog]) -> Act:
     async def act(pilot: Pilot[Any], app: AgentApp) -> None:
-        app.dialogs.open(make())
+        app.parts.dialogs.open(make())
         await settled(pilot)
 
     return act
 
 
 def conversation_of(app: AgentApp) -> RecordedConversation:
-    found = app.conversations.current
+    found = app.parts.conversations.current
     assert isinstance(found, RecordedConversation)
     return found
 
@@ -65,8 +65,8 @@ async def hooks(pilot: Pilot[Any], app: AgentApp) -> None:
 
 
 async def tasks(pilot: Pilot[Any], app: AgentApp) -> None:
-    assert app.conversations.commands is not None
-    shells = app.conversations.commands.context.shells
+    assert app.parts.conversations.commands is not None
+    shells = app.parts.conversations.commands.context.shells
     with TemporaryDirectory() as folder:
         for line in ("printf 'one\\ntwo\\n'", "exit 3"):
             shell = await shells.start(
@@ -84,9 +84,9 @@ async def copied(pilot: Pilot[Any], app: AgentApp) -> None:
 
 
 async def todos(pilot: Pilot[Any], app: AgentApp) -> None:
-    app.document.todos = TODOS
+    app.parts.document.todos = TODOS
     await keys("ctrl+t")(pilot, app)
-    app.lines.show()
+    app.parts.lines.show()
     await settled(pilot)
 
 

@@ -48,10 +48,10 @@ def keys(*pressed: str) -> Act:
 
 def command(text: str, *pressed: str) -> Act:
     async def act(pilot: Pilot[Any], app: AgentApp) -> None:
-        app.submission.submit(text)
+        app.parts.submission.submit(text)
         for _ in range(50):
             await settled(pilot)
-            if app.dialogs.open_count:
+            if app.parts.dialogs.open_count:
                 break
         await settled(pilot)
         await keys(*pressed)(pilot, app)
@@ -61,7 +61,7 @@ def command(text: str, *pressed: str) -> Act:
 
 def after_work(*pressed: str) -> Act:
     async def act(pilot: Pilot[Any], app: AgentApp) -> None:
-        app.submission.submit("Fix the slugs, 漢字 too")
+        app.parts.submission.submit("Fix the slugs, 漢字 too")
         await settled(pilot)
         await keys(*pressed)(pilot, app)
 
@@ -83,7 +83,7 @@ def diff_panel(*pressed: str) -> Act:
             Source("Changes since the last commit", files),
             Source("Changed by “Fix the slugs”", files[:1]),
         ]
-        app.dialogs.open(DiffPanel(sources))
+        app.parts.dialogs.open(DiffPanel(sources))
         await keys(*pressed)(pilot, app)
 
     return act
@@ -92,8 +92,8 @@ def diff_panel(*pressed: str) -> Act:
 def permission(change: DiffDisplay, *pressed: str) -> Act:
     async def act(pilot: Pilot[Any], app: AgentApp) -> None:
         asked = PermissionAsk(WRITE, replace(PENDING, parts=()), change, (OFFER,))
-        app.dialogs.open(PermissionDialog(asked, app.highlighter, lambda text, _: text))
-        app.dialogs._guard._guarded_until_s = 0.0
+        app.parts.dialogs.open(PermissionDialog(asked, app.parts.highlighter, lambda text, _: text))
+        app.parts.dialogs._guard._guarded_until_s = 0.0
         await keys(*pressed)(pilot, app)
 
     return act
@@ -118,15 +118,15 @@ def asked_about(command: str, *pressed: str) -> Act:
         request = PermissionRequest("Bash", {"command": command})
         pending = with_rules(decide(request, context), rules)
         asked = PermissionAsk(request, pending, short=home_relative(str(home)))
-        app.dialogs.open(PermissionDialog(asked, app.highlighter))
-        app.dialogs._guard._guarded_until_s = 0.0
+        app.parts.dialogs.open(PermissionDialog(asked, app.parts.highlighter))
+        app.parts.dialogs._guard._guarded_until_s = 0.0
         await keys(*pressed)(pilot, app)
 
     return act
 
 
 async def decided(pilot: Pilot[Any], app: AgentApp) -> None:
-    center = app.conversations.commands
+    center = app.parts.conversations.commands
     assert center is not None
     gate = center.context.gate
     gate.replace_context(gate.context.with_rules(RuleSet.build(RULES)[0]))
@@ -137,7 +137,7 @@ async def decided(pilot: Pilot[Any], app: AgentApp) -> None:
 
 
 async def files(pilot: Pilot[Any], app: AgentApp) -> None:
-    center = app.conversations.commands
+    center = app.parts.conversations.commands
     assert center is not None
     (center.files.root / "漢字").mkdir()
     for name in ("a b.py", 'quo"te.py', "new\nline.py", "漢字/slug.py", "src.py"):
@@ -192,7 +192,8 @@ def test_view(
         conversation.commands = center_for(conversation, tmp_path / "home")
         conversation.launch_dir = Path("/home/ada/slugs")
     app = frozen(make_app(conversation, theme=theme))
-    app.history.extend_older(["fix the slugs", "!pytest -q tests", "!pytest", "look at slug.py"])
+    typed = ["fix the slugs", "!pytest -q tests", "!pytest", "look at slug.py"]
+    app.parts.history.extend_older(typed)
 
     async def run(pilot: Pilot[Any]) -> None:
         await settled(pilot)

@@ -117,8 +117,8 @@ def app_with(script: list[Step], theme: str) -> AgentApp:
 
 def frozen(app: AgentApp) -> AgentApp:
     """Stop what would make a picture depend on time: the spinner, and the thread that colours."""
-    app.highlighter._executor = None
-    app.lines.turn = lambda: None  # type: ignore[method-assign]
+    app.parts.highlighter._executor = None
+    app.parts.lines.turn = lambda: None  # type: ignore[method-assign]
     return app
 
 
@@ -127,9 +127,9 @@ def after_prompt(text: str) -> Callable[[Pilot[Any]], Awaitable[None]]:
         app = pilot.app
         assert isinstance(app, AgentApp)
         await pilot.pause()
-        app.submission.submit(text)
+        app.parts.submission.submit(text)
         await pilot.pause()
-        app.bridge.flush()
+        app.parts.bridge.flush()
         await pilot.pause()
 
     return run
@@ -164,7 +164,7 @@ def test_dialog(snap_compare: Compare, theme: str, size: tuple[int, int], dialog
         app = pilot.app
         assert isinstance(app, AgentApp)
         await pilot.pause()
-        app.dialogs.open(DIALOGS[dialog]())
+        app.parts.dialogs.open(DIALOGS[dialog]())
         await pilot.pause()
 
     assert snap_compare(app_with([], theme), terminal_size=size, run_before=opened)

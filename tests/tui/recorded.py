@@ -43,7 +43,8 @@ from permissions.resolve.handlers import HeadlessHandler
 from permissions.rule import Rule
 from permissions.rules.rule_set import RuleSet
 from themes.registry import load_theme
-from tui.app.app import AgentApp, AppOptions
+from tui.app.app import AgentApp
+from tui.app.parts import AppOptions
 from tui.ports.conversation import ScreenPorts
 
 Step = AgentEvent | Callable[["RecordedConversation"], Awaitable[object]]

@@ -6,17 +6,15 @@ from collections.abc import Callable
 from typing import Protocol
 
 from tui.app.idle_notification import IdleNotification
-from tui.app.main_screen import MainScreen
+from tui.app.main_screen import MainScreen, ScreenRuntime
 from tui.terminal.bell import TerminalBell
 
 
 class CaretHost(Protocol):
-    """The running program, as the caret needs it."""
+    """The program that shows the terminal's cursor, or hides it."""
 
     shows_caret: bool
 
-    @property
-    def is_live(self) -> bool: ...
     def call_after_refresh(self, callback: Callable[[], object]) -> bool: ...
 
 
@@ -26,6 +24,7 @@ class CaretControl:
     def __init__(
         self,
         host: CaretHost,
+        runtime: ScreenRuntime,
         screen: MainScreen,
         attention: TerminalBell,
         idle_notification: IdleNotification,
@@ -33,6 +32,7 @@ class CaretControl:
     ) -> None:
         """Take what can have the caret, and what calls for a user who looks elsewhere."""
         self._host = host
+        self._runtime = runtime
         self._screen = screen
         self._attention = attention
         self._idle_notification = idle_notification
@@ -45,7 +45,7 @@ class CaretControl:
             self._attention.call("waits for your answer")
             self._idle_notification.question_open()
         self._show_lines()
-        if self._host.is_live:
+        if self._runtime.is_live:
             self._choose()
 
     def on_reading(self) -> None:

@@ -22,7 +22,8 @@ from permissions.base.process.worker_threads import run_to_end
 from permissions.base.text.sanitize import sanitize
 from themes.registry import DEFAULT_THEME, load_theme
 from themes.theme import ThemeError
-from tui.app.app import AgentApp, AppOptions
+from tui.app.app import AgentApp
+from tui.app.parts import AppOptions
 from tui.app.session.session_control import ExitReport
 from tui.conversation.factory import ConversationMaker
 from tui.prompt.external_editor import edit_file, edit_text, editor_command
@@ -157,8 +158,8 @@ class _ScreenRun:
 
     async def _keep_unsent(self) -> str:
         """Keep what was typed before there was a conversation; return what to say of it."""
-        sent = [prompt.text for prompt in self.app.runner.queued]
-        draft = self.app.unsent.text
+        sent = [prompt.text for prompt in self.app.parts.runner.queued]
+        draft = self.app.parts.unsent.text
         options = self.maker.options
         if self.maker.assembled is not None or options.demo or not (sent or draft):
             return ""
@@ -214,29 +215,29 @@ class _ScreenRun:
 
     def notice(self, text: str, level: str = "info") -> None:
         """Add a line of our own to the transcript."""
-        self.app.notices.notice(text, level)
+        self.app.parts.notices.notice(text, level)
 
     def use_folder(self, folder: Path) -> None:
         """Show the demo's copy as the folder that is worked in."""
-        self.app.workspace.use_folder(folder)
+        self.app.parts.workspace.use_folder(folder)
 
     def name_window(self, title: str) -> None:
         """Show a session's name as the window's title."""
-        self.app.workspace.name_window(title)
+        self.app.parts.workspace.name_window(title)
 
     def take_draft(self, text: str) -> bool:
         """Put what was typed and not sent back into the prompt."""
-        self.app.composer.insert(text)
+        self.app.parts.composer.insert(text)
         return True
 
     def pass_on(self, sequence: str) -> None:
         """Write what a hook asks for to the terminal."""
-        self.app.terminal.write(sequence)
+        self.app.parts.terminal.write(sequence)
 
     async def show_past(self, path: Path) -> None:
         """Show the end of the session that is resumed; more of it as the user scrolls up."""
-        await self.app.past.open(path)
+        await self.app.parts.past.open(path)
 
     async def show_event(self, event: AgentEvent) -> None:
         """Show an event that belongs to no prompt."""
-        await self.app.bridge.put(event)
+        await self.app.parts.bridge.put(event)

@@ -36,12 +36,12 @@ async def test_the_menu_completes_a_command() -> None:
     app = make_app()
     async with app.run_test(size=(70, 24)) as pilot:
         await pilot.press("/", "s", "t")
-        assert "❯ /status" in text_of(app.menu)
+        assert "❯ /status" in text_of(app.parts.menu)
         await pilot.press("tab")
-        assert app.composer.buffer.text == "/status "
-        assert text_of(app.menu) == ""
+        assert app.parts.composer.buffer.text == "/status "
+        assert text_of(app.parts.menu) == ""
         await pilot.press("escape", "escape")
-        assert app.composer.buffer.is_empty
+        assert app.parts.composer.buffer.is_empty
 
 
 async def test_enter_runs_the_selected_command() -> None:
@@ -59,7 +59,7 @@ async def test_what_the_disk_refuses_ends_the_command_alone(tmp_path: Path) -> N
     app = make_app(conversation)
     async with app.run_test(size=(70, 24)) as pilot:
         await settled(pilot)
-        app.submission.submit("/add-dir " + "x" * 5000)
+        app.parts.submission.submit("/add-dir " + "x" * 5000)
         await settled(pilot)
         assert app.is_running
         assert "/add-dir: File name too long" in transcript_of(app)
@@ -75,9 +75,9 @@ async def test_files_are_offered_after_an_at_sign(tmp_path: Path) -> None:
         await settled(pilot)
         await pilot.press("@", "s")
         await app.workers.wait_for_complete()
-        assert "❯ @slug.py" in text_of(app.menu)
+        assert "❯ @slug.py" in text_of(app.parts.menu)
         await pilot.press("enter")
-        assert app.composer.buffer.text == "@slug.py "
+        assert app.parts.composer.buffer.text == "@slug.py "
 
 
 async def test_compact_model_and_permissions() -> None:
@@ -89,12 +89,12 @@ async def test_compact_model_and_permissions() -> None:
         assert "summarised · 9k → 1k tokens" in transcript_of(app)
         await send(pilot, "/model small")
         assert conversation.model == "small"
-        assert "small" in text_of(app.status_line)
+        assert "small" in text_of(app.parts.status_line)
         assert "The endpoint does not list small." in transcript_of(app)
         await send(pilot, "/model claude-opus-5")
         assert "does not list claude" not in transcript_of(app)
         await send(pilot, "/permissions")
-        assert "no rules: everything that writes or runs asks" in text_of(app.dialogs)
+        assert "no rules: everything that writes or runs asks" in text_of(app.parts.dialogs)
 
 
 async def test_a_compaction_asked_for_meanwhile_comes_before_the_next_prompt() -> None:
@@ -115,7 +115,7 @@ async def test_a_compaction_asked_for_meanwhile_comes_before_the_next_prompt() -
         shown = transcript_of(app)
         assert shown.index("First.") < shown.index("summarised · 9k → 1k tokens")
         assert shown.index("summarised · 9k") < shown.index("and then")
-        assert not app.runner.is_running
+        assert not app.parts.runner.is_running
 
 
 async def test_a_compaction_is_interrupted_with_the_prompt_it_waits_for() -> None:
@@ -128,7 +128,7 @@ async def test_a_compaction_is_interrupted_with_the_prompt_it_waits_for() -> Non
         shown = transcript_of(app)
         assert "Not summarised: you interrupted." in shown
         assert "summarised ·" not in shown
-        assert not app.runner.is_running
+        assert not app.parts.runner.is_running
         await send(pilot, "/compact")
         await settled(pilot)
         assert "summarised ·" in transcript_of(app)
@@ -147,14 +147,14 @@ async def test_escape_twice_goes_back_to_an_earlier_message() -> None:
         await settled(pilot)
         await pilot.press("escape", "escape")
         await settled(pilot)
-        assert "❯ second" in text_of(app.dialogs)
-        app.dialogs._guard._guarded_until_s = 0.0
+        assert "❯ second" in text_of(app.parts.dialogs)
+        app.parts.dialogs._guard._guarded_until_s = 0.0
         await pilot.press("enter")
         await settled(pilot)
-        assert "❯ Restore conversation" in text_of(app.dialogs)
+        assert "❯ Restore conversation" in text_of(app.parts.dialogs)
         await pilot.press("enter")
         await settled(pilot)
-        assert app.composer.buffer.text == "second"
+        assert app.parts.composer.buffer.text == "second"
         assert "second" not in transcript_of(app)
         assert "first" in transcript_of(app)
 
@@ -163,15 +163,19 @@ async def test_the_menu_says_how_much_more_there_is() -> None:
     app = make_app()
     async with app.run_test(size=(70, 24)) as pilot:
         await pilot.press("/")
-        total = len(app.menu.completion.candidates) if app.menu.completion is not None else 0
+        total = (
+            len(app.parts.menu.completion.candidates)
+            if app.parts.menu.completion is not None
+            else 0
+        )
         assert total > 40
-        rows = text_of(app.menu).splitlines()
+        rows = text_of(app.parts.menu).splitlines()
         assert rows[-1].endswith(f" 1/{total} ↕")
         assert all("↕" not in line for line in rows[:-1])
         await pilot.press("up")
-        assert text_of(app.menu).splitlines()[-1].endswith(f" {total}/{total} ↕")
+        assert text_of(app.parts.menu).splitlines()[-1].endswith(f" {total}/{total} ↕")
         await pilot.press("s", "t", "a", "t", "u", "s", "l")
-        assert "↕" not in text_of(app.menu)
+        assert "↕" not in text_of(app.parts.menu)
 
 
 async def test_another_session_waits_for_the_turn_and_says_which_key_ends_it() -> None:
@@ -181,14 +185,14 @@ async def test_another_session_waits_for_the_turn_and_says_which_key_ends_it() -
     async def release(session_id: str | None) -> None:
         raise AssertionError("a turn is running")
 
-    app.conversations._release = release
+    app.parts.conversations._release = release
     async with app.run_test(size=(90, 24)) as pilot:
         await send(pilot, "go")
-        await app.session.restart(None)
+        await app.parts.session.restart(None)
         await pilot.pause()
         said = "A prompt is still being worked on: press esc to interrupt it, then try again."
-        assert await app.conversations.change("other") == said
-        assert app.conversations.current is conversation
+        assert await app.parts.conversations.change("other") == said
+        assert app.parts.conversations.current is conversation
         await pilot.press("escape")
         await settled(pilot)
 
@@ -207,14 +211,14 @@ async def test_marking_copies_logical_lines_without_gutters_and_wraps() -> None:
     app = make_app(played([TextDelta(T, "m1", 0, text)]))
     async with app.run_test(size=(30, 24)) as pilot:
         await send(pilot, "go")
-        rows = [line.text for _, line in app.transcript.viewport.visible()]
+        rows = [line.text for _, line in app.parts.transcript.viewport.visible()]
         top = next(y for y, line in enumerate(rows) if "one two" in line)
         await drag(app, (3, top), (29, top + 3))
         assert app.clipboard == "one two three four five six seven eight\n\n• item 漢字"
         await drag(app, (7, top), (10, top))
         assert app.clipboard == "two"
         await pilot.press("escape")
-        assert app.transcript.marked_text == ""
+        assert app.parts.transcript.marked_text == ""
 
 
 async def test_the_wheel_scrolls_the_transcript() -> None:
@@ -223,20 +227,20 @@ async def test_the_wheel_scrolls_the_transcript() -> None:
     async with app.run_test(size=(50, 20)) as pilot:
         await send(pilot, "go")
         await app.on_event(pointer(events.MouseScrollUp, 5, 5))
-        assert not app.transcript.viewport.is_following
+        assert not app.parts.transcript.viewport.is_following
         for _ in range(3):
             await app.on_event(pointer(events.MouseScrollDown, 5, 5))
-        assert app.transcript.viewport.is_following
+        assert app.parts.transcript.viewport.is_following
 
 
 async def test_a_click_puts_the_cursor() -> None:
     app = make_app()
     async with app.run_test(size=(50, 20)) as pilot:
         await pilot.press(*keys("hello"))
-        region = app.composer.content_region
+        region = app.parts.composer.content_region
         await app.on_event(pointer(events.MouseDown, region.x + 3 + 2, region.y + 1))
         await pilot.press("X")
-        assert app.composer.buffer.text == "heXllo"
+        assert app.parts.composer.buffer.text == "heXllo"
 
 
 async def test_the_terminal_cursor_is_at_the_caret() -> None:
@@ -244,7 +248,7 @@ async def test_the_terminal_cursor_is_at_the_caret() -> None:
     async with app.run_test(size=(50, 20)) as pilot:
         await pilot.press(*keys("a漢"))
         await pilot.pause()
-        region = app.composer.content_region
+        region = app.parts.composer.content_region
         assert app.cursor_position == (region.x + 3 + 3, region.y + 1)
         assert app.shows_caret
 
@@ -253,10 +257,10 @@ async def test_the_caret_moves_with_the_prompt_that_a_menu_pushes_up() -> None:
     app = make_app()
     async with app.run_test(size=(50, 20)) as pilot:
         await settled(pilot)
-        before = app.composer.content_region
+        before = app.parts.composer.content_region
         await pilot.press("slash")
         await settled(pilot)
-        region = app.composer.content_region
+        region = app.parts.composer.content_region
         assert region.y < before.y
         assert app.cursor_position == (region.x + 3 + 1, region.y + 1)
 
@@ -276,7 +280,7 @@ async def test_a_half_typed_prompt_is_kept(monkeypatch: pytest.MonkeyPatch) -> N
     async with app.run_test(size=(60, 20)) as pilot:
         await settled(pilot)
         await pilot.press(*keys("half"))
-        app.drafts.settle()
+        app.parts.drafts.settle()
         assert conversation.draft == "half"
 
 
@@ -304,7 +308,7 @@ async def test_the_command_that_ends_a_session_is_no_draft_of_it(
     async with app.run_test(size=(60, 20)) as pilot:
         await settled(pilot)
         await pilot.press(*keys("/exit"))
-        app.drafts.keep()  # as it would be, had they typed slowly
+        app.parts.drafts.keep()  # as it would be, had they typed slowly
         assert conversation.draft == "/exit"
         await pilot.press("enter")
         await settled(pilot)
@@ -324,7 +328,7 @@ async def test_it_says_who_decided_when_it_was_not_the_person() -> None:
     )
     async with app.run_test(size=(80, 20)) as pilot:
         await send(pilot, "go")
-        assert "denied by a hook: policy" in text_of(app.status_line)
+        assert "denied by a hook: policy" in text_of(app.parts.status_line)
 
 
 async def test_the_place_of_a_rule_that_decided_meanwhile_is_short() -> None:
@@ -345,7 +349,7 @@ async def test_the_place_of_a_rule_that_decided_meanwhile_is_short() -> None:
     app = make_app(conversation)
     async with app.run_test(size=(160, 20)) as pilot:
         await send(pilot, "go")
-        shown = text_of(app.status_line)
+        shown = text_of(app.parts.status_line)
         assert folder not in shown
         assert ".agent/settings.local.json:3" in shown
 
@@ -355,7 +359,7 @@ async def test_a_table_that_decided_is_not_named(stood_s: float, said: bool) -> 
     now = [0.0]
 
     async def wait(_conversation: RecordedConversation) -> None:
-        while not app.document.is_asking("u1"):  # noqa: ASYNC110 - until the frame has folded it
+        while not app.parts.document.is_asking("u1"):  # noqa: ASYNC110 - until the frame has folded it
             await asyncio.sleep(0)
         now[0] += stood_s
 
@@ -379,7 +383,7 @@ async def test_a_table_that_decided_is_not_named(stood_s: float, said: bool) -> 
     )
     async with app.run_test(size=(80, 20)) as pilot:
         await send(pilot, "go")
-        assert ("allowed without asking: only reads" in text_of(app.status_line)) is said
+        assert ("allowed without asking: only reads" in text_of(app.parts.status_line)) is said
 
 
 def with_shell(conversation: RecordedConversation, folder: Path) -> AgentApp:
@@ -419,7 +423,7 @@ async def test_escape_ends_a_shell_command_and_the_model_hears_of_it_later(tmp_p
         assert conversation.received == []
         assert "started" in conversation.told[0]
         assert "[The person ended it.]" in conversation.told[0]
-        assert not app.document.activity.is_working
+        assert not app.parts.document.activity.is_working
 
 
 async def test_a_shell_command_goes_on_in_the_background(tmp_path: Path) -> None:
@@ -439,9 +443,9 @@ async def test_a_shell_command_goes_on_in_the_background(tmp_path: Path) -> None
         assert shell.is_running
         assert f"runs in the background as {shell.id}" in transcript_of(app)
         assert f"[It goes on in the background as {shell.id}.]" in conversation.told[0]
-        assert not app.document.activity.is_working
+        assert not app.parts.document.activity.is_working
         await pilot.press("ctrl+d")
-        assert "press ctrl+d again to leave; 1 command ends" in text_of(app.status_line)
+        assert "press ctrl+d again to leave; 1 command ends" in text_of(app.parts.status_line)
         await shells.kill_all()
 
 
@@ -460,7 +464,7 @@ async def test_a_command_that_runs_is_kept_as_a_draft_until_it_ends(tmp_path: Pa
         await until_kept("new")
         await pilot.press("ctrl+u")
         await until_kept("!echo started; sleep 60")
-        app.bang_commands.kill_latest()
+        app.parts.bang_commands.kill_latest()
         await until_kept("")
 
 
@@ -498,20 +502,20 @@ async def test_a_lone_exclamation_mark_sends_nothing() -> None:
 
 async def test_the_shells_mode_says_what_it_is_and_escape_leaves_it() -> None:
     app = make_app(played([]))
-    app.history.extend_older(["!make test", "hello"])
+    app.parts.history.extend_older(["!make test", "hello"])
     async with app.run_test(size=(90, 24)) as pilot:
         await pilot.press(*"!ls")
         await settled(pilot)
-        assert "runs at once, the model sees the output" in text_of(app.composer)
-        assert "esc leaves" in text_of(app.composer)
+        assert "runs at once, the model sees the output" in text_of(app.parts.composer)
+        assert "esc leaves" in text_of(app.parts.composer)
         await pilot.press("escape")
-        assert app.composer.buffer.text == "ls"
-        assert "runs at once" not in text_of(app.composer)
+        assert app.parts.composer.buffer.text == "ls"
+        assert "runs at once" not in text_of(app.parts.composer)
         await pilot.press("ctrl+u", "!", "tab")
         await settled(pilot)
-        assert "make test" in text_of(app.menu)
+        assert "make test" in text_of(app.parts.menu)
         await pilot.press("tab")
-        assert app.composer.buffer.text == "!make test"
+        assert app.parts.composer.buffer.text == "!make test"
 
 
 @pytest.mark.parametrize("theme", available_themes())
@@ -521,7 +525,7 @@ async def test_the_screen_runs_in_every_theme(theme: str) -> None:
         await send(pilot, "hi")
         assert "Hello." in transcript_of(app)
         await send(pilot, "/theme ansi16")
-        assert app.appearance.theme.name == "ansi16"
+        assert app.parts.appearance.theme.name == "ansi16"
 
 
 async def test_focus_shows_one_line_of_each_call_and_more_again() -> None:
@@ -540,7 +544,7 @@ async def test_the_prompt_is_coloured_for_the_session() -> None:
     app = make_app()
     async with app.run_test(size=(70, 30)) as pilot:
         await send(pilot, "/color pink")
-        assert app.composer._mode_role is Role.SHELL
+        assert app.parts.composer._mode_role is Role.SHELL
         await send(pilot, "/color mauve")
         assert "No colour 'mauve'" in transcript_of(app)
 
@@ -548,7 +552,7 @@ async def test_the_prompt_is_coloured_for_the_session() -> None:
 async def test_marked_text_gives_way_to_what_comes() -> None:
     app = make_app()
     async with app.run_test(size=(60, 20)) as pilot:
-        composer = app.composer
+        composer = app.parts.composer
         await pilot.press(*keys("one two"), *["shift+left"] * 3)
         assert composer.marked_text == "two"
         await pilot.press("backspace")
@@ -571,23 +575,23 @@ async def test_marked_text_of_the_prompt_is_copied(key: str) -> None:
         await pilot.press(*keys("one two"), "shift+left", key)
         await settled(pilot)
         assert app.clipboard == "o"
-        assert app.composer.buffer.text == "one two"
-        assert "copied" in text_of(app.status_line)
+        assert app.parts.composer.buffer.text == "one two"
+        assert "copied" in text_of(app.parts.status_line)
 
 
 async def test_the_pointer_marks_text_of_the_prompt() -> None:
     app = make_app()
     async with app.run_test(size=(50, 20)) as pilot:
         await pilot.press(*keys("hello"))
-        region = app.composer.content_region
+        region = app.parts.composer.content_region
         x, y = region.x + 3, region.y + 1
         await app.on_event(pointer(events.MouseDown, x + 1, y))
         await app.on_event(pointer(events.MouseMove, x + 3, y))
         await app.on_event(pointer(events.MouseUp, x + 3, y))
         await app.on_event(pointer(events.MouseMove, x + 5, y))
-        assert app.composer.marked_text == "el"
+        assert app.parts.composer.marked_text == "el"
         await pilot.press("X")
-        assert app.composer.buffer.text == "hXlo"
+        assert app.parts.composer.buffer.text == "hXlo"
 
 
 async def test_a_button_let_go_elsewhere_ends_the_marking() -> None:
@@ -595,7 +599,7 @@ async def test_a_button_let_go_elsewhere_ends_the_marking() -> None:
     async with app.run_test(size=(50, 20)) as pilot:
         await send(pilot, "go")
         await pilot.press(*keys("hello"))
-        region = app.composer.content_region
+        region = app.parts.composer.content_region
         x, y = region.x + 3, region.y + 1
         row = next(y for y in range(20) if "one two" in shown_row(app, y))
         for at_x, at_y, end_x in ((x, y, x + 2), (3, row, 6)):
@@ -607,8 +611,8 @@ async def test_a_button_let_go_elsewhere_ends_the_marking() -> None:
             )
             await app.on_event(moved)
             await app.on_event(pointer(events.MouseMove, end_x + 3, at_y))
-        assert app.composer.marked_text == "he"
-        assert app.transcript.marked_text == "one"
+        assert app.parts.composer.marked_text == "he"
+        assert app.parts.transcript.marked_text == "one"
         assert app.mouse_captured is None
 
 
@@ -621,22 +625,22 @@ async def test_shift_and_the_arrows_go_on_with_a_mark_of_the_transcript() -> Non
         await app.on_event(pointer(events.MouseDown, 3, row))
         await app.on_event(pointer(events.MouseMove, 6, row))
         await app.on_event(pointer(events.MouseUp, 6, row))
-        assert app.transcript.marked_text == "par"
+        assert app.parts.transcript.marked_text == "par"
         await pilot.press("shift+right", "shift+right", "shift+left")
-        assert app.transcript.marked_text == "para"
+        assert app.parts.transcript.marked_text == "para"
         await pilot.press("shift+end")
-        assert app.transcript.marked_text == "paragraph 25"
+        assert app.parts.transcript.marked_text == "paragraph 25"
         await pilot.press("shift+down", "shift+down")
-        assert app.transcript.marked_text == "paragraph 25\n\nparagraph 26"
+        assert app.parts.transcript.marked_text == "paragraph 25\n\nparagraph 26"
         await pilot.press(*["shift+up"] * 40)
-        assert "paragraph 10" in app.transcript.marked_text
-        assert app.composer.marked_text == ""
+        assert "paragraph 10" in app.parts.transcript.marked_text
+        assert app.parts.composer.marked_text == ""
         await pilot.press("ctrl+shift+c")
         assert "paragraph 10" in app.clipboard
 
 
 def shown_row(app: AgentApp, y: int) -> str:
-    rows = app.transcript.viewport.visible()
+    rows = app.parts.transcript.viewport.visible()
     return rows[y][1].text if y < len(rows) else ""
 
 
@@ -646,20 +650,20 @@ async def test_escape_ends_what_runs_before_it_leaves_the_shells_mode() -> None:
         await send(pilot, "go")
         await pilot.press(*"!ls")
         await settled(pilot)
-        assert "esc leaves" not in text_of(app.composer)
+        assert "esc leaves" not in text_of(app.parts.composer)
         await pilot.press("escape")
         await settled(pilot)
-        assert not app.document.activity.is_working
-        assert app.composer.buffer.text == "!ls"
+        assert not app.parts.document.activity.is_working
+        assert app.parts.composer.buffer.text == "!ls"
 
 
 async def test_the_folder_of_a_demo_is_shown_once_it_is_there() -> None:
     app = make_app(played([]), awaits_demo=True)
     async with app.run_test(size=(80, 20)) as pilot:
         await settled(pilot)
-        header = app.transcript
-        app.workspace.show_header()
+        header = app.parts.transcript
+        app.parts.workspace.show_header()
         assert "slugs" not in plain(header._header)
         assert "Try: The total" in plain(header._header)
-        app.workspace.use_folder(Path("/tmp/copy"))
+        app.parts.workspace.use_folder(Path("/tmp/copy"))
         assert "/tmp/copy" in plain(header._header)

@@ -35,7 +35,7 @@ def text_of(widget: RowsWidget) -> str:
 
 
 def transcript_of(app: AgentApp) -> str:
-    rows = app.transcript.viewport.visible()
+    rows = app.parts.transcript.viewport.visible()
     return "\n".join(line.text.rstrip() for _, line in rows)
 
 
@@ -44,7 +44,7 @@ async def settled(pilot: Pilot[ExitReport]) -> None:
     app = pilot.app
     assert isinstance(app, AgentApp)
     await pilot.pause()
-    app.bridge.flush()
+    app.parts.bridge.flush()
     await pilot.pause()
 
 
@@ -69,38 +69,38 @@ async def test_a_prompt_is_sent_and_the_answer_appears() -> None:
         assert conversation.received == ["hi you"]
         assert " ❯ hi you" in transcript_of(app)
         assert "   Hello there." in transcript_of(app)
-        assert app.composer.buffer.is_empty
+        assert app.parts.composer.buffer.is_empty
 
 
 async def test_keys_typed_before_the_conversation_exists_are_kept() -> None:
     conversation = played([])
     ready = asyncio.Event()
     app = make_app(conversation)
-    make = app.conversations.make
+    make = app.parts.conversations.make
 
     async def slow(ports: object) -> RecordedConversation:
         await ready.wait()
         return await make(ports)  # type: ignore[arg-type, return-value]
 
-    app.conversations.make = slow
+    app.parts.conversations.make = slow
     async with app.run_test(size=(60, 20)) as pilot:
         await send(pilot, "early")
         await pilot.press(*keys("next"))
         assert conversation.received == []
-        assert "› early" in text_of(app.activity)
+        assert "› early" in text_of(app.parts.activity)
         ready.set()
         await settled(pilot)
         assert conversation.received == ["early"]
-        assert app.composer.buffer.text == "next"
+        assert app.parts.composer.buffer.text == "next"
 
 
 async def test_a_mode_chosen_before_the_conversation_exists_counts() -> None:
     conversation = played()
     app = make_app(conversation)
     async with app.run_test(size=(80, 20)) as pilot:
-        app.keys.perform("chat:cycleMode")
+        app.parts.keys.perform("chat:cycleMode")
         await settled(pilot)
-        app.keys.perform("chat:cycleMode")
+        app.parts.keys.perform("chat:cycleMode")
         assert conversation.mode is Mode.PLAN
 
 
@@ -110,7 +110,7 @@ async def test_a_failing_start_ends_the_program_with_the_reason() -> None:
     async def fail(_ports: object) -> RecordedConversation:
         raise ValueError("settings.json, line 3: expected a comma")
 
-    app.conversations.make = fail
+    app.parts.conversations.make = fail
     async with app.run_test() as pilot:
         await pilot.pause()
     assert app.return_value == ExitReport(None, "", "settings.json, line 3: expected a comma")
@@ -121,12 +121,12 @@ async def test_escape_interrupts_and_keeps_what_came() -> None:
     app = make_app(conversation)
     async with app.run_test(size=(60, 20)) as pilot:
         await send(pilot, "go")
-        assert "esc to interrupt" in text_of(app.activity)
+        assert "esc to interrupt" in text_of(app.parts.activity)
         await pilot.press("escape")
         await settled(pilot)
         assert "half an ans" in transcript_of(app)
         assert "■ Interrupted" in transcript_of(app)
-        assert text_of(app.activity) == ""
+        assert text_of(app.parts.activity) == ""
 
 
 async def test_prompts_sent_while_it_works_wait_and_can_be_taken_back() -> None:
@@ -137,14 +137,14 @@ async def test_prompts_sent_while_it_works_wait_and_can_be_taken_back() -> None:
         await send(pilot, "second")
         await send(pilot, "third")
         assert conversation.received == ["first"]
-        assert "› second" in text_of(app.activity)
+        assert "› second" in text_of(app.parts.activity)
         await pilot.press("up")
-        assert app.composer.buffer.text == "second\nthird"
+        assert app.parts.composer.buffer.text == "second\nthird"
         assert conversation.queued == ()
         await send(pilot, "")
         await pilot.press(*"draft", "up")
-        assert app.composer.buffer.text == "second\nthird\ndraft"
-        assert app.composer.buffer.cursor == len("second\nthird\ndraft")
+        assert app.parts.composer.buffer.text == "second\nthird\ndraft"
+        assert app.parts.composer.buffer.cursor == len("second\nthird\ndraft")
         assert conversation.queued == ()
 
 
@@ -175,17 +175,17 @@ async def test_shift_tab_cycles_the_modes_and_shows_it() -> None:
         ):
             await pilot.press("shift+tab")
             assert conversation.mode is mode
-            assert label in text_of(app.status_line)
+            assert label in text_of(app.parts.status_line)
 
 
 async def test_ctrl_c_clears_then_leaves() -> None:
     app = make_app()
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.press(*keys("draft"), "ctrl+c")
-        assert app.composer.buffer.is_empty
-        assert "press ctrl+c again to leave" in text_of(app.status_line)
+        assert app.parts.composer.buffer.is_empty
+        assert "press ctrl+c again to leave" in text_of(app.parts.status_line)
         await pilot.press("up")
-        assert app.composer.buffer.text == "draft"
+        assert app.parts.composer.buffer.text == "draft"
         await pilot.press("ctrl+c", "ctrl+c")
     assert app.return_value == ExitReport("0123-session", "")
 
@@ -204,9 +204,9 @@ async def test_ctrl_d_deletes_then_leaves() -> None:
     app = make_app()
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.press("a", "b", "left", "ctrl+d")
-        assert app.composer.buffer.text == "a"
+        assert app.parts.composer.buffer.text == "a"
         await pilot.press("backspace", "ctrl+d")
-        assert "press ctrl+d again" in text_of(app.status_line)
+        assert "press ctrl+d again" in text_of(app.parts.status_line)
         await pilot.press("ctrl+d")
     assert app.return_value is not None
 
@@ -216,14 +216,14 @@ async def test_newline_keys(key: str) -> None:
     app = make_app()
     async with app.run_test() as pilot:
         await pilot.press("a", key, "b")
-        assert app.composer.buffer.text == "a\nb"
+        assert app.parts.composer.buffer.text == "a\nb"
 
 
 async def test_backslash_enter_is_a_newline() -> None:
     app = make_app()
     async with app.run_test() as pilot:
         await pilot.press("a", "\\", "enter", "b")
-        assert app.composer.buffer.text == "a\nb"
+        assert app.parts.composer.buffer.text == "a\nb"
 
 
 async def test_up_and_down_walk_through_rows_then_history() -> None:
@@ -233,13 +233,13 @@ async def test_up_and_down_walk_through_rows_then_history() -> None:
         await send(pilot, "one")
         await send(pilot, "two")
         await pilot.press("x", "ctrl+j", "y", "up")
-        assert app.composer.buffer.cursor == 1
+        assert app.parts.composer.buffer.cursor == 1
         await pilot.press("up")
-        assert app.composer.buffer.text == "two"
+        assert app.parts.composer.buffer.text == "two"
         await pilot.press("up")
-        assert app.composer.buffer.text == "one"
+        assert app.parts.composer.buffer.text == "one"
         await pilot.press("down", "down")
-        assert app.composer.buffer.text == "x\ny"
+        assert app.parts.composer.buffer.text == "x\ny"
 
 
 async def test_ctrl_r_finds_an_earlier_prompt() -> None:
@@ -248,10 +248,10 @@ async def test_ctrl_r_finds_an_earlier_prompt() -> None:
         await send(pilot, "fix slug")
         await send(pilot, "run tests")
         await pilot.press("ctrl+r", *keys("slu"))
-        assert app.composer.buffer.text == "fix slug"
-        assert "search history in this project: slu" in text_of(app.composer)
+        assert app.parts.composer.buffer.text == "fix slug"
+        assert "search history in this project: slu" in text_of(app.parts.composer)
         await pilot.press("tab", "!")
-        assert app.composer.buffer.text == "fix slug!"
+        assert app.parts.composer.buffer.text == "fix slug!"
 
 
 async def test_a_cancelled_search_leaves_the_draft_as_it_was() -> None:
@@ -259,46 +259,46 @@ async def test_a_cancelled_search_leaves_the_draft_as_it_was() -> None:
     async with app.run_test() as pilot:
         await send(pilot, "fix slug")
         await pilot.press(*keys("my draft"), "ctrl+r", *keys("slu"))
-        assert app.composer.buffer.text == "fix slug"
+        assert app.parts.composer.buffer.text == "fix slug"
         await pilot.press(*keys("zzz"))
-        assert app.composer.buffer.text == "my draft"
+        assert app.parts.composer.buffer.text == "my draft"
         await pilot.press("backspace", "backspace", "backspace", "ctrl+c")
-        assert app.composer.buffer.text == "my draft"
-        assert "search" not in text_of(app.composer)
+        assert app.parts.composer.buffer.text == "my draft"
+        assert "search" not in text_of(app.parts.composer)
 
 
 async def test_earlier_commands_are_offered_behind_the_exclamation_mark() -> None:
     app = make_app(played([], []))
     async with app.run_test(size=(60, 20)) as pilot:
-        app.history.extend_older(["!make test", "look", "!git status", "!make all"])
+        app.parts.history.extend_older(["!make test", "look", "!git status", "!make all"])
         await pilot.press("!", "m", "a")
-        assert text_of(app.menu) == "   !make test\n   !make all"
+        assert text_of(app.parts.menu) == "   !make test\n   !make all"
         await pilot.press("tab")
-        assert app.composer.buffer.text == "!make test"
+        assert app.parts.composer.buffer.text == "!make test"
         await pilot.press("ctrl+u", "!", "a", "l", "l", "down")
-        assert " ❯ !make all" in text_of(app.menu)
+        assert " ❯ !make all" in text_of(app.parts.menu)
         await pilot.press("tab")
-        assert app.composer.buffer.text == "!make all"
+        assert app.parts.composer.buffer.text == "!make all"
 
 
 async def test_a_command_that_is_typed_runs_as_typed_whatever_is_offered() -> None:
     app = make_app(played([], []))
     async with app.run_test(size=(60, 20)) as pilot:
-        app.history.extend_older(["!true yes"])
+        app.parts.history.extend_older(["!true yes"])
         await pilot.press("!", *keys("true"))
-        assert app.menu.is_open
+        assert app.parts.menu.is_open
         await pilot.press("enter")
         await settled(pilot)
-        assert app.history.shell_commands()[0] == "true"
+        assert app.parts.history.shell_commands()[0] == "true"
 
 
 async def test_ctrl_s_stashes_and_restores() -> None:
     app = make_app()
     async with app.run_test() as pilot:
         await pilot.press(*keys("later"), "ctrl+s")
-        assert app.composer.buffer.is_empty
+        assert app.parts.composer.buffer.is_empty
         await pilot.press("ctrl+s")
-        assert app.composer.buffer.text == "later"
+        assert app.parts.composer.buffer.text == "later"
 
 
 async def test_ctrl_o_unfolds_and_folds() -> None:
@@ -327,9 +327,9 @@ async def test_ctrl_t_shows_the_task_list() -> None:
     async with app.run_test(size=(60, 30)) as pilot:
         await send(pilot, "go")
         await pilot.press("ctrl+t")
-        assert text_of(app.todo_panel) == "\n   ○ Fix\n   1 of 2 done"
+        assert text_of(app.parts.todo_panel) == "\n   ○ Fix\n   1 of 2 done"
         await pilot.press("ctrl+t")
-        assert text_of(app.todo_panel) == ""
+        assert text_of(app.parts.todo_panel) == ""
 
 
 async def test_ctrl_g_edits_the_prompt_elsewhere() -> None:
@@ -337,7 +337,7 @@ async def test_ctrl_g_edits_the_prompt_elsewhere() -> None:
     async with app.run_test() as pilot:
         app.suspend = nullcontext  # type: ignore[method-assign, assignment]
         await pilot.press(*keys("shout"), "ctrl+g")
-        assert app.composer.buffer.text == "SHOUT"
+        assert app.parts.composer.buffer.text == "SHOUT"
 
 
 async def test_a_large_paste_is_a_chip_and_is_sent_whole() -> None:
@@ -347,7 +347,7 @@ async def test_a_large_paste_is_a_chip_and_is_sent_whole() -> None:
     async with app.run_test(size=(60, 20)) as pilot:
         app.post_message(events.Paste(text))
         await pilot.pause()
-        assert "[Pasted text #1 5000000 characters]" in text_of(app.composer)
+        assert "[Pasted text #1 5000000 characters]" in text_of(app.parts.composer)
         await pilot.press("enter")
         await settled(pilot)
         assert conversation.received == [text]
@@ -361,10 +361,10 @@ async def test_a_retry_counts_down() -> None:
     )
     async with app.run_test(size=(80, 20)) as pilot:
         await send(pilot, "go")
-        assert "overloaded · retry 1 of 10 in 8 s · esc to stop" in text_of(app.activity)
+        assert "overloaded · retry 1 of 10 in 8 s · esc to stop" in text_of(app.parts.activity)
         now[0] = 103.0
-        app.lines.turn()
-        assert "in 5 s" in text_of(app.activity)
+        app.parts.lines.turn()
+        assert "in 5 s" in text_of(app.parts.activity)
         await pilot.press("escape")
         await settled(pilot)
 
@@ -376,10 +376,10 @@ async def test_reading_further_up_is_not_disturbed() -> None:
         await send(pilot, "go")
         await pilot.press("pageup")
         before = transcript_of(app)
-        app.runner.submit(Prompt("again"))
+        app.parts.runner.submit(Prompt("again"))
         await settled(pilot)
         assert transcript_of(app) == before
-        assert "2 new messages" in app.transcript._painted[-1][1].text
+        assert "2 new messages" in app.parts.transcript._painted[-1][1].text
         await pilot.press("ctrl+end")
         assert "More." in transcript_of(app)
 
@@ -389,14 +389,14 @@ async def test_help_lists_keys_and_commands() -> None:
     async with app.run_test(size=(80, 140)) as pilot:
         await pilot.press(*"/help", "enter")
         await settled(pilot)
-        assert "shift+tab" in text_of(app.dialogs)
-        assert "/theme" in text_of(app.dialogs)
-        app.dialogs._guard._guarded_until_s = 0.0
+        assert "shift+tab" in text_of(app.parts.dialogs)
+        assert "/theme" in text_of(app.parts.dialogs)
+        app.parts.dialogs._guard._guarded_until_s = 0.0
         await pilot.press("escape")
         await settled(pilot)
-        assert text_of(app.dialogs) == ""
+        assert text_of(app.parts.dialogs) == ""
         await pilot.press("a", "?")
-        assert app.composer.buffer.text == "a?"
+        assert app.parts.composer.buffer.text == "a?"
 
 
 async def test_theme_changes_live() -> None:
@@ -429,7 +429,7 @@ async def test_nothing_runs_while_idle() -> None:
     app = make_app(played([TextDelta(T, "m1", 0, "done")]))
     async with app.run_test(size=(60, 20)) as pilot:
         await send(pilot, "go")
-        assert not app.bridge.clock.is_waiting
+        assert not app.parts.bridge.clock.is_waiting
         pumps: list[MessagePump] = [app, app.screen, *app.screen.walk_children()]
         assert [timer.name for pump in pumps for timer in pump._timers if is_repeating(timer)] == []
 
@@ -447,7 +447,7 @@ async def test_every_size_works_while_resizing(size: tuple[int, int]) -> None:
         await pilot.press("a")
         await pilot.resize_terminal(80, 24)
         await pilot.press("b")
-        assert app.composer.buffer.text == "ab"
+        assert app.parts.composer.buffer.text == "ab"
         await pilot.press("escape")
         await settled(pilot)
 
@@ -472,32 +472,32 @@ async def test_a_caret_that_moves_alone_makes_a_frame() -> None:
 
 async def test_the_status_tells_what_the_output_costs(monkeypatch: pytest.MonkeyPatch) -> None:
     app = make_app(played())
-    monkeypatch.setattr(app.workspace, "output_line", lambda: "output 12 B/s")
+    monkeypatch.setattr(app.parts.workspace, "output_line", lambda: "output 12 B/s")
     async with app.run_test(size=(80, 40)) as pilot:
         await settled(pilot)
-        app.submission.submit("/status")
+        app.parts.submission.submit("/status")
         await app.workers.wait_for_complete()
         assert "output 12 B/s" in transcript_of(app)
 
 
 async def test_a_search_says_how_many_it_found_and_goes_both_ways() -> None:
     app = make_app(played([]))
-    app.history.extend_older(["fix three", "other", "fix two", "fix one"])
+    app.parts.history.extend_older(["fix three", "other", "fix two", "fix one"])
     async with app.run_test(size=(90, 20)) as pilot:
         await pilot.press("ctrl+r", *"fix")
         await settled(pilot)
-        assert "1 of 3" in text_of(app.composer)
-        shown = [app.composer.buffer.text]
+        assert "1 of 3" in text_of(app.parts.composer)
+        shown = [app.parts.composer.buffer.text]
         for key in ("ctrl+r", "up", "up", "down"):
             await pilot.press(key)
-            shown.append(app.composer.buffer.text)
+            shown.append(app.parts.composer.buffer.text)
         assert shown == ["fix three", "fix two", "fix one", "fix three", "fix one"]
-        assert "3 of 3" in text_of(app.composer)
+        assert "3 of 3" in text_of(app.parts.composer)
         await pilot.press(*"z")
         await settled(pilot)
-        assert "nothing found" in text_of(app.composer)
+        assert "nothing found" in text_of(app.parts.composer)
         await pilot.press("ctrl+c")
-        assert app.composer.buffer.is_empty
+        assert app.parts.composer.buffer.is_empty
 
 
 async def test_a_command_says_what_it_takes_once_its_name_is_typed() -> None:
@@ -506,11 +506,11 @@ async def test_a_command_says_what_it_takes_once_its_name_is_typed() -> None:
         await pilot.press(*"/rename")
         await pilot.press("escape", "space")
         await settled(pilot)
-        assert "/rename [name]" in text_of(app.composer)
+        assert "/rename [name]" in text_of(app.parts.composer)
         await pilot.press("x")
         await settled(pilot)
-        assert "[name]" not in text_of(app.composer)
-        assert app.composer.buffer.text == "/rename x"
+        assert "[name]" not in text_of(app.parts.composer)
+        assert app.parts.composer.buffer.text == "/rename x"
 
 
 async def test_a_backslash_before_the_cursor_makes_enter_a_line_break() -> None:
@@ -518,7 +518,7 @@ async def test_a_backslash_before_the_cursor_makes_enter_a_line_break() -> None:
     app = make_app(conversation)
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.press(*"a", "backslash", *"b", "left", "enter")
-        assert app.composer.buffer.text == "a\nb"
+        assert app.parts.composer.buffer.text == "a\nb"
         assert conversation.received == []
 
 
@@ -535,9 +535,9 @@ async def test_the_spinner_says_which_key_reaches_us(env: dict[str, str], key: s
         await send(pilot, "!sleep 60")
         while not shells.has_foreground:
             await pilot.pause(0.02)
-        app.lines.show()
+        app.parts.lines.show()
         await settled(pilot)
-        assert f"esc to interrupt · {key} to background" in text_of(app.activity)
+        assert f"esc to interrupt · {key} to background" in text_of(app.parts.activity)
         await pilot.press("escape")
         await app.workers.wait_for_complete()
 
@@ -547,13 +547,13 @@ async def test_a_chord_that_has_begun_says_how_it_may_go_on() -> None:
     async with app.run_test(size=(160, 20)) as pilot:
         await pilot.press("ctrl+x")
         await settled(pilot)
-        shown = text_of(app.status_line)
+        shown = text_of(app.parts.status_line)
         assert "ctrl+x …" in shown
         assert "ctrl+k stop background" in shown
         assert "y copy answer" in shown
         await pilot.press("y")
         await settled(pilot)
-        assert "no answer yet" in text_of(app.status_line)
+        assert "no answer yet" in text_of(app.parts.status_line)
 
 
 async def test_a_whole_chord_takes_back_what_its_beginning_said() -> None:
@@ -561,8 +561,8 @@ async def test_a_whole_chord_takes_back_what_its_beginning_said() -> None:
     async with app.run_test(size=(160, 20)) as pilot:
         await pilot.press("ctrl+x")
         await settled(pilot)
-        assert "ctrl+x …" in text_of(app.status_line)
+        assert "ctrl+x …" in text_of(app.parts.status_line)
         await pilot.press("ctrl+x")
         await pilot.press("ctrl+v")
         await settled(pilot)
-        assert "ctrl+x …" not in text_of(app.status_line)
+        assert "ctrl+x …" not in text_of(app.parts.status_line)

@@ -55,7 +55,7 @@ class TwinAgentApp(RendersTwice[ExitReport], AgentApp):
     """The product, compared with itself on stock output."""
 
     def position(self) -> str:
-        return str(self.transcript.viewport.top)
+        return str(self.parts.transcript.viewport.top)
 
 
 @pytest.fixture(autouse=True)
@@ -110,7 +110,7 @@ async def act(app: TwinAgentApp, pilot: Pilot[ExitReport], dice: random.Random, 
             for _ in range(dice.randrange(1, 8)):
                 gate.steps.release()
             await pilot.pause()
-            app.bridge.flush()
+            app.parts.bridge.flush()
         case 4 | 5 | 6:
             # Enter in the palette could leave the program.
             is_covered = len(app.screen_stack) > 1
@@ -142,7 +142,7 @@ async def test_every_frame_of_the_app_equals_textuals_own(seed: int) -> None:
     assert isinstance(app, TwinAgentApp)
     async with app.run_test(size=SIZES[seed % 4], notifications=True) as pilot:
         await pilot.pause()
-        app.submission.submit("Fix the slugs, 漢字 too")
+        app.parts.submission.submit("Fix the slugs, 漢字 too")
         for _ in range(60):
             await act(app, pilot, dice, gate)
             await pilot.pause()

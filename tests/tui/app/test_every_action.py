@@ -58,34 +58,35 @@ class Scene:
 
     @property
     def conversation(self) -> RecordedConversation:
-        found = self.app.conversations.current
+        found = self.app.parts.conversations.current
         assert isinstance(found, RecordedConversation)
         return found
 
     def seen(self) -> tuple[object, ...]:
         """Everything that an action could have changed."""
         app, conversation = self.app, self.conversation
+        parts = app.parts
         widgets: list[RowsWidget] = [
-            app.dialogs, app.activity, app.todo_panel, app.composer, app.transcript_bar, app.menu,
-            app.status_line,
+            parts.dialogs, parts.activity, parts.todo_panel, parts.composer, parts.transcript_bar,
+            parts.menu, parts.status_line,
         ]  # fmt: skip
-        rows = [line.text for _, line in app.transcript.viewport.visible()]
+        rows = [line.text for _, line in app.parts.transcript.viewport.visible()]
         return (
             [text_of(widget) for widget in widgets],
             rows,
-            (app.composer.buffer.draft, app.composer.marked_text),
-            app.dialogs._scroll,
+            (app.parts.composer.buffer.draft, app.parts.composer.marked_text),
+            app.parts.dialogs._scroll,
             (conversation.mode, conversation.received[:], conversation.interrupted.is_set()),
             app.done[:],
-            app.appearance.colours_code,
+            app.parts.appearance.colours_code,
             app._exit,
-            app.dialogs.current is not None and app.dialogs.current.is_done,
+            app.parts.dialogs.current is not None and app.parts.dialogs.current.is_done,
         )
 
     async def show(self, dialog: Dialog) -> None:
-        self.app.dialogs.open(dialog)
+        self.app.parts.dialogs.open(dialog)
         await settled(self.pilot)
-        self.app.dialogs._guard._guarded_until_s = 0.0
+        self.app.parts.dialogs._guard._guarded_until_s = 0.0
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -109,8 +110,8 @@ async def talked(scene: Scene) -> None:
 
 async def read_up(scene: Scene) -> None:
     await talked(scene)
-    scene.app.transcript.to_start()
-    scene.app.transcript.scroll_rows(12)
+    scene.app.parts.transcript.to_start()
+    scene.app.parts.transcript.scroll_rows(12)
 
 
 async def working(scene: Scene) -> None:
@@ -127,11 +128,11 @@ async def with_todos(scene: Scene) -> None:
 
 
 async def pasted(scene: Scene) -> None:
-    scene.app.composer.edit(lambda buffer: buffer.paste("x" * (CHIP_CHARS + 1)))
+    scene.app.parts.composer.edit(lambda buffer: buffer.paste("x" * (CHIP_CHARS + 1)))
 
 
 async def with_history(scene: Scene) -> None:
-    scene.app.history.extend_older(["newer slug", "older slug"])
+    scene.app.parts.history.extend_older(["newer slug", "older slug"])
 
 
 async def searching(scene: Scene) -> None:
@@ -141,15 +142,15 @@ async def searching(scene: Scene) -> None:
 
 async def marked(scene: Scene) -> None:
     await talked(scene)
-    rows = scene.app.transcript.viewport.visible()
+    rows = scene.app.parts.transcript.viewport.visible()
     place = next(place for place, line in rows if "line 2" in line.text)
-    scene.app.transcript._mark = TranscriptSelection(place, 3, place, 9)
-    assert scene.app.transcript.marked_text
+    scene.app.parts.transcript._mark = TranscriptSelection(place, 3, place, 9)
+    assert scene.app.parts.transcript.marked_text
 
 
 async def offered(scene: Scene) -> None:
     await scene.press("/", "c", "o")
-    assert scene.app.menu.is_open
+    assert scene.app.parts.menu.is_open
 
 
 def permission(moves: tuple[str, ...] = (), **changes: Any) -> Setting:
@@ -158,7 +159,7 @@ def permission(moves: tuple[str, ...] = (), **changes: Any) -> Setting:
 
         asked = PermissionAsk(WRITE, replace(PENDING, parts=()), CHANGE, **changes)
         edit = lambda text, _: text + "edited\n"  # noqa: E731
-        await scene.show(PermissionDialog(asked, scene.app.highlighter, edit))
+        await scene.show(PermissionDialog(asked, scene.app.parts.highlighter, edit))
         await scene.press(*moves)
 
     return show
@@ -168,7 +169,7 @@ async def with_shells(scene: Scene) -> None:
     """A command in the background."""
     assert scene.conversation.commands is not None
     shells = scene.conversation.commands.context.shells
-    folder = scene.app.options.folder
+    folder = scene.app.parts.options.folder
     shell = await shells.start("sleep 60", cwd=Path("/"), env={}, results_dir=folder)
     shells.to_background(shell)
     scene.closing.append(shells.kill_all)
@@ -211,7 +212,7 @@ def panel(*keys: str, **options: Any) -> Setting:
 
 
 async def model_panel(scene: Scene) -> None:
-    scene.app.submission.submit("/model")
+    scene.app.parts.submission.submit("/model")
     await settled(scene.pilot)
     await scene.press("right")
 
@@ -219,7 +220,7 @@ async def model_panel(scene: Scene) -> None:
 async def theme_panel(scene: Scene) -> None:
     scene.conversation.scripts[:] = [[TextDelta(T, "m1", 0, "```python\ndef f(): pass\n```")]]
     await talked(scene)
-    scene.app.submission.submit("/theme")
+    scene.app.parts.submission.submit("/theme")
     await settled(scene.pilot)
 
 
@@ -337,7 +338,8 @@ class SceneApp(AgentApp):
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         self.done: list[str] = []
         super().__init__(*arguments, **keywords)
-        self.editing.to_terminal = lambda text: self.done.append("terminal")  # type: ignore[method-assign]
+        editing = self.parts.editing
+        editing.to_terminal = lambda text: self.done.append("terminal")  # type: ignore[method-assign]
 
     def copy_to_clipboard(self, text: str) -> None:
         self.done.append(f"copied {text}")
@@ -371,7 +373,7 @@ def make_scene_app(action: Action, scratch: Path) -> SceneApp:
     conversation.send_to_background = to_background  # type: ignore[method-assign]
     if not action.keys:
         change = BindingChange(action.context, (FREE_KEY,), action.id)
-        app.keys.use(app.keys.keymap.changed([change]))
+        app.parts.keys.use(app.parts.keys.keymap.changed([change]))
     return app
 
 

@@ -25,7 +25,7 @@ async def test_what_was_typed_meanwhile_stays() -> None:
         await pilot.press(*"more")
         are_known.set()
         await settled(pilot)
-        assert app.composer.buffer.text == "more"
+        assert app.parts.composer.buffer.text == "more"
         await pilot.press("ctrl+u", *"/hlep", "escape", "enter")
         await settled(pilot)
-        assert app.composer.buffer.text == "/hlep"
+        assert app.parts.composer.buffer.text == "/hlep"

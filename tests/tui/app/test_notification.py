@@ -42,7 +42,7 @@ async def test_without_a_hook_there_is_no_timer() -> None:
     async with app.run_test() as pilot:
         await send(pilot, "go")
         await settled(pilot)
-        assert app.idle_notification._timer is None
+        assert app.parts.idle_notification._timer is None
     assert conversation.notified == []
 
 

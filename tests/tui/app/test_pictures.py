@@ -73,7 +73,7 @@ async def test_a_dropped_picture_is_a_label_and_its_copy_is_sent(
         await pilot.press(*"see")
         await paste(pilot, shlex.quote(str(pictures[0])))
         await pilot.press(*"now")
-        assert " ❯ see [Image #1]now" in text_of(app.composer)
+        assert " ❯ see [Image #1]now" in text_of(app.parts.composer)
         await pilot.press("enter")
         await settled(pilot)
         (sent,) = conversation.received
@@ -88,13 +88,13 @@ async def test_a_long_paste_opens_when_it_is_pasted_again_and_by_its_key() -> No
     async with app.run_test(size=(70, 20)) as pilot:
         await settled(pilot)
         await paste(pilot, long)
-        assert "[Pasted text #1" in text_of(app.composer)
+        assert "[Pasted text #1" in text_of(app.parts.composer)
         await paste(pilot, long)
-        assert app.composer.buffer.text == long
+        assert app.parts.composer.buffer.text == long
         await pilot.press("ctrl+u")
         await paste(pilot, long)
         await pilot.press("ctrl+x", "ctrl+v")
-        assert app.composer.buffer.text == long
+        assert app.parts.composer.buffer.text == long
 
 
 async def test_drafts_put_aside_are_counted_and_kept_with_the_draft() -> None:
@@ -102,12 +102,12 @@ async def test_drafts_put_aside_are_counted_and_kept_with_the_draft() -> None:
     async with app.run_test(size=(70, 20)) as pilot:
         await settled(pilot)
         await pilot.press(*"one", "ctrl+s", *"two", "ctrl+s", *"three")
-        assert "2 drafts put aside: ctrl+s" in text_of(app.composer)
-        app.drafts.keep()
+        assert "2 drafts put aside: ctrl+s" in text_of(app.parts.composer)
+        app.parts.drafts.keep()
         assert conversation.draft == "one\n\ntwo\n\nthree"
         await pilot.press("ctrl+u", "ctrl+s")
-        assert app.composer.buffer.text == "two"
-        assert "a draft put aside" in text_of(app.composer)
+        assert app.parts.composer.buffer.text == "two"
+        assert "a draft put aside" in text_of(app.parts.composer)
 
 
 def test_an_endless_earlier_prompt_comes_back_as_a_label() -> None:

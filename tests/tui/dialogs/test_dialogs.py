@@ -343,28 +343,28 @@ async def test_what_is_typed_into_the_first_start_comes_back_to_the_prompt() -> 
     conversation = played([])
     chosen: list[object] = []
     app = make_app(conversation)
-    make = app.conversations.make
+    make = app.parts.conversations.make
 
     async def slow(ports: ScreenPorts) -> ConversationPort:
         dialog = OnboardingDialog(Highlighter())
-        chosen.append(await show(app.dialogs, dialog))
+        chosen.append(await show(app.parts.dialogs, dialog))
         return await make(ports)
 
-    app.conversations.make = slow
+    app.parts.conversations.make = slow
     async with app.run_test(size=(80, 40)) as pilot:
         now = [0.0]
         await pilot.pause()
-        app.dialogs._guard._clock = lambda: now[0]
-        app.dialogs._guard.arm()
+        app.parts.dialogs._guard._clock = lambda: now[0]
+        app.parts.dialogs._guard.arm()
         await pilot.press("f", "i")
         now[0] = 0.3
         await pilot.press("n", "d", "2")
-        assert "what you type goes to the prompt" in text_of(app.dialogs)
+        assert "what you type goes to the prompt" in text_of(app.parts.dialogs)
         now[0] = 1.5
         await pilot.press("1")
         await settled(pilot)
         assert chosen == [Onboarding.DEMO]
-        assert app.composer.buffer.text == "find2"
+        assert app.parts.composer.buffer.text == "find2"
 
 
 async def test_early_keys_go_to_the_prompt_and_answer_nothing() -> None:
@@ -373,20 +373,20 @@ async def test_early_keys_go_to_the_prompt_and_answer_nothing() -> None:
     async with app.run_test(size=(80, 30)) as pilot:
         await send(pilot, "go")
         now = [0.0]
-        app.dialogs._guard._clock = lambda: now[0]
-        app.dialogs._guard.arm()
+        app.parts.dialogs._guard._clock = lambda: now[0]
+        app.parts.dialogs._guard.arm()
         await pilot.press("y", "n")
         assert conversation.answers == []
         now[0] = 0.3
         await pilot.press("down")
-        assert app.composer.buffer.text == "yn"
+        assert app.parts.composer.buffer.text == "yn"
         await pilot.press("1")
         await settled(pilot)
         (decision,) = conversation.answers
         assert decision is not None
         assert decision.behavior is Behavior.ALLOW
-        assert app.dialogs.open_count == 0
-        assert app.composer.display
+        assert app.parts.dialogs.open_count == 0
+        assert app.parts.composer.display
 
 
 async def test_several_requests_queue_with_a_count() -> None:
@@ -399,12 +399,12 @@ async def test_several_requests_queue_with_a_count() -> None:
     app = make_app(conversation)
     async with app.run_test(size=(80, 30)) as pilot:
         await send(pilot, "go")
-        assert "1 of 2" in text_of(app.dialogs)
+        assert "1 of 2" in text_of(app.parts.dialogs)
         disarm(app)
         await pilot.press("1")
         await settled(pilot)
-        assert app.dialogs.open_count == 1
-        assert "1 of 2" not in text_of(app.dialogs)
+        assert app.parts.dialogs.open_count == 1
+        assert "1 of 2" not in text_of(app.parts.dialogs)
         disarm(app)
         await pilot.press("n")
         await settled(pilot)
@@ -422,13 +422,13 @@ async def test_the_dialog_closes_when_somebody_else_was_faster() -> None:
     app = make_app(played([lost]))
     async with app.run_test(size=(80, 30)) as pilot:
         await send(pilot, "go")
-        assert app.dialogs.open_count == 1
-        assert app.conversations.current is not None
-        app.conversations.current.interrupt()
+        assert app.parts.dialogs.open_count == 1
+        assert app.parts.conversations.current is not None
+        app.parts.conversations.current.interrupt()
         await settled(pilot)
-        assert app.dialogs.open_count == 0
+        assert app.parts.dialogs.open_count == 0
         await pilot.press("x")
-        assert app.composer.buffer.text == "x"
+        assert app.parts.composer.buffer.text == "x"
 
 
 async def test_a_question_closes_when_the_turn_is_interrupted() -> None:
@@ -441,10 +441,10 @@ async def test_a_question_closes_when_the_turn_is_interrupted() -> None:
     app = make_app(played([question]))
     async with app.run_test(size=(80, 30)) as pilot:
         await send(pilot, "go")
-        assert app.dialogs.open_count == 1
+        assert app.parts.dialogs.open_count == 1
         abort.abort()
         await settled(pilot)
-        assert app.dialogs.open_count == 0
+        assert app.parts.dialogs.open_count == 0
 
 
 @pytest.mark.parametrize("size", [(20, 5), (30, 8), (80, 24)])
@@ -455,7 +455,7 @@ async def test_the_selected_answer_is_always_in_sight(size: tuple[int, int]) -> 
         await send(pilot, "go")
         disarm(app)
         for _ in range(3):
-            shown = text_of(app.dialogs).splitlines()
+            shown = text_of(app.parts.dialogs).splitlines()
             assert len(shown) <= size[1]
             assert any("❯" in line for line in shown)
             await pilot.press("down")
@@ -470,16 +470,16 @@ async def test_a_long_command_scrolls() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await send(pilot, "go")
         disarm(app)
-        assert "echo 79" not in text_of(app.dialogs)
+        assert "echo 79" not in text_of(app.parts.dialogs)
         await pilot.press(*["pagedown"] * 9)
-        assert "echo 79" in text_of(app.dialogs)
+        assert "echo 79" in text_of(app.parts.dialogs)
         await pilot.press("escape")
         await settled(pilot)
 
 
 def disarm(app: AgentApp) -> None:
     """Let the guard's 200 ms pass."""
-    app.dialogs._guard._guarded_until_s = 0.0
+    app.parts.dialogs._guard._guarded_until_s = 0.0
 
 
 PERMISSION_BASH = """\

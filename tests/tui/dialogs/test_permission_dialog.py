@@ -58,7 +58,7 @@ async def test_what_a_long_command_does_and_why_it_asks_stay_in_sight() -> None:
         await send(pilot, "go")
         disarm(app)
         for key in ("pagedown", "end"):
-            shown = text_of(app.dialogs)
+            shown = text_of(app.parts.dialogs)
             assert "echo" in shown or "git push" in shown
             assert "▲ deletes or moves away: src" in shown
             assert "◆ No rule covers git push" in shown
@@ -145,7 +145,7 @@ async def test_one_key_answers_those_that_ask_the_same() -> None:
     async with app.run_test(size=(90, 30)) as pilot:
         await send(pilot, "go")
         disarm(app)
-        shown = text_of(app.dialogs)
+        shown = text_of(app.parts.dialogs)
         assert "1 of 3" in shown
         assert "Also waiting for the same answer (1):" in shown
         assert "· Bash(make b)" in shown
@@ -156,7 +156,7 @@ async def test_one_key_answers_those_that_ask_the_same() -> None:
             "make a": Behavior.ALLOW,
             "make b": Behavior.ALLOW,
         }
-        assert "    git push" in text_of(app.dialogs)
+        assert "    git push" in text_of(app.parts.dialogs)
         disarm(app)
         await pilot.press("escape")
         await settled(pilot)
@@ -170,7 +170,7 @@ async def test_a_protected_path_is_answered_alone() -> None:
     async with app.run_test(size=(90, 30)) as pilot:
         await send(pilot, "go")
         disarm(app)
-        assert "Also waiting" not in text_of(app.dialogs)
+        assert "Also waiting" not in text_of(app.parts.dialogs)
         await pilot.press("a")
         await settled(pilot)
         assert answers == {}
@@ -241,8 +241,8 @@ async def test_what_was_typed_when_somebody_else_answers_goes_to_the_prompt() ->
         await pilot.press("tab", *"only", "space", *"once")
         answered.set()
         await settled(pilot)
-        assert app.dialogs.open_count == 0
-        assert app.composer.buffer.text == "only once"
+        assert app.parts.dialogs.open_count == 0
+        assert app.parts.composer.buffer.text == "only once"
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ async def test_the_hint_stays_while_there_is_room_beside_a_body_that_scrolls(
     async with app.run_test(size=(80, height)) as pilot:
         await send(pilot, "go")
         disarm(app)
-        assert ("ctrl+y why" in text_of(app.dialogs)) is has_hint
+        assert ("ctrl+y why" in text_of(app.parts.dialogs)) is has_hint
         await pilot.press("escape")
         await settled(pilot)
 
@@ -278,11 +278,11 @@ async def test_keys_typed_on_after_an_edit_do_not_answer_it() -> None:
     async with app.run_test(size=(90, 30)) as pilot:
         await send(pilot, "go")
         disarm(app)
-        app.dialogs._guard._clock = lambda: 1.0  # all keys come within the guard's 200 ms
+        app.parts.dialogs._guard._clock = lambda: 1.0  # all keys come within the guard's 200 ms
         await pilot.press("e", "x", "enter", "enter", "y")
         await settled(pilot)
         assert answers == {}
-        assert "Do this, as you changed it?" in text_of(app.dialogs)
+        assert "Do this, as you changed it?" in text_of(app.parts.dialogs)
         disarm(app)
         await pilot.press("enter")
         await settled(pilot)
@@ -297,16 +297,16 @@ async def test_words_that_begin_like_a_key_go_to_the_prompt() -> None:
     async with app.run_test(size=(90, 30)) as pilot:
         await send(pilot, "go")
         disarm(app)
-        app.dialogs._guard._clock = lambda: 1.0  # no pause between the keys
+        app.parts.dialogs._guard._clock = lambda: 1.0  # no pause between the keys
         # A command has no parts that `h` could show, so that `e` is no wish to edit it.
         await pilot.press(*"hello", "enter")
         await settled(pilot)
         assert answers == {}
-        assert "Edit the command" not in text_of(app.dialogs)
+        assert "Edit the command" not in text_of(app.parts.dialogs)
         disarm(app)
         await pilot.press("escape")
         await settled(pilot)
-        assert app.composer.buffer.text.strip() == "hello"
+        assert app.parts.composer.buffer.text.strip() == "hello"
 
 
 @pytest.mark.parametrize(("height", "are_told"), [(30, True), (18, False)], ids=str)
@@ -322,13 +322,13 @@ async def test_what_an_answer_stores_gives_way_until_it_is_selected(
     async with app.run_test(size=(80, height)) as pilot:
         await send(pilot, "go")
         disarm(app)
-        shown = text_of(app.dialogs)
+        shown = text_of(app.parts.dialogs)
         assert ("stores Bash(x)" in shown) is are_told
         assert "throws work away" in shown
         assert "4. No" in shown
         await pilot.press("down")
         await settled(pilot)
-        assert "stores Bash(x)" in text_of(app.dialogs)
+        assert "stores Bash(x)" in text_of(app.parts.dialogs)
         await pilot.press("escape")
         await settled(pilot)
 

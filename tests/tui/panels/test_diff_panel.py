@@ -131,7 +131,7 @@ async def test_a_slow_git_is_not_waited_for(tmp_path: Path) -> None:
         assert "asking git …" in await opened(pilot, "/diff")
         gate.touch()
         async with asyncio.timeout(20):
-            while "no repository" not in text_of(app.dialogs):
+            while "no repository" not in text_of(app.parts.dialogs):
                 await pilot.pause()
 
 

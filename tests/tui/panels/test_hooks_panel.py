@@ -29,8 +29,8 @@ SECTION = {
 
 def with_hooks(app: AgentApp) -> None:
     """Configure the section as the user's."""
-    assert app.conversations.commands is not None
-    runner = app.conversations.commands.context.hooks
+    assert app.parts.conversations.commands is not None
+    runner = app.parts.conversations.commands.context.hooks
     layer = HookLayer(HookSource.USER, {"hooks": SECTION}, file="/home/ada/.agent/settings.json")
     runner.replace_config(build_config([layer]))
 
@@ -49,7 +49,7 @@ async def test_every_handler_is_shown_with_its_type_its_file_and_its_health() ->
         assert "has not fired yet" in text
         await pilot.press("down")
         await settled(pilot)
-        text = text_of(app.dialogs)
+        text = text_of(app.parts.dialogs)
         assert "its failure blocks" in text
         assert "no-such-guard is not on this PATH" in text
 
@@ -59,8 +59,8 @@ async def test_a_handler_tells_what_it_did(tmp_path: Path) -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
         with_hooks(app)
-        assert app.conversations.commands is not None
-        runner = app.conversations.commands.context.hooks
+        assert app.parts.conversations.commands is not None
+        runner = app.parts.conversations.commands.context.hooks
         runner._session.cwd = tmp_path
         await runner.run(payload_of("Bash(rm x)"))
         text = await opened(pilot, "/hooks")
@@ -75,11 +75,11 @@ async def test_one_asks_whether_a_call_would_fire() -> None:
         await opened(pilot, "/hooks")
         await pilot.press("tab")
         await settled(pilot)
-        app.dialogs._guard._guarded_until_s = 0.0
+        app.parts.dialogs._guard._guarded_until_s = 0.0
         for key in ("l", "s", "enter"):
             await pilot.press(key)
         await settled(pilot)
-        text = text_of(app.dialogs)
+        text = text_of(app.parts.dialogs)
         assert "ls would fire 1 of 2 (✓)" in text
         assert "would not fire: `if` Bash(rm *) does not apply" in text
         assert "✓ PreToolUse (Bash)" in text
@@ -110,22 +110,22 @@ async def test_a_background_hook_wakes_an_idle_screen() -> None:
     app = make_app()
     async with app.run_test(size=(80, 30)) as pilot:
         await settled(pilot)
-        conversation = app.conversations.current
+        conversation = app.parts.conversations.current
         assert isinstance(conversation, RecordedConversation)
         conversation.is_woken = True
         conversation.on_wake()
         await settled(pilot)
         assert conversation.received == ["(woken)"]
-        assert not app.runner.is_running
+        assert not app.parts.runner.is_running
 
 
 async def test_a_hook_that_wakes_during_a_compaction_is_heard_after_it() -> None:
     app = make_app()
     async with app.run_test(size=(80, 30)) as pilot:
         await settled(pilot)
-        conversation = app.conversations.current
+        conversation = app.parts.conversations.current
         assert isinstance(conversation, RecordedConversation)
-        app.runner.run_events(conversation.compact())
+        app.parts.runner.run_events(conversation.compact())
         conversation.is_woken = True
         conversation.on_wake()
         assert conversation.received == []

@@ -22,7 +22,7 @@ async def test_a_list_shows_more_in_a_high_screen_and_leaves_some_of_it(
         panel = ListPanel("All", [Item(f"item {number}") for number in range(100)])
         app.start_worker(_show(app, panel))
         await settled(pilot)
-        lines = text_of(app.dialogs).split("\n")
+        lines = text_of(app.parts.dialogs).split("\n")
         assert sum("item " in line for line in lines) == shown
         assert panel.shown_range == (1, shown, 100)
         await pilot.press("pagedown")
@@ -33,7 +33,7 @@ async def test_a_list_shows_more_in_a_high_screen_and_leaves_some_of_it(
 
 
 async def _show(app: AgentApp, panel: ListPanel) -> None:
-    await app.command_api.show_dialog(panel)
+    await app.parts.command_api.show_dialog(panel)
 
 
 @pytest.mark.parametrize(("height", "offers"), [(12, 3), (15, 5), (24, 6), (40, 10), (60, 12)])
@@ -43,7 +43,7 @@ async def test_the_menu_shows_more_offers_in_a_high_screen(height: int, offers: 
         await settled(pilot)
         await pilot.press("slash")
         await settled(pilot)
-        assert len(text_of(app.menu).strip("\n").split("\n")) == offers
+        assert len(text_of(app.parts.menu).strip("\n").split("\n")) == offers
 
 
 async def test_the_wheel_goes_through_a_list_and_elsewhere_through_the_transcript() -> None:
@@ -51,7 +51,7 @@ async def test_the_wheel_goes_through_a_list_and_elsewhere_through_the_transcrip
     app = make_app(played([TextDelta(T, "m1", 0, text)]))
     async with app.run_test(size=(60, 30)) as pilot:
         await send(pilot, "go")
-        region = app.composer.content_region
+        region = app.parts.composer.content_region
         assert follows(app)
         await _wheel(app, events.MouseScrollUp, region.y + 1)
         assert not follows(app)
@@ -60,7 +60,7 @@ async def test_the_wheel_goes_through_a_list_and_elsewhere_through_the_transcrip
         panel = ListPanel("All", [Item(f"item {number}") for number in range(9)])
         app.start_worker(_show(app, panel))
         await settled(pilot)
-        y = app.dialogs.content_region.y + 2
+        y = app.parts.dialogs.content_region.y + 2
         for _ in range(12):
             await _wheel(app, events.MouseScrollDown, y)
         assert panel.selected == 8
@@ -71,7 +71,7 @@ async def test_the_wheel_goes_through_a_list_and_elsewhere_through_the_transcrip
 
 
 def follows(app: AgentApp) -> bool:
-    return app.transcript.viewport.is_following
+    return app.parts.transcript.viewport.is_following
 
 
 async def _wheel(app: AgentApp, kind: type[events.MouseEvent], y: int) -> None:

@@ -32,11 +32,11 @@ async def opened(pilot: Pilot[ExitReport], command: str) -> str:
     await send(pilot, command)
     app = app_of(pilot)
     for _ in range(50):
-        if app.dialogs.open_count:
+        if app.parts.dialogs.open_count:
             break
         await settled(pilot)
-    app.dialogs._guard._guarded_until_s = 0.0
-    return text_of(app.dialogs)
+    app.parts.dialogs._guard._guarded_until_s = 0.0
+    return text_of(app.parts.dialogs)
 
 
 def shown(view: DialogView) -> str:
@@ -54,8 +54,8 @@ async def test_a_panel_opens_and_escape_closes_it(name: str) -> None:
         assert await opened(pilot, f"/{name}")
         await pilot.press("escape")
         await settled(pilot)
-        assert app.dialogs.open_count == 0
-        assert app.composer.buffer.is_empty
+        assert app.parts.dialogs.open_count == 0
+        assert app.parts.composer.buffer.is_empty
 
 
 def test_every_panel_of_a_command_exists() -> None:
@@ -158,7 +158,7 @@ async def test_a_typing_mistake_is_asked_about_and_stays_in_the_prompt() -> None
         await pilot.press(*"/modell", "escape", "enter")
         await settled(pilot)
         assert "Did you mean /model?" in transcript_of(app)
-        assert app.composer.buffer.text == "/modell"
+        assert app.parts.composer.buffer.text == "/modell"
         assert conversation.received == []
 
 
@@ -175,9 +175,9 @@ async def test_a_setting_that_cannot_be_is_not_kept(typed: str, said: str) -> No
     app = make_app(played([]))
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
-        assert app.conversations.commands is not None
-        file = app.conversations.commands.context.agent_home / "settings.json"
-        app.submission.submit(f"/config {typed}")
+        assert app.parts.conversations.commands is not None
+        file = app.parts.conversations.commands.context.agent_home / "settings.json"
+        app.parts.submission.submit(f"/config {typed}")
         await settled(pilot)
         assert said in transcript_of(app)
         assert not file.exists()
@@ -193,7 +193,7 @@ async def test_help_names_the_keys_that_are_in_force() -> None:
         await settled(pilot)
         await pilot.press("q")
         await settled(pilot)
-        assert app.dialogs.open_count == 0
+        assert app.parts.dialogs.open_count == 0
 
 
 async def test_the_model_is_kept_unless_it_is_for_this_session_only(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ async def test_the_model_is_kept_unless_it_is_for_this_session_only(tmp_path: Pa
         home = tmp_path / key
         async with app.run_test(size=(80, 30)) as pilot:
             await settled(pilot)
-            app.workspace.agent_home = home
+            app.parts.workspace.agent_home = home
             await opened(pilot, "/model")
             await settled(pilot)
             await pilot.press("j", key)
@@ -243,9 +243,9 @@ async def test_a_setting_that_nobody_set_says_what_counts(tmp_path: Path) -> Non
         await settled(pilot)
         await opened(pilot, "/config")
         await pilot.press(*"maxturns")
-        assert "default: 200" in text_of(app.dialogs)
+        assert "default: 200" in text_of(app.parts.dialogs)
         await pilot.press("ctrl+u", *"verbose")
-        assert "no effect here" in text_of(app.dialogs)
+        assert "no effect here" in text_of(app.parts.dialogs)
         await pilot.press("escape", "escape")
         await settled(pilot)
 
@@ -259,7 +259,7 @@ async def test_a_setting_with_few_values_is_chosen_in_place(tmp_path: Path) -> N
         await opened(pilot, "/config")
         await pilot.press(*"editormode", "enter")
         await settled(pilot)
-        assert "❯ ● not set  normal" in text_of(app.dialogs)
+        assert "❯ ● not set  normal" in text_of(app.parts.dialogs)
         await pilot.press(*"vim", "enter")
         await settled(pilot)
         file = tmp_path / ".agent" / "settings.json"
@@ -291,12 +291,12 @@ async def test_code_loses_its_colours_in_the_theme_panel_and_gets_them_back(tmp_
     app = make_app(conversation)
 
     def inks() -> int:
-        rows = app.transcript.viewport.visible()
+        rows = app.parts.transcript.viewport.visible()
         return max(len(row.runs) for _, row in rows if "def f" in row.text)
 
     async with app.run_test(size=(80, 30)) as pilot:
-        app.workspace.agent_home = tmp_path
-        app.highlighter._executor = None
+        app.parts.workspace.agent_home = tmp_path
+        app.parts.highlighter._executor = None
         await send(pilot, "go")
         coloured = inks()
         await opened(pilot, "/theme")

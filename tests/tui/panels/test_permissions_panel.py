@@ -77,7 +77,7 @@ async def test_what_was_denied_is_let_through_once() -> None:
         await opened(pilot, "/permissions")
         await pilot.press("tab")
         await settled(pilot)
-        shown = text_of(app.dialogs)
+        shown = text_of(app.parts.dialogs)
         assert "Bash(curl evil)" in shown
         assert "sends data away" in shown
         await pilot.press("r")
@@ -103,15 +103,15 @@ async def test_without_rules_tab_goes_from_what_was_denied_to_the_rules_and_back
         assert "recently denied" in await opened(pilot, "/permissions")
         await pilot.press("tab")
         await settled(pilot)
-        assert "recently decided" in text_of(app.dialogs)
+        assert "recently decided" in text_of(app.parts.dialogs)
         await pilot.press("tab")
         await settled(pilot)
-        shown = text_of(app.dialogs)
+        shown = text_of(app.parts.dialogs)
         assert "no rules: everything that writes or runs asks" in shown
         assert "a add · u undo · tab decided · esc close" in shown
         await pilot.press("tab")
         await settled(pilot)
-        assert "recently denied" in text_of(app.dialogs)
+        assert "recently denied" in text_of(app.parts.dialogs)
 
 
 async def test_any_decision_is_explained_step_by_step() -> None:
@@ -129,16 +129,16 @@ async def test_any_decision_is_explained_step_by_step() -> None:
         await settled(pilot)
         await pilot.press("tab")
         await settled(pilot)
-        shown = text_of(app.dialogs)
+        shown = text_of(app.parts.dialogs)
         assert "allow Bash(make x)  just now · Bash(make *), this session" in shown
         await pilot.press("enter")
         await settled(pilot)
-        shown = text_of(app.dialogs)
+        shown = text_of(app.parts.dialogs)
         assert "allowed: Bash(make *) is an allow rule (this session)" in shown
         assert "» 4. Allow rules allows: Bash(make *) (this session)" in shown
         await pilot.press("escape")
         await settled(pilot)
-        assert "recently decided" in text_of(app.dialogs)
+        assert "recently decided" in text_of(app.parts.dialogs)
 
 
 async def test_the_last_rule_taken_back_can_be_brought_back() -> None:
@@ -181,7 +181,7 @@ async def test_a_rule_is_added_after_what_was_typed_is_one() -> None:
             await pilot.press(*keys)
             await settled(pilot)
         # It is no rule: what was typed is still there to be mended.
-        assert "❯ Bash(ls\n" in text_of(app.dialogs)
+        assert "❯ Bash(ls\n" in text_of(app.parts.dialogs)
         assert rules_of(conversation) == []
         for keys in ([")", "enter"], ["enter"], ["enter"]):
             await pilot.press(*keys)
@@ -205,9 +205,9 @@ async def test_what_lint_has_to_say_comes_before_a_rule_is_stored() -> None:
             for keys in (["a"], [*"Bash(curl x)", "enter"], ["enter"], ["enter"]):
                 await pilot.press(*keys)
                 await settled(pilot)
-            assert "Add Bash(curl x)?" in text_of(app.dialogs)
+            assert "Add Bash(curl x)?" in text_of(app.parts.dialogs)
             assert rules_of(conversation) == ["Bash(curl *)"]
-            assert "Bash(curl *)" in text_of(app.dialogs)
+            assert "Bash(curl *)" in text_of(app.parts.dialogs)
             await pilot.press(*answer, "enter")
             await settled(pilot)
             assert rules_of(conversation) == ["Bash(curl *)", *expected]
@@ -243,7 +243,7 @@ async def test_what_a_yes_does_not_lift_is_not_tried_again() -> None:
         assert "A yes does not lift this: Bash(curl *) is a deny rule (this session)" in (
             transcript_of(app)
         )
-        assert "recently denied" in text_of(app.dialogs)
+        assert "recently denied" in text_of(app.parts.dialogs)
 
 
 async def test_a_rule_that_cannot_be_read_is_named() -> None:

@@ -43,11 +43,11 @@ async def answer(pilot: Pilot[ExitReport], key: str, text: str) -> None:
     """Press a key of the list and type a line into what opens."""
     await pilot.press(key)
     await settled(pilot)
-    app_of(pilot).dialogs._guard._guarded_until_s = 0.0
+    app_of(pilot).parts.dialogs._guard._guarded_until_s = 0.0
     await pilot.press(*keys(text), "enter")
     await settled(pilot)
     await settled(pilot)
-    app_of(pilot).dialogs._guard._guarded_until_s = 0.0
+    app_of(pilot).parts.dialogs._guard._guarded_until_s = 0.0
 
 
 async def test_the_preview_shows_an_answer_as_it_was_drawn(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ async def test_a_session_is_renamed_exported_and_removed(tmp_path: Path) -> None
         assert "parse the log" in await opened(pilot, "/resume")
         await answer(pilot, "ctrl+r", "Log parser")
         assert summarise(store.get(session_id)).title == "Log parser"
-        assert "Log parser" in text_of(app.dialogs)
+        assert "Log parser" in text_of(app.parts.dialogs)
         await answer(pilot, "ctrl+e", "out.md")
         assert "About parse the log." in (tmp_path / "out.md").read_text()
         await answer(pilot, "ctrl+e", "out.md")
@@ -97,12 +97,12 @@ async def test_words_are_found_in_every_project(tmp_path: Path) -> None:
         await settled(pilot)
         assert "count to ten" in await opened(pilot, "/resume")
         await answer(pilot, "ctrl+f", "heron")
-        found = text_of(app.dialogs)
+        found = text_of(app.parts.dialogs)
         assert "draw a heron" in found
         assert "count to ten" not in found
         await pilot.press("escape")
         await settled(pilot)
-        assert "Resume" in text_of(app.dialogs)
+        assert "Resume" in text_of(app.parts.dialogs)
 
 
 async def test_a_session_that_began_with_a_command_is_called_by_it(tmp_path: Path) -> None:
@@ -123,12 +123,12 @@ async def test_sessions_beyond_the_first_are_read_while_the_list_is_open(tmp_pat
     async with app.run_test(size=(100, 30)) as pilot:
         await settled(pilot)
         await opened(pilot, "/resume")
-        panel = app.dialogs.current
+        panel = app.parts.dialogs.current
         assert isinstance(panel, ListPanel)
         async with asyncio.timeout(20):
             while panel.shown_range[2] <= FIRST_SESSIONS + MORE_SESSIONS:
                 await pilot.pause()
         await pilot.press(*keys("the oldest"))
         await settled(pilot)
-        assert "❯ the oldest one" in text_of(app.dialogs)
-        assert "About the oldest one." in text_of(app.dialogs)
+        assert "❯ the oldest one" in text_of(app.parts.dialogs)
+        assert "About the oldest one." in text_of(app.parts.dialogs)

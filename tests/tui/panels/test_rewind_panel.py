@@ -48,7 +48,7 @@ async def menu(pilot: Pilot[ExitReport], app: AgentApp, *pressed: str) -> str:
     await opened(pilot, "/rewind")
     await pilot.press(*pressed, "enter")
     await settled(pilot)
-    return text_of(app.dialogs)
+    return text_of(app.parts.dialogs)
 
 
 async def test_the_menu_says_what_each_choice_does() -> None:
@@ -78,14 +78,14 @@ async def test_without_changed_files_nothing_happens_before_it_was_chosen() -> N
         assert "Restore code" not in text
         await pilot.press("end", "enter")
         await settled(pilot)
-        conversation = app.conversations.current
+        conversation = app.parts.conversations.current
         assert conversation is not None
         assert len(conversation.messages) == 3
         await menu(pilot, app, "down")
         await pilot.press("enter")
         await settled(pilot)
         assert [message.text for message in conversation.messages] == ["first"]
-        assert app.composer.buffer.text == "second"
+        assert app.parts.composer.buffer.text == "second"
 
 
 async def test_a_part_is_summarised_and_its_prompt_comes_back() -> None:
@@ -98,4 +98,4 @@ async def test_a_part_is_summarised_and_its_prompt_comes_back() -> None:
             await pilot.press("ctrl+o")
             await settled(pilot)
             assert f"Summary  of what came {side}" in transcript_of(app)
-            assert app.composer.buffer.text == draft
+            assert app.parts.composer.buffer.text == draft

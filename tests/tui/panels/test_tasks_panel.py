@@ -29,11 +29,11 @@ async def test_output_is_followed_while_it_is_written(
 
         async def shows(text: str) -> None:
             async with asyncio.timeout(20):
-                while text not in text_of(app.dialogs):
+                while text not in text_of(app.parts.dialogs):
                     await settled(pilot)
 
         await settled(pilot)
-        app.submission.submit("/tasks")
+        app.parts.submission.submit("/tasks")
         await shows("running")
         await pilot.press("enter")
         await shows("   40")
@@ -42,14 +42,14 @@ async def test_output_is_followed_while_it_is_written(
         await shell.wait()
         # Who reads further up is left there; at the end again, the end is followed.
         await settled(pilot)
-        assert "finis" not in text_of(app.dialogs)
+        assert "finis" not in text_of(app.parts.dialogs)
         await pilot.press("G")
         await shows("finis")
         await pilot.press("escape")
         await shows("ended with 3")
         await pilot.press("escape")
         await settled(pilot)
-        assert app.dialogs.open_count == 0
+        assert app.parts.dialogs.open_count == 0
     await shells.kill_all()
 
 

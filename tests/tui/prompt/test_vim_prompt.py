@@ -27,30 +27,33 @@ async def test_letters_edit_in_normal_mode_and_type_in_insert_mode(app: AgentApp
     async with app.run_test(size=(60, 20)) as pilot:
         await settled(pilot)
         await pilot.press(*"one two", "escape", *"bcw", *"six")
-        assert app.composer.buffer.text == "one six"
-        assert app.composer.vim_mode == "INSERT"
+        assert app.parts.composer.buffer.text == "one six"
+        assert app.parts.composer.vim_mode == "INSERT"
         await pilot.press(*"jj")
-        assert (app.composer.vim_mode, app.composer.buffer.text) == ("NORMAL", "one six")
-        assert " NORMAL " in text_of(app.composer)
+        assert (app.parts.composer.vim_mode, app.parts.composer.buffer.text) == (
+            "NORMAL",
+            "one six",
+        )
+        assert " NORMAL " in text_of(app.parts.composer)
         await pilot.press("2", "d")
-        assert " NORMAL 2d " in text_of(app.composer)
+        assert " NORMAL 2d " in text_of(app.parts.composer)
 
 
 async def test_enter_sends_and_the_next_prompt_begins_in_insert_mode(app: AgentApp) -> None:
-    conversation = app.conversations
+    conversation = app.parts.conversations
     async with app.run_test(size=(60, 20)) as pilot:
         await settled(pilot)
         await pilot.press(*"go", "escape", "enter")
         await settled(pilot)
         assert conversation.current is not None
-        assert app.composer.vim_mode == "INSERT"
+        assert app.parts.composer.vim_mode == "INSERT"
         # Escape leaves insert mode first; only then does it interrupt.
         await pilot.press("escape")
         await settled(pilot)
-        assert app.document.activity.is_working
+        assert app.parts.document.activity.is_working
         await pilot.press("escape")
         await settled(pilot)
-        assert not app.document.activity.is_working
+        assert not app.parts.document.activity.is_working
 
 
 async def test_j_k_and_slash_lead_into_the_history(app: AgentApp) -> None:
@@ -60,29 +63,29 @@ async def test_j_k_and_slash_lead_into_the_history(app: AgentApp) -> None:
         await pilot.press("escape", "escape")
         await settled(pilot)
         await pilot.press("k")
-        assert app.composer.buffer.text == "earlier"
+        assert app.parts.composer.buffer.text == "earlier"
         await pilot.press("j")
-        assert app.composer.buffer.is_empty
+        assert app.parts.composer.buffer.is_empty
         await pilot.press("/", *"ear")
-        assert "search history" in text_of(app.composer)
-        assert app.composer.buffer.text == "earlier"
+        assert "search history" in text_of(app.parts.composer)
+        assert app.parts.composer.buffer.text == "earlier"
 
 
 async def test_what_is_marked_is_shown(app: AgentApp) -> None:
     async with app.run_test(size=(60, 20)) as pilot:
         await settled(pilot)
         await pilot.press(*"one two", "escape", *"0ve")
-        rows = app.composer.make_rows(60)
+        rows = app.parts.composer.make_rows(60)
         marked = [text for text, ink in rows[1].runs if ink.ground is not None]
         assert marked == ["one"]
-        assert " VISUAL " in text_of(app.composer)
+        assert " VISUAL " in text_of(app.parts.composer)
 
 
 async def test_letters_without_a_meaning_type_nothing_in_normal_mode(app: AgentApp) -> None:
     async with app.run_test(size=(60, 20)) as pilot:
         await settled(pilot)
         await pilot.press(*"ab", "escape", "q", "z", "!", "@", "ä")
-        assert app.composer.buffer.text == "ab"
+        assert app.parts.composer.buffer.text == "ab"
 
 
 async def test_vims_keys_are_there_before_the_conversation_is(tmp_path: Path) -> None:
@@ -91,27 +94,27 @@ async def test_vims_keys_are_there_before_the_conversation_is(tmp_path: Path) ->
         json.dumps({"editorMode": "vim", "vimInsertModeRemaps": {"jj": "<Esc>", "k": 1}})
     )
     app = make_app(RecordedConversation([]))
-    app.workspace.agent_home = tmp_path
+    app.parts.workspace.agent_home = tmp_path
     never = asyncio.Event()
 
     async def make(_ports: object) -> RecordedConversation:
         await never.wait()
         return RecordedConversation([])
 
-    app.conversations.make = make
+    app.parts.conversations.make = make
     async with app.run_test(size=(60, 20)) as pilot:
         await pilot.press(*"abjj")
-        assert (app.composer.vim_mode, app.composer.buffer.text) == ("NORMAL", "ab")
+        assert (app.parts.composer.vim_mode, app.parts.composer.buffer.text) == ("NORMAL", "ab")
 
 
 async def test_nothing_is_offered_while_nothing_is_typed(app: AgentApp) -> None:
-    app.history.extend_older(["/status", "/co"])
+    app.parts.history.extend_older(["/status", "/co"])
     async with app.run_test(size=(60, 20)) as pilot:
         await settled(pilot)
         await pilot.press("escape", "k", "k")
         await settled(pilot)
-        assert app.composer.buffer.text == "/co"
-        assert not app.menu.is_open
+        assert app.parts.composer.buffer.text == "/co"
+        assert not app.parts.menu.is_open
         await pilot.press(*"As")
         await settled(pilot)
-        assert app.menu.is_open
+        assert app.parts.menu.is_open

@@ -43,7 +43,7 @@ async def test_keys_and_streamed_text_are_composed_by_nobody(compositions: list[
         compositions.clear()
         await _type(pilot, "typed")
         for number in range(10):
-            await app.bridge.put(TextDelta("t1", "m1", 0, f"word{number} "))
+            await app.parts.bridge.put(TextDelta("t1", "m1", 0, f"word{number} "))
             await settled(pilot)
         assert compositions == []
         shown = "\n".join("".join(c.grapheme for c in row) for row in app._back.rows)

@@ -67,7 +67,7 @@ async def test_it_runs_again_when_something_it_is_told_of_changes(tmp_path: Path
     async with app.run_test(size=(100, 24)) as pilot:
 
         async def shows(text: str) -> None:
-            while text not in text_of(app.status_line):
+            while text not in text_of(app.parts.status_line):
                 await pilot.pause(0.02)
 
         await shows("100x24 default True")
@@ -83,13 +83,13 @@ async def test_lines_stand_on_their_own_and_a_link_leads_on(tmp_path: Path) -> N
     command = r"printf '\033]8;;https://x.org/\007here\033]8;;\007 %070d\nsecond\n' 1"
     app = make_app(with_status_line(tmp_path, command))
     async with app.run_test(size=(80, 24)) as pilot:
-        while "second" not in text_of(app.status_line):
+        while "second" not in text_of(app.parts.status_line):
             await pilot.pause(0.02)
-        first, second, mode = text_of(app.status_line).splitlines()
+        first, second, mode = text_of(app.parts.status_line).splitlines()
         assert first.split() == ["here", "0" * 69 + "1"]
         assert second.strip() == "second"
         assert mode.startswith(" ⏸ manual mode on")
-        assert app.user_status.lines[0][1][1].link == "https://x.org/"
+        assert app.parts.user_status.lines[0][1][1].link == "https://x.org/"
 
 
 async def test_a_command_is_told_and_its_colours_are_the_themes(tmp_path: Path) -> None:
@@ -98,10 +98,10 @@ async def test_a_command_is_told_and_its_colours_are_the_themes(tmp_path: Path) 
     app = make_app(conversation)
     async with app.run_test(size=(100, 24)) as pilot:
         await settled(pilot)
-        app.user_status.plan(0.01)
-        while "all green" not in text_of(app.status_line):
+        app.parts.user_status.plan(0.01)
+        while "all green" not in text_of(app.parts.status_line):
             await pilot.pause()
-        (own,) = app.user_status.lines
+        (own,) = app.parts.user_status.lines
         assert [(text, ink.role) for text, ink in own] == [
             (" ", Role.MUTED),
             ("all green", Role.SUCCESS),

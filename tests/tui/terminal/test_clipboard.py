@@ -90,7 +90,7 @@ async def test_the_command_copies_an_answer_or_its_code(command: str, copied: st
     app = make_app(RecordedConversation([], messages=tuple(answers)))
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
-        app.submission.submit(command)
+        app.parts.submission.submit(command)
         await app.workers.wait_for_complete()
         assert app.clipboard == copied
 
@@ -119,14 +119,14 @@ async def test_a_piece_is_written_to_a_new_file(tmp_path: Path) -> None:
     app = with_code()
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
-        conversation = app.conversations.current
+        conversation = app.parts.conversations.current
         assert isinstance(conversation, RecordedConversation)
         conversation.cwd = tmp_path
         for said in ("written to", "Not written"):
             await opened(pilot, "/copy")
             await pilot.press("up", "w")
             await settled(pilot)
-            assert "answer.py" in text_of(app.dialogs)
+            assert "answer.py" in text_of(app.parts.dialogs)
             await pilot.press("enter")
             await app.workers.wait_for_complete()
             await settled(pilot)
@@ -163,4 +163,4 @@ async def test_keys_copy_the_answer_and_its_last_code_block() -> None:
         assert app.clipboard == ANSWER
         await pilot.press("ctrl+x", "c")
         assert app.clipboard == "two"
-        assert app.composer.buffer.is_empty
+        assert app.parts.composer.buffer.is_empty

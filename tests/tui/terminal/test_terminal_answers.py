@@ -33,15 +33,15 @@ def test_answers_that_somebody_waits_for_are_messages_and_no_keys() -> None:
 
 async def test_the_screen_turns_light_and_dark_with_the_terminal() -> None:
     app = make_app()
-    app.appearance.themes.wanted = "auto"
+    app.parts.appearance.themes.wanted = "auto"
     async with app.run_test(size=(70, 24)) as pilot:
         await settled(pilot)
         app.post_message(TerminalReply(WHITE))
         await pilot.pause()
-        assert (app.appearance.theme.name, app.palette.theme.name) == ("light", "light")
+        assert (app.parts.appearance.theme.name, app.palette.theme.name) == ("light", "light")
         app.post_message(TerminalReply(BLACK))
         await pilot.pause()
-        assert app.appearance.theme.name == "dark"
+        assert app.parts.appearance.theme.name == "dark"
 
 
 async def test_a_chosen_theme_stays() -> None:
@@ -50,7 +50,7 @@ async def test_a_chosen_theme_stays() -> None:
         await settled(pilot)
         app.post_message(TerminalReply(WHITE))
         await pilot.pause()
-        assert app.appearance.theme.name == "high-contrast"
+        assert app.parts.appearance.theme.name == "high-contrast"
 
 
 @pytest.mark.parametrize("key", ["reducedMotion", "prefersReducedMotion"])
@@ -69,11 +69,11 @@ async def test_who_wants_nothing_to_move_sees_the_seconds_alone(
     app = make_app(conversation)
     async with app.run_test(size=(70, 24)) as pilot:
         await settled(pilot)
-        app.document.add_prompt("go", at_s=0.0)
-        app.lines.show()
-        spinner = app.lines._spinner
+        app.parts.document.add_prompt("go", at_s=0.0)
+        app.parts.lines.show()
+        spinner = app.parts.lines._spinner
         assert spinner is not None
         assert spinner._interval == (STILL_S if is_still else FRAME_S)
-        before = app.activity.view.frame
-        app.lines.turn()
-        assert (app.activity.view.frame == before) is is_still
+        before = app.parts.activity.view.frame
+        app.parts.lines.turn()
+        assert (app.parts.activity.view.frame == before) is is_still

@@ -188,9 +188,9 @@ async def test_the_panel_shows_a_theme_of_claude_code_as_the_one_in_use(tmp_path
     app = make_app(themes_dir=(tmp_path,))
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
-        app.appearance.choose_theme("custom:dusk")
+        app.parts.appearance.choose_theme("custom:dusk")
         assert "❯ ● dusk" in await opened(pilot, "/theme")
         await pilot.press("up", "escape")
         await settled(pilot)
-        assert app.appearance.themes.wanted == "dusk"
+        assert app.parts.appearance.themes.wanted == "dusk"
         assert app.palette.theme.label == "Dusk"

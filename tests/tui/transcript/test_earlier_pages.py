@@ -135,14 +135,14 @@ async def test_the_end_is_shown_and_scrolling_up_brings_the_rest(tmp_path: Path)
     path = session(tmp_path / "s.jsonl", *(answer(f"line {n} of it") for n in range(count)))
     app = make_app(RecordedConversation([]))
     async with app.run_test(size=(60, 20)) as pilot:
-        await app.past.open(path)
+        await app.parts.past.open(path)
         await settled(pilot)
         assert f"line {count - 1} of it" in transcript_of(app)
-        assert len(app.document.blocks) < count
+        assert len(app.parts.document.blocks) < count
         seen: set[str] = set()
         while f"line {0} of it" not in (shown := transcript_of(app)):
             before = shown
-            app.transcript.scroll_rows(-5)
+            app.parts.transcript.scroll_rows(-5)
             await app.workers.wait_for_complete()
             await settled(pilot)
             moved = set(transcript_of(app).splitlines())
@@ -157,9 +157,9 @@ async def test_the_end_is_shown_and_scrolling_up_brings_the_rest(tmp_path: Path)
 async def test_another_session_takes_its_place(tmp_path: Path) -> None:
     app = make_app(RecordedConversation([]))
     async with app.run_test(size=(60, 20)) as pilot:
-        await app.past.open(session(tmp_path / "a.jsonl", answer("the first one")))
-        app.document.start_over()
-        await app.past.open(session(tmp_path / "b.jsonl", answer("the second one")))
+        await app.parts.past.open(session(tmp_path / "a.jsonl", answer("the first one")))
+        app.parts.document.start_over()
+        await app.parts.past.open(session(tmp_path / "b.jsonl", answer("the second one")))
         await settled(pilot)
         assert "the first one" not in transcript_of(app)
         assert "the second one" in transcript_of(app)
@@ -171,7 +171,7 @@ async def test_a_search_goes_on_in_what_came_in_above(tmp_path: Path) -> None:
     app = make_app(RecordedConversation([]))
     async with app.run_test(size=(60, 20)) as pilot:
         await settled(pilot)
-        await app.past.open(path)
+        await app.parts.past.open(path)
         await settled(pilot)
         await pilot.press("ctrl+o", "/", *"needle", "enter")
         await settled(pilot)
@@ -218,10 +218,10 @@ async def test_a_denied_call_is_shown_as_it_was(tmp_path: Path) -> None:
     app = make_app(RecordedConversation([]))
     async with app.run_test(size=(90, 30)) as pilot:
         await settled(pilot)
-        await app.past.open(path)
+        await app.parts.past.open(path)
         await settled(pilot)
         shown = transcript_of(app)
-    cards = [block for block in app.document.blocks if isinstance(block, ToolCard)]
+    cards = [block for block in app.parts.document.blocks if isinstance(block, ToolCard)]
     assert [card.state for card in cards] == ["denied"] * 3
     assert [card.decision is None for card in cards] == [False, True, True]
     assert "⊘ Edit f.py" in shown

@@ -17,9 +17,9 @@ async def test_the_scrollbar_changes_nothing_else_of_a_row() -> None:
     app = make_app(played([]))
     async with app.run_test(size=(60, 20)) as pilot:
         await settled(pilot)
-        app.transcript.show(0, [AssistantText("a", CODE, is_streaming=False)])
-        app.transcript.scroll_rows(-20)
-        rows = [line for _, line in app.transcript._painted]
+        app.parts.transcript.show(0, [AssistantText("a", CODE, is_streaming=False)])
+        app.parts.transcript.scroll_rows(-20)
+        rows = [line for _, line in app.parts.transcript._painted]
         beside = [line for line in rows if line.runs[-1][0] == "▐"]
         assert beside
         assert {line.fill for line in beside} == {line.fill for line in rows[:-1]} != {None}

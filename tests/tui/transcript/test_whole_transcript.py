@@ -46,9 +46,9 @@ def long_session(folder: Path) -> Path:
 
 async def read(pilot: Pilot[ExitReport], app: AgentApp, folder: Path) -> None:
     await settled(pilot)
-    await app.past.open(long_session(folder))
+    await app.parts.past.open(long_session(folder))
     await settled(pilot)
-    assert len(app.document.blocks) < COUNT / 2
+    assert len(app.parts.document.blocks) < COUNT / 2
     await pilot.press("ctrl+o")
 
 
@@ -63,13 +63,13 @@ async def test_a_search_finds_what_is_not_loaded_yet(tmp_path: Path) -> None:
         await read(pilot, app, tmp_path)
         await pilot.press("/", *"needle", "enter")
         await done(pilot, app)
-        assert "1/2 hits " in text_of(app.transcript_bar)
+        assert "1/2 hits " in text_of(app.parts.transcript_bar)
         assert "a needle in the middle" in transcript_of(app)
         await pilot.press("n")
-        assert "2/2 hits " in text_of(app.transcript_bar)
+        assert "2/2 hits " in text_of(app.parts.transcript_bar)
         assert "a needle at the start" in transcript_of(app)
         await pilot.press("n")
-        assert "1/2 hits " in text_of(app.transcript_bar)
+        assert "1/2 hits " in text_of(app.parts.transcript_bar)
 
 
 async def test_nothing_found_is_only_said_when_everything_was_read(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ async def test_nothing_found_is_only_said_when_everything_was_read(tmp_path: Pat
     async with app.run_test(size=(70, 20)) as pilot:
         await read(pilot, app, tmp_path)
         before = transcript_of(app)
-        finder = app.keyboard.reading.finder
+        finder = app.parts.keyboard.reading.finder
         finder.find("zebra")
         assert finder.found == "searching …"
         await done(pilot, app)
@@ -89,10 +89,10 @@ async def test_the_hit_is_gone_to_once_it_is_there_also_after_enter(tmp_path: Pa
     app = make_app(RecordedConversation([]))
     async with app.run_test(size=(70, 20)) as pilot:
         await read(pilot, app, tmp_path)
-        view = app.keyboard.reading
+        view = app.parts.keyboard.reading
         view._type("needle at the start")
         view.press(RoutedEvent(events.Key("enter", None), EventKind.KEY, [app]))
-        assert "searching …" in text_of(app.transcript_bar)
+        assert "searching …" in text_of(app.parts.transcript_bar)
         await done(pilot, app)
         assert "a needle at the start" in transcript_of(app)
 
@@ -113,12 +113,12 @@ async def test_the_start_is_the_session_s_and_another_key_gives_it_up(tmp_path: 
         await pilot.press("g")
         await done(pilot, app)
         assert "the first question" in transcript_of(app)
-        app.document.start_over()
-        app.presenter.show()
-        await app.past.open(tmp_path / "s.jsonl")
-        app.keyboard.reading.finder.to_start()
-        app.keyboard.reading.finder.give_up()
-        app.transcript.to_end()
+        app.parts.document.start_over()
+        app.parts.presenter.show()
+        await app.parts.past.open(tmp_path / "s.jsonl")
+        app.parts.keyboard.reading.finder.to_start()
+        app.parts.keyboard.reading.finder.give_up()
+        app.parts.transcript.to_end()
         await done(pilot, app)
         assert f"line {COUNT - 1} of it" in transcript_of(app)
 
@@ -132,7 +132,7 @@ async def test_all_of_it_goes_to_the_editor_and_to_the_terminal(tmp_path: Path) 
 
     app = make_app(RecordedConversation([]), edit_text=edit)
     app.suspend = nullcontext  # type: ignore[method-assign, assignment]
-    app.editing.to_terminal = seen.append  # type: ignore[method-assign, assignment]
+    app.parts.editing.to_terminal = seen.append  # type: ignore[method-assign, assignment]
     async with app.run_test(size=(70, 20)) as pilot:
         await read(pilot, app, tmp_path)
         await pilot.press("v")

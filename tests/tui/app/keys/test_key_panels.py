@@ -25,17 +25,17 @@ async def test_the_palette_finds_commands_and_actions_and_does_them() -> None:
         await pilot.press("ctrl+p")
         await settled(pilot)
         await pilot.press(*"compact")
-        assert "❯ /compact" in text_of(app.dialogs)
+        assert "❯ /compact" in text_of(app.parts.dialogs)
         await pilot.press("escape", *"stash")
-        assert "ctrl+s" in text_of(app.dialogs)
+        assert "ctrl+s" in text_of(app.parts.dialogs)
         await pilot.press("escape", "escape")
         await settled(pilot)
-        assert app.dialogs.open_count == 0
+        assert app.parts.dialogs.open_count == 0
         await pilot.press("ctrl+p")
         await settled(pilot)
         await pilot.press(*"transcript in detail", "enter")
         await settled(pilot)
-        assert app.keyboard.reading.is_open
+        assert app.parts.keyboard.reading.is_open
 
 
 async def test_a_command_with_arguments_is_put_into_the_prompt() -> None:
@@ -46,7 +46,7 @@ async def test_a_command_with_arguments_is_put_into_the_prompt() -> None:
         await settled(pilot)
         await pilot.press(*"add-dir", "enter")
         await settled(pilot)
-        assert app.composer.buffer.text == "/add-dir "
+        assert app.parts.composer.buffer.text == "/add-dir "
 
 
 async def test_levels_are_seen_at_once_and_kept(tmp_path: Path) -> None:
@@ -56,10 +56,10 @@ async def test_levels_are_seen_at_once_and_kept(tmp_path: Path) -> None:
     async with app.run_test(size=(80, 40)) as pilot:
         await send(pilot, "go")
         assert "row 1" in transcript_of(app)
-        app.workspace.agent_home = tmp_path / ".agent"
+        app.parts.workspace.agent_home = tmp_path / ".agent"
         await pilot.press("ctrl+o", "d")
         await settled(pilot)
-        assert "◂ short ▸" in text_of(app.dialogs)
+        assert "◂ short ▸" in text_of(app.parts.dialogs)
         await pilot.press("left")
         assert "row 1" not in transcript_of(app)
         assert "Bash seq" in transcript_of(app)
@@ -76,7 +76,7 @@ async def test_what_failed_is_never_only_a_line() -> None:
     app = make_app(RecordedConversation([CALLS]))
     async with app.run_test(size=(80, 40)) as pilot:
         await send(pilot, "go")
-        app.transcript.set_levels({"Bash": "line", "WebFetch": "line"})
+        app.parts.transcript.set_levels({"Bash": "line", "WebFetch": "line"})
         assert "row 1" not in transcript_of(app)
         assert "failed" in transcript_of(app)
 
@@ -89,7 +89,7 @@ async def test_escape_puts_the_levels_from_before_back() -> None:
         await settled(pilot)
         await pilot.press("left", "escape")
         await settled(pilot)
-        assert app.transcript.viewport.levels == {}
+        assert app.parts.transcript.viewport.levels == {}
 
 
 async def test_the_keys_are_shown_and_the_next_one_counts() -> None:
@@ -98,16 +98,16 @@ async def test_the_keys_are_shown_and_the_next_one_counts() -> None:
         await settled(pilot)
         await pilot.press("?")
         await settled(pilot)
-        assert "shift+tab" in text_of(app.dialogs)
+        assert "shift+tab" in text_of(app.parts.dialogs)
         await pilot.press("h")
         await settled(pilot)
-        assert app.dialogs.open_count == 0
-        assert app.composer.buffer.text == "h"
+        assert app.parts.dialogs.open_count == 0
+        assert app.parts.composer.buffer.text == "h"
         await pilot.press("?")
-        assert app.composer.buffer.text == "h?"
+        assert app.parts.composer.buffer.text == "h?"
         await pilot.press("ctrl+u", "?")
         await settled(pilot)
         await pilot.press("?")
         await settled(pilot)
-        assert app.dialogs.open_count == 0
-        assert app.composer.buffer.is_empty
+        assert app.parts.dialogs.open_count == 0
+        assert app.parts.composer.buffer.is_empty

@@ -44,15 +44,15 @@ async def test_the_prompt_makes_room_and_comes_back_with_its_draft() -> None:
         await pilot.press(*"half")
         await pilot.press("ctrl+o")
         await settled(pilot)
-        assert not app.composer.display
-        assert "/ search" in text_of(app.transcript_bar)
+        assert not app.parts.composer.display
+        assert "/ search" in text_of(app.parts.transcript_bar)
         assert "row 33" in transcript_of(app)
         await pilot.press("q")
         await settled(pilot)
-        assert app.composer.buffer.text == "half"
+        assert app.parts.composer.buffer.text == "half"
         await pilot.press(*" typed")
-        assert app.composer.buffer.text == "half typed"
-        assert text_of(app.transcript_bar) == ""
+        assert app.parts.composer.buffer.text == "half typed"
+        assert text_of(app.parts.transcript_bar) == ""
 
 
 async def test_words_are_found_and_gone_through_in_both_directions() -> None:
@@ -62,26 +62,26 @@ async def test_words_are_found_and_gone_through_in_both_directions() -> None:
         await pilot.press("/", *"ROW 7")
         await settled(pilot)
         assert "row 7" in transcript_of(app)
-        assert " /ROW 7▏" in text_of(app.transcript_bar)
-        assert "1/1 hit " in text_of(app.transcript_bar)
+        assert " /ROW 7▏" in text_of(app.parts.transcript_bar)
+        assert "1/1 hit " in text_of(app.parts.transcript_bar)
         await pilot.press("ctrl+u", *"graph", "enter")
         await settled(pilot)
-        assert "1/30 hits" in text_of(app.transcript_bar)
+        assert "1/30 hits" in text_of(app.parts.transcript_bar)
         assert "Paragraph 29" in transcript_of(app)
         # On from the newest is up.
         await pilot.press("n", "n")
         assert hit_of(app) == "Paragraph 27 about needles."
-        assert "3/30 hits" in text_of(app.transcript_bar)
+        assert "3/30 hits" in text_of(app.parts.transcript_bar)
         await pilot.press("N")
         assert hit_of(app) == "Paragraph 28 about needles."
-        assert "2/30 hits" in text_of(app.transcript_bar)
+        assert "2/30 hits" in text_of(app.parts.transcript_bar)
         # Past the newest it goes on with the oldest, and the other way round.
         await pilot.press("N", "N")
         assert hit_of(app) == "Paragraph 0 about needles."
-        assert "30/30 hits" in text_of(app.transcript_bar)
+        assert "30/30 hits" in text_of(app.parts.transcript_bar)
         await pilot.press("n")
         assert hit_of(app) == "Paragraph 29 about needles."
-        assert "1/30 hits" in text_of(app.transcript_bar)
+        assert "1/30 hits" in text_of(app.parts.transcript_bar)
 
 
 async def test_hits_are_set_apart_and_forgotten_with_the_search() -> None:
@@ -103,7 +103,7 @@ async def test_nothing_found_is_said_and_moves_nothing() -> None:
         before = transcript_of(app)
         await pilot.press("/", *"zebra", "enter", "n", "N")
         await settled(pilot)
-        assert "nothing found" in text_of(app.transcript_bar)
+        assert "nothing found" in text_of(app.parts.transcript_bar)
         assert transcript_of(app) == before
 
 
@@ -132,7 +132,7 @@ async def test_folding_is_switched_without_leaving() -> None:
         await pilot.press("ctrl+e")
         await settled(pilot)
         assert "row 20" not in transcript_of(app)
-        assert "unfold" in text_of(app.transcript_bar)
+        assert "unfold" in text_of(app.parts.transcript_bar)
         await pilot.press("ctrl+e")
         await settled(pilot)
         assert "row 20" in transcript_of(app)
@@ -145,8 +145,8 @@ async def test_escape_and_ctrl_c_leave_the_reading_and_nothing_else() -> None:
             await read(pilot, *(["go"] if key == "escape" else []))
             await pilot.press(key)
             await settled(pilot)
-            assert app.composer.display
-            assert app.document.activity.is_working
+            assert app.parts.composer.display
+            assert app.parts.document.activity.is_working
 
 
 async def test_the_whole_text_goes_to_the_editor_in_logical_lines() -> None:
@@ -166,13 +166,13 @@ async def test_the_whole_text_goes_to_the_editor_in_logical_lines() -> None:
 
 
 def hit_of(app: AgentApp) -> str:
-    place = app.keyboard.reading.finder.here
+    place = app.parts.keyboard.reading.finder.here
     assert place is not None
-    return app.transcript.viewport.row(place).text.strip()
+    return app.parts.transcript.viewport.row(place).text.strip()
 
 
 def marked(app: AgentApp) -> list[str]:
-    rows = app.transcript._screen_rows()
+    rows = app.parts.transcript._screen_rows()
     return [
         text for _, row in rows for text, ink in row.runs if ink.ground is not None and text.strip()
     ]
@@ -192,5 +192,5 @@ async def test_the_hit_that_was_gone_to_stands_out_from_the_others() -> None:
 
 
 def current(app: AgentApp) -> list[str]:
-    rows = app.transcript._screen_rows()
+    rows = app.parts.transcript._screen_rows()
     return [text for _, row in rows for text, ink in row.runs if ink.reverse]
