@@ -29,7 +29,7 @@ from permissions.scope.scope import Floor, check_host, strictest_floor
 from permissions.scope.tree_copies import MERGERS, tree_copy_floor
 from permissions.shell.access import AccessKind
 from permissions.shell.command_facts import CommandFacts
-from permissions.shell.syntax import Redirect, RedirectKind
+from permissions.shell.syntax import Redirect, RedirectKind, Word
 from permissions.shell.wrappers.layers import SUPPLIED
 
 
@@ -87,15 +87,7 @@ def command_part(bash: CallView, facts: CommandFacts, made: Places) -> PreparedP
     def find(behavior: RuleBehavior) -> Rule | None:
         if behavior is _ALLOW:
             return first_allow(bash.rules, facts)
-        rule = first_restriction(bash.rules, behavior, facts, bash.tool_input)
-        for call, is_mention in calls:
-            other = first_match(bash.rules, behavior, call, bash.anchors)
-            if other is None or (is_mention and not isinstance(other.specifier, PathPattern)):
-                # A rule about all of Read says nothing about what a tool is handed.
-                continue
-            if rule is None or SOURCE_ORDER[other.source] < SOURCE_ORDER[rule.source]:
-                rule = other
-        return rule
+        return _first_restriction(bash, behavior, facts, calls)
 
     writes = [touch for touch in touches if touch.kind in _WRITES]
     link = through_created_link(placed, facts, made)
@@ -119,6 +111,28 @@ def command_part(bash: CallView, facts: CommandFacts, made: Places) -> PreparedP
     return PreparedPart(part, find)
 
 
+def _first_restriction(
+    bash: CallView,
+    behavior: RuleBehavior,
+    facts: CommandFacts,
+    calls: Sequence[tuple[Call, bool]],
+) -> Rule | None:
+    """Return the first deny or ask rule about the command or a file of it.
+
+    Args:
+        calls: What it does with files, each with whether the file is only mentioned.
+    """
+    rule = first_restriction(bash.rules, behavior, facts, bash.tool_input)
+    for call, is_mention in calls:
+        other = first_match(bash.rules, behavior, call, bash.anchors)
+        if other is None or (is_mention and not isinstance(other.specifier, PathPattern)):
+            # A rule about all of Read says nothing about what a tool is handed.
+            continue
+        if rule is None or SOURCE_ORDER[other.source] < SOURCE_ORDER[rule.source]:
+            rule = other
+    return rule
+
+
 def _floors(
     bash: CallView, facts: CommandFacts, touches: Sequence[ResolvedAccess], link: Floor | None
 ) -> Iterator[Floor | None]:
@@ -135,13 +149,19 @@ def _floors(
     if facts.accesses or facts.inner:
         yield possible_path_rule(bash, facts)
         for one in facts.with_inner():
-            if one.accesses and any(form.head == "find" for form in one.deny_forms):
-                yield find_target_floor(bash, one)
-            if one.accesses and MERGERS.intersection(form.head for form in one.deny_forms):
-                yield tree_copy_floor(bash.scope, one)
+            if one.accesses:
+                yield from _program_floors(bash, one)
     if bash.context.blocked_hosts:
         for host in hosts(facts):
             yield check_host(bash.context.blocked_hosts, host)
+
+
+def _program_floors(bash: CallView, facts: CommandFacts) -> Iterator[Floor | None]:
+    heads = {form.head for form in facts.deny_forms}
+    if "find" in heads:
+        yield find_target_floor(bash, facts)
+    if MERGERS & heads:
+        yield tree_copy_floor(bash.scope, facts)
 
 
 _WRITES = (AccessKind.WRITE, AccessKind.REMOVE)
@@ -168,26 +188,34 @@ def _detail(facts: CommandFacts, touches: Sequence[ResolvedAccess]) -> str:
 def _resolved_accesses(
     bash: CallView, facts: CommandFacts
 ) -> list[tuple[CommandFacts, ResolvedAccess]]:
-    found: list[tuple[CommandFacts, ResolvedAccess]] = []
-    for one in facts.with_inner():
-        for access in one.accesses:
-            if access.kind is _MENTIONED and not bash.guards_files:
-                continue
-            touch = resolve_access(bash.scope, access.kind, access.path, one.folders)
-            if touch is not None:
-                found.append((one, touch))
-            if bash.guards_files and access.kind in _READS:
-                more = behind_pattern(bash.scope, access.kind, access.path, one.folders)
-                if more is not None:
-                    found.append((one, more))
-        if one is not facts:
-            for redirect in one.redirects:
-                kind = _TOUCHED.get(redirect.kind)
-                if redirect.target is not None and kind is not None:
-                    touch = resolve_access(bash.scope, kind, redirect.target, one.folders)
-                    if touch is not None:
-                        found.append((one, touch))
-    return found
+    return [
+        (one, access)
+        for one in facts.with_inner()
+        for access in (*_accesses(bash, one), *(() if one is facts else _redirected(bash, one)))
+    ]
+
+
+def _accesses(bash: CallView, one: CommandFacts) -> Iterator[ResolvedAccess]:
+    for access in one.accesses:
+        if access.kind is _MENTIONED and not bash.guards_files:
+            continue
+        resolved = resolve_access(bash.scope, access.kind, access.path, one.folders)
+        if resolved is not None:
+            yield resolved
+        if bash.guards_files and access.kind in _READS:
+            more = behind_pattern(bash.scope, access.kind, access.path, one.folders)
+            if more is not None:
+                yield more
+
+
+def _redirected(bash: CallView, one: CommandFacts) -> Iterator[ResolvedAccess]:
+    """Yield what redirections inside a command open; its own are parts of the call."""
+    for redirect in one.redirects:
+        kind = _TOUCHED.get(redirect.kind)
+        if redirect.target is not None and kind is not None:
+            resolved = resolve_access(bash.scope, kind, redirect.target, one.folders)
+            if resolved is not None:
+                yield resolved
 
 
 def redirect_part(
@@ -201,12 +229,7 @@ def redirect_part(
     if word.plain.startswith(("/dev/tcp/", "/dev/udp/")):
         return _network_part(bash, redirect)
     kind = AccessKind.READ if is_read else AccessKind.WRITE
-    if word.has_glob and not is_read:
-        # Which file a pattern names as a target differs between shells and settings.
-        floor = bash.scope.check_write(None, word.raw)
-        touch: ResolvedAccess | None = ResolvedAccess(kind, (), floor, word.raw, word.text)
-    else:
-        touch = resolve_access(bash.scope, kind, word, facts.folders)
+    touch = _redirect_access(bash, kind, word, facts)
     if touch is None:
         return None
     calls = touch.calls()
@@ -215,11 +238,7 @@ def redirect_part(
         calls.extend(more.calls())
 
     def find(behavior: RuleBehavior) -> Rule | None:
-        found = [first_match(bash.rules, behavior, call, bash.anchors) for call in calls]
-        if behavior is RuleBehavior.ALLOW and (not found or None in found):
-            return None
-        rules = [rule for rule in found if rule is not None]
-        return min(rules, key=lambda rule: SOURCE_ORDER[rule.source]) if rules else None
+        return _first_file_rule(bash, behavior, calls)
 
     link = through_created_link([(facts, touch)], facts, made)
     part = Part(
@@ -233,6 +252,25 @@ def redirect_part(
         needs="" if is_read else f"an Edit rule for {word.raw} or accept edits mode allows it",
     )
     return PreparedPart(part, find)
+
+
+def _redirect_access(
+    bash: CallView, kind: AccessKind, word: Word, facts: CommandFacts
+) -> ResolvedAccess | None:
+    if word.has_glob and kind is AccessKind.WRITE:
+        # Which file a pattern names as a target differs between shells and settings.
+        floor = bash.scope.check_write(None, word.raw)
+        return ResolvedAccess(kind, (), floor, word.raw, word.text)
+    return resolve_access(bash.scope, kind, word, facts.folders)
+
+
+def _first_file_rule(bash: CallView, behavior: RuleBehavior, calls: Sequence[Call]) -> Rule | None:
+    """Return the first rule about the files of a redirection; an allow must cover all of them."""
+    found = [first_match(bash.rules, behavior, call, bash.anchors) for call in calls]
+    if behavior is RuleBehavior.ALLOW and (not found or None in found):
+        return None
+    rules = [rule for rule in found if rule is not None]
+    return min(rules, key=lambda rule: SOURCE_ORDER[rule.source]) if rules else None
 
 
 def _network_part(bash: CallView, redirect: Redirect) -> PreparedPart:

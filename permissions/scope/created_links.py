@@ -7,7 +7,7 @@ link is certain, and commands that come before are not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -103,32 +103,50 @@ def through_created_link(
             is_again = place.is_link and (outer.repeats or one.repeats) and touch.text.isascii()
             is_own = place.maker is one and not is_again
             if not is_own and (last is None or place.stage <= last):
-                return Floor(
-                    Behavior.ASK,
-                    Reason.SCOPE_BOUNDS_VIOLATION,
-                    f"{touch.written} may lead through a link that the command makes itself",
-                )
+                return _link_floor(touch)
     return None
+
+
+def _link_floor(touch: ResolvedAccess) -> Floor:
+    return Floor(
+        Behavior.ASK,
+        Reason.SCOPE_BOUNDS_VIOLATION,
+        f"{touch.written} may lead through a link that the command makes itself",
+    )
 
 
 def _passed(touch: ResolvedAccess, one: CommandFacts, places: Places) -> Iterator[Place]:
     """Yield the places that an access may lead through."""
-    if touch.kind in (AccessKind.PLACE, AccessKind.LENT, AccessKind.MENTIONED):
+    if touch.kind in _NEVER_FOLLOWED:
         return
-    only_links = touch.kind in (AccessKind.READ, AccessKind.CHANGE_DIR)
-    # What is removed or made as a folder is never itself followed, only what leads to it.
-    is_kept = touch.kind is AccessKind.REMOVE or any(
-        form.head in ("mkdir", "rmdir") for form in one.deny_forms
-    )
-    reached = [path for target in touch.targets for path in target.spellings]
-    if is_kept and not touch.text.endswith("/"):
-        reached = [path.rpartition("/")[0] or "/" for path in reached]
-    if touch.targets and (".." in touch.text or any(".." in folder for folder in one.folders)):
-        reached.extend(_way(touch.text, one))
-    for path in dict.fromkeys(reached):
+    only_links = touch.kind in _FOLLOWED_READS
+    for path in dict.fromkeys(_reached(touch, one)):
         for spelling, place in places.leading_to(path):
             if (place.is_link or not only_links) and not (place.holds_only and path == spelling):
                 yield place
+
+
+_NEVER_FOLLOWED = (AccessKind.PLACE, AccessKind.LENT, AccessKind.MENTIONED)
+_FOLLOWED_READS = (AccessKind.READ, AccessKind.CHANGE_DIR)
+
+
+def _reached(touch: ResolvedAccess, one: CommandFacts) -> list[str]:
+    """Return the paths that an access opens, in all spellings."""
+    reached = [path for target in touch.targets for path in target.spellings]
+    if _leaves_last_name(touch, one):
+        reached = [path.rpartition("/")[0] or "/" for path in reached]
+    if touch.targets and (".." in touch.text or any(".." in folder for folder in one.folders)):
+        reached.extend(_way(touch.text, one))
+    return reached
+
+
+def _leaves_last_name(touch: ResolvedAccess, one: CommandFacts) -> bool:
+    """Is only what leads to the name followed, as for a removal or a new directory?"""
+    if touch.text.endswith("/"):
+        return False
+    return touch.kind is AccessKind.REMOVE or any(
+        form.head in ("mkdir", "rmdir") for form in one.deny_forms
+    )
 
 
 def _way(text: str, one: CommandFacts) -> Iterator[str]:
@@ -149,27 +167,31 @@ def _places(
     written = [access for access in one.accesses if access.kind is AccessKind.WRITE]
     match making:
         case Making.LINK:
-            for access in written:
-                for word in _named(one, access.path):
-                    yield from _at(scope, one, stage, Access(access.kind, word), is_link=True)
+            links = [
+                Access(access.kind, word) for access in written for word in _named(one, access.path)
+            ]
+            yield from _at(scope, one, stage, links, is_link=True)
         case Making.COPY:
             may_hold, is_link = _copies_links(scope, one, before)
-            for access in written if may_hold else ():
-                yield from _at(scope, one, stage, access, is_link=is_link)
+            if may_hold:
+                yield from _at(scope, one, stage, written, is_link=is_link)
         case Making.UNPACK:
-            for access in written:
-                yield from _at(scope, one, stage, access, holds_only=True)
+            yield from _at(scope, one, stage, written, holds_only=True)
         case Making.TREE:
-            places = [access for access in one.accesses if access.kind is AccessKind.PLACE]
-            # Wherever in the work tree it is started, it may change all of it.
-            for access in places or [Access(AccessKind.PLACE, HERE)]:
-                for place in _at(scope, one, stage, access, holds_only=True):
-                    roots = [
-                        root
-                        for root in (*scope.roots, scope.launch)
-                        if any(is_below(path, root) for path in place.spellings)
-                    ]
-                    yield replace(place, spellings=(*place.spellings, *roots))
+            yield from _tree_places(scope, one, stage)
+
+
+def _tree_places(scope: Scope, one: CommandFacts, stage: int) -> Iterator[Place]:
+    """Yield the work trees of a command: wherever it is started, it may change all of one."""
+    places = [access for access in one.accesses if access.kind is AccessKind.PLACE]
+    places = places or [Access(AccessKind.PLACE, HERE)]
+    for place in _at(scope, one, stage, places, holds_only=True):
+        roots = [
+            root
+            for root in (*scope.roots, scope.launch)
+            if any(is_below(path, root) for path in place.spellings)
+        ]
+        yield replace(place, spellings=(*place.spellings, *roots))
 
 
 def _named(one: CommandFacts, path: Word) -> list[Word]:
@@ -184,14 +206,15 @@ def _at(
     scope: Scope,
     one: CommandFacts,
     stage: int,
-    access: Access,
+    accesses: Iterable[Access],
     *,
     is_link: bool = False,
     holds_only: bool = False,
 ) -> Iterator[Place]:
-    touch = resolve_access(scope, access.kind, access.path, one.folders)
-    for target in touch.targets if touch else ():
-        yield Place(target.spellings, one, stage, is_link, holds_only)
+    for access in accesses:
+        touch = resolve_access(scope, access.kind, access.path, one.folders)
+        for target in touch.targets if touch else ():
+            yield Place(target.spellings, one, stage, is_link, holds_only)
 
 
 def _copies_links(scope: Scope, one: CommandFacts, before: Places) -> tuple[bool, bool]:

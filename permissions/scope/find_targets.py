@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -49,15 +50,21 @@ def find_target_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
     if not changes_found(words):
         return None
     scope = scoped.scope
-    for root in roots_of(words) or [Word(".", ".")]:
-        touch = resolve_access(scope, AccessKind.READ, root, facts.folders)
-        for target in touch.targets if touch else ():
-            for name in _own_names(scope, target.real):
-                if any(_is_met(words, one) for one in _candidates(scope, target.real, root, name)):
-                    path = f"{target.real}/{name}"
-                    own = resolve_literal(path, path, base="/", files=scope.files)
-                    return scope.check_write(own, path)
+    for folder, root in _starts(scope, words, facts):
+        for name in _own_names(scope, folder):
+            if any(_is_met(words, one) for one in _candidates(scope, folder, root, name)):
+                path = f"{folder}/{name}"
+                own = resolve_literal(path, path, base="/", files=scope.files)
+                return scope.check_write(own, path)
     return None
+
+
+def _starts(scope: Scope, words: Sequence[Word], facts: CommandFacts) -> Iterator[tuple[str, Word]]:
+    """Yield each directory where find starts, with the word that names it."""
+    for root in roots_of(words) or [Word(".", ".")]:
+        access = resolve_access(scope, AccessKind.READ, root, facts.folders)
+        for target in access.targets if access else ():
+            yield target.real, root
 
 
 def _own_names(scope: Scope, folder: str) -> list[str]:
@@ -76,29 +83,41 @@ def _candidates(scope: Scope, folder: str, root: Word, name: str) -> Iterator[_C
 
 def _is_met(words: Sequence[Word], one: _Candidate) -> bool:
     """Do the tests let the file through, as far as they are about its name and kind?"""
-    commands = {place for start, end in exec_spans(words) for place in range(start, end + 1)}
-    answers: list[bool] = []
     texts = [word.plain for word in words]
-    for position, text in enumerate(texts):
-        if position in commands or position + 1 == len(texts):
-            continue
-        value = texts[position + 1]
-        if text == "-maxdepth" and value.isdecimal() and one.depth > int(value):
-            return False
-        is_denied = position > 0 and texts[position - 1] in _NOT
-        if text in _NAMES | _PATHS and not is_denied:
-            value = without_brackets(value)
-        found = _answer(text, value, one)
-        if found is not None:
-            answers.append(found is not is_denied)
-    if "-empty" in texts:
-        return False
     names = one.path.split("/")
+    tests = _tests(words, texts)
+    if "-empty" in texts or any(_is_too_deep(text, value, one) for _, text, value in tests):
+        return False
     if "-prune" in texts and any(text.rstrip("/*").rpartition("/")[2] in names for text in texts):
         return False
-    if _OR.intersection(texts):
-        return not answers or any(answers)
-    return all(answers)
+    results = list(_results(tests, texts, one))
+    return (not results or any(results)) if _OR.intersection(texts) else all(results)
+
+
+def _tests(words: Sequence[Word], texts: Sequence[str]) -> list[tuple[int, str, str]]:
+    """Return each word with its place and the word behind it, those of commands left out."""
+    commands = {place for start, end in exec_spans(words) for place in range(start, end + 1)}
+    return [
+        (position, text, value)
+        for position, (text, value) in enumerate(pairwise(texts))
+        if position not in commands
+    ]
+
+
+def _is_too_deep(text: str, value: str, one: _Candidate) -> bool:
+    return text == "-maxdepth" and value.isdecimal() and one.depth > int(value)
+
+
+def _results(
+    tests: Sequence[tuple[int, str, str]], texts: Sequence[str], one: _Candidate
+) -> Iterator[bool]:
+    """Yield what each test about names and kinds says of the file."""
+    for position, text, value in tests:
+        is_denied = position > 0 and texts[position - 1] in _NOT
+        is_plain_name = text in _NAMES | _PATHS and not is_denied
+        found = _answer(text, without_brackets(value) if is_plain_name else value, one)
+        if found is not None:
+            yield found is not is_denied
 
 
 def _answer(test: str, value: str, one: _Candidate) -> bool | None:

@@ -10,6 +10,8 @@ import fnmatch
 from collections.abc import Collection
 from itertools import chain
 
+from msgspec import Struct
+
 from permissions.base.text.star_pattern import UNKNOWN, without_brackets
 from permissions.paths.resolve import Target, resolve_literal
 from permissions.scope.resolve_access import ResolvedAccess
@@ -42,26 +44,37 @@ def behind_pattern(
 
 def _targets(scope: Scope, word: Word, place: str) -> list[Target]:
     found = [place]
-    looked_up = 0
+    lookups = _Lookups()
     is_open = False
     for component in word.text.strip("/").split("/"):
         is_open = is_open or bool(_GLOBS & set(component))
-        if not is_open or component in ("", ".", ".."):
+        if is_open and component not in ("", ".", ".."):
+            found = _following(scope, found, component, lookups)
+        else:
             found = [f"{one}/{component}" for one in found]
-            continue
-        pattern = component.translate(_UNMARK)
-        following: list[str] = []
-        for one in found:
-            folder = resolve_literal(one, one, base="/", files=scope.files)
-            entries = (scope.files.entries(folder.real) if folder is not None else None) or ()
-            looked_up += len(entries)
-            if looked_up > MAX_LOOKED_UP:
-                break
-            names = _fitting(pattern, entries) if _GLOBS & set(component) else (component,)
-            following.extend(f"{one}/{name}" for name in names if name in entries)
-        found = following
     targets = (resolve_literal(word.raw, one, base="/", files=scope.files) for one in found)
     return [target for target in targets if target is not None]
+
+
+class _Lookups(Struct):
+    """How many names were looked at for one pattern."""
+
+    count: int = 0
+
+
+def _following(scope: Scope, folders: list[str], component: str, lookups: _Lookups) -> list[str]:
+    """Return what a component stands for in each of the directories, until that is too much."""
+    pattern = component.translate(_UNMARK)
+    following: list[str] = []
+    for folder in folders:
+        target = resolve_literal(folder, folder, base="/", files=scope.files)
+        entries = (scope.files.entries(target.real) if target is not None else None) or ()
+        lookups.count += len(entries)
+        if lookups.count > MAX_LOOKED_UP:
+            break
+        names = _fitting(pattern, entries) if _GLOBS & set(component) else (component,)
+        following.extend(f"{folder}/{name}" for name in names if name in entries)
+    return following
 
 
 def _fitting(pattern: str, entries: Collection[str]) -> list[str]:

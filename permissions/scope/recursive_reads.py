@@ -120,13 +120,14 @@ def _held(
     scope: Scope, pattern: PathPattern, folder: str, places: Iterable[str], reading: TreeReading
 ) -> str:
     """Return a file or folder below `folder` that the pattern is about; "" when none is seen."""
-    names = scope.files.entries(folder) or ()
     if pattern.floats_for_restrictions:
         last = pattern.last_component
-        for name in names:
-            if fnmatchcase(name, last) and _reads(scope, f"{folder}/{name}", reading):
-                return name
-        return ""
+        fitting = (
+            name
+            for name in scope.files.entries(folder) or ()
+            if fnmatchcase(name, last) and _reads(scope, f"{folder}/{name}", reading)
+        )
+        return next(fitting, "")
     for place in places:
         full = normpath(f"{place}/{pattern.literal_base}")
         below = relative_to(full, folder) if is_below(full, folder) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -70,25 +70,34 @@ def resolve_access(
     """Resolve one access; None when there is nothing to judge (devices, pipes)."""
     if kind is _INTO:
         return _into(scope, word, folders)
-    text = word.plain
     is_read = kind in _READING
-    if text in (_FREE_READS if is_read else _FREE_WRITES) and not word.has_glob:
+    if _is_device_or_pipe(word, is_read=is_read):
         return None
-    if PIPE_MARK in word.text and is_read:
-        return None
-    check = _CHECKS[kind]
     targets = _targets(scope, word, folders, is_read=is_read)
-    if targets is not None:
-        floor = strictest_floor([check(scope, target, word.raw) for target in targets])
-        return ResolvedAccess(kind, targets, floor, word.raw, word.text)
-    guessed = None
+    is_known = targets is not None
+    if targets is None:
+        targets = _likely_targets(scope, word, folders, is_read=is_read)
+    floors = [_CHECKS[kind](scope, target, word.raw) for target in targets]
+    if not is_known:
+        floors.insert(0, _CHECKS[kind](scope, None, word.raw))
+    return ResolvedAccess(kind, targets, strictest_floor(floors), word.raw, word.text)
+
+
+def _is_device_or_pipe(word: Word, *, is_read: bool) -> bool:
+    if is_read and PIPE_MARK in word.text:
+        return True
+    return word.plain in (_FREE_READS if is_read else _FREE_WRITES) and not word.has_glob
+
+
+def _likely_targets(
+    scope: Scope, word: Word, folders: Folders, *, is_read: bool
+) -> tuple[Target, ...]:
+    """Return where a word probably leads: it may make the answer stricter, never looser."""
     known = folders - {UNKNOWN_FOLDER}
-    if known and (word.guess or known != folders):
-        # A likely place may make the answer stricter than an unknown one, never looser.
-        likely = Word(word.raw, word.guess) if word.guess else word
-        guessed = _targets(scope, likely, known, is_read=is_read)
-    floors = [check(scope, one, word.raw) for one in (None, *(guessed or ()))]
-    return ResolvedAccess(kind, guessed or (), strictest_floor(floors), word.raw, word.text)
+    if not known or not (word.guess or known != folders):
+        return ()
+    likely = Word(word.raw, word.guess) if word.guess else word
+    return _targets(scope, likely, known, is_read=is_read) or ()
 
 
 def _into(scope: Scope, word: Word, folders: Folders) -> ResolvedAccess | None:
@@ -124,35 +133,50 @@ def _targets(
     """Return every file that the word may name; None when that cannot be known."""
     if is_read and word.choices:
         # A loop variable: each word of its list counts.
-        found_all: list[Target] = []
-        for choice in word.choices:
-            one = _targets(scope, Word(word.raw, choice), folders, is_read=True)
-            if one is None:
-                return None
-            found_all.extend(one)
-        return tuple(found_all)
+        return _joined(
+            _targets(scope, Word(word.raw, choice), folders, is_read=True)
+            for choice in word.choices
+        )
+    if word.splits or not word.text:
+        return None if word.splits else ()
+    if UNKNOWN in word.text or PIPE_MARK in word.text:
+        return None
     text = word.text
-    if word.splits or UNKNOWN in text or PIPE_MARK in text or not text:
-        return None if text or word.splits else ()
     if text[0] == HOME_MARK:
         text = f"{scope.home}{text[1:]}"
     places = {"/"} if text.startswith("/") else folders
     if UNKNOWN_FOLDER in places:
         return None
+    if _has_pattern(text):
+        return _joined(_expand(scope, text, place, is_read=is_read) for place in sorted(places))
+    return _joined(_resolve_all(scope, word.raw, [text], place) for place in sorted(places))
+
+
+def _has_pattern(text: str) -> bool:
+    return not text.isascii() and not _GLOBS.isdisjoint(text)
+
+
+def _joined(parts: Iterable[Sequence[Target] | None]) -> tuple[Target, ...] | None:
+    """Return all targets; None when one part is not known."""
     found: list[Target] = []
-    has_glob = not text.isascii() and not _GLOBS.isdisjoint(text)
-    for place in sorted(places):
-        if has_glob:
-            expanded = _expand(scope, text, place, is_read=is_read)
-            if expanded is None:
-                return None
-            found.extend(expanded)
-        else:
-            target = resolve_literal(word.raw, text, base=place, files=scope.files)
-            if target is None:
-                return None
-            found.append(target)
+    for part in parts:
+        if part is None:
+            return None
+        found.extend(part)
     return tuple(found)
+
+
+def _resolve_all(
+    scope: Scope, written: str, paths: Sequence[str], place: str
+) -> list[Target] | None:
+    """Resolve paths of one word; None when one cannot be resolved."""
+    found: list[Target] = []
+    for path in paths:
+        target = resolve_literal(written, path, base=place, files=scope.files)
+        if target is None:
+            return None
+        found.append(target)
+    return found
 
 
 def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Target] | None:
@@ -162,57 +186,57 @@ def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Targe
     """
     folder, slash, name = text.rstrip("/").rpartition("/")
     if _GLOBS & set(folder):
-        if not is_read:
-            return None
-        first = next(at for at, character in enumerate(text) if character in _GLOBS)
-        fixed = text[:first].rpartition("/")[0]
-        if ".." in text[len(fixed) :].split("/"):
-            return None
-        target = resolve_literal(
-            text.translate(_UNMARK),
-            fixed or "." if not slash or fixed else "/",
-            base=place,
-            files=scope.files,
-        )
-        return None if target is None else [target]
+        return _expand_directories(scope, text, place, slash) if is_read else None
     where = (folder or "/") if slash else "."
     parent = resolve_literal(text, where, base=place, files=scope.files)
     if parent is None:
         return None
     spelled = name.translate(_UNMARK)
     pattern = without_brackets(spelled)
-    is_endless = len(pattern) > _LONGEST_NAME
-    # Names that exist are judged one by one below; a hidden name may come to exist.
-    if (
-        not is_read
-        and pattern.startswith(".")
-        and (is_endless or any(fnmatch.fnmatchcase(one, pattern) for one in (*ALL_NAMES, "..")))
-    ):
+    if not is_read and _covers_protected(scope, pattern, parent):
         return None
-    if not is_read and not pattern.strip("*") and parent.real in scope.roots:
+    matching = _matching(scope, parent, pattern)
+    if matching is None:
+        return None
+    paths = [f"{parent.lexical.rstrip('/')}/{entry}" for entry in (*matching, spelled)]
+    return _resolve_all(scope, text.translate(_UNMARK), paths, place)
+
+
+def _expand_directories(scope: Scope, text: str, place: str, slash: str) -> list[Target] | None:
+    """Return the known directory below which a pattern among directories reads."""
+    first = next(index for index, character in enumerate(text) if character in _GLOBS)
+    fixed = text[:first].rpartition("/")[0]
+    if ".." in text[len(fixed) :].split("/"):
+        return None
+    path = fixed or "." if not slash or fixed else "/"
+    return _resolve_all(scope, text.translate(_UNMARK), [path], place)
+
+
+def _covers_protected(scope: Scope, pattern: str, parent: Target) -> bool:
+    """May a write to the pattern reach more than the names that exist, which are checked?"""
+    if not pattern.strip("*") and parent.real in scope.roots:
         # Everything in a working directory: as good as the directory itself.
-        return None
+        return True
+    if not pattern.startswith("."):
+        return False
+    # A hidden name may come to exist.
+    return len(pattern) > _LONGEST_NAME or any(
+        fnmatch.fnmatchcase(one, pattern) for one in (*ALL_NAMES, "..")
+    )
+
+
+def _matching(scope: Scope, parent: Target, pattern: str) -> list[str] | None:
+    """Return the entries that a pattern stands for; None when there are too many."""
     entries = scope.files.entries(parent.real)
     if entries is None:
         return None
-    # What is endless also stands for itself, a name that no file in a folder can have.
+    if len(pattern) > _LONGEST_NAME:
+        # It stands for itself, a name that no file in a directory can have.
+        return []
+    takes_hidden = pattern.startswith(".")
     matching = [
         entry
-        for entry in (() if is_endless else entries)
-        if fnmatch.fnmatchcase(entry, pattern)
-        and (pattern.startswith(".") or not entry.startswith("."))
+        for entry in entries
+        if fnmatch.fnmatchcase(entry, pattern) and (takes_hidden or not entry.startswith("."))
     ]
-    if len(matching) > MAX_GLOB_TARGETS:
-        return None
-    found: list[Target] = []
-    for entry in [*matching, spelled]:
-        target = resolve_literal(
-            text.translate(_UNMARK),
-            f"{parent.lexical.rstrip('/')}/{entry}",
-            base=place,
-            files=scope.files,
-        )
-        if target is None:
-            return None
-        found.append(target)
-    return found
+    return None if len(matching) > MAX_GLOB_TARGETS else matching

@@ -126,27 +126,19 @@ class Scope(Struct, frozen=True):
         return self._protected_floor(f"removes the working directory {target.real}")
 
     def _protected(self, target: Target) -> Floor | None:
-        found = Protection.NONE
-        for spelling in target.spellings:
-            if _is_below_one(spelling, self.own):
-                inside_own = [own for own in self.own if is_below(spelling, own)]
-                if not self._is_scratch(spelling, inside_own):
-                    found = Protection.OWN
-                    break
-            if not may_be_protected(spelling):
-                continue
-            judged = self._protection(spelling)
-            if judged is Protection.OWN:
-                found = judged
-                break
-            if judged is Protection.PROTECTED:
-                found = judged
-        if found is Protection.NONE:
-            return None
-        if found is Protection.PROTECTED and self.mode is Mode.BYPASS:
-            return None
-        what = "the agent's own settings" if found is Protection.OWN else "a protected path"
-        return self._protected_floor(f"writes {_shown(target)}, {what}")
+        found = {self._protection(spelling) for spelling in target.spellings}
+        if Protection.OWN in found:
+            return self._protected_floor(f"writes {_shown(target)}, the agent's own settings")
+        if Protection.PROTECTED in found and self.mode is not Mode.BYPASS:
+            return self._protected_floor(f"writes {_shown(target)}, a protected path")
+        return None
+
+    def _protection(self, path: str) -> Protection:
+        if _is_below_one(path, self.own):
+            inside_own = [own for own in self.own if is_below(path, own)]
+            if not self._is_scratch(path, inside_own):
+                return Protection.OWN
+        return self._named_protection(path) if may_be_protected(path) else Protection.NONE
 
     def _is_scratch(self, path: str, inside_own: Sequence[str]) -> bool:
         # The scratch folder usually sits below the agent's home and is for the taking.
@@ -155,7 +147,7 @@ class Scope(Struct, frozen=True):
             for root in self.roots[1:]
         )
 
-    def _protection(self, path: str) -> Protection:
+    def _named_protection(self, path: str) -> Protection:
         roots = self.roots if self.launch in self.roots else (*self.roots, self.launch)
         below = [relative_to(path, root) for root in roots]
         inside = [name for name in below if name is not None]
