@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,9 +36,9 @@ BuildRequest = Callable[[tuple[Message, ...]], ModelRequest]
 def request_builder(
     used: ModelInUse,
     system: tuple[Block, ...],
-    tools: Sequence[dict[str, Any]],
+    tools: Sequence[dict[str, object]],
     *,
-    loaded: Callable[[], Sequence[dict[str, Any]]] = tuple,
+    loaded: Callable[[], Sequence[dict[str, object]]] = tuple,
     model: str | None = None,
 ) -> BuildRequest:
     """Return what makes a request of a history.
@@ -113,7 +113,7 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
         recovery: Recovery,
         dispatch: HookDispatch,
         system: tuple[Block, ...],
-        tools: Sequence[dict[str, Any]],
+        tools: Sequence[dict[str, object]],
         *,
         model: str | None = None,
         agent_id: str | None = None,

@@ -13,7 +13,7 @@ import asyncio
 import uuid
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -55,10 +55,10 @@ class Control:
 
     name = DIALOG
 
-    def __init__(self, write: Callable[[Mapping[str, Any]], None]) -> None:
+    def __init__(self, write: Callable[[Mapping[str, object]], None]) -> None:
         """`write` writes one line."""
         self._write = write
-        self._waiting: dict[str, asyncio.Future[Mapping[str, Any] | None]] = {}
+        self._waiting: dict[str, asyncio.Future[Mapping[str, object] | None]] = {}
         self._closed = False
         self.is_introduced = False
         """Whether the other side is a program that speaks this; it reads results, not a status."""
@@ -67,11 +67,11 @@ class Control:
 
     # -- requests of the other side ------------------------------------------------------------
 
-    async def serve(self, conversation: Conversation, line: Mapping[str, Any]) -> None:
+    async def serve(self, conversation: Conversation, line: Mapping[str, object]) -> None:
         """Do what a `control_request` line asks for, and answer it."""
         request_id = line.get("request_id")
         request = line.get("request")
-        answer: dict[str, Any] = {"request_id": request_id}
+        answer: dict[str, object] = {"request_id": request_id}
         try:
             if not isinstance(request, Mapping):
                 raise ControlError('expected {"request": {"subtype": …}}')
@@ -82,7 +82,9 @@ class Control:
             answer |= {"subtype": "error", "error": f"{type(error).__name__}: {error}"}
         self._write({"type": "control_response", "response": answer})
 
-    async def _done(self, conversation: Conversation, request: Mapping[str, Any]) -> dict[str, Any]:
+    async def _done(
+        self, conversation: Conversation, request: Mapping[str, object]
+    ) -> dict[str, object]:
         match request.get("subtype"):
             case "initialize":
                 if self.is_introduced:
@@ -118,7 +120,7 @@ class Control:
         Raises:
             NoAnswer: what came back is no answer.
         """
-        asked: dict[str, Any] = {
+        asked: dict[str, object] = {
             "subtype": "can_use_tool",
             "tool_name": request.tool,
             "input": dict(request.tool_input),
@@ -153,12 +155,12 @@ class Control:
             raise NoAnswer("the calling program answered no object")
         return answer
 
-    async def _asked(self, request: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    async def _asked(self, request: Mapping[str, object]) -> Mapping[str, object] | None:
         """Send a request and return its response; None once nobody is there."""
         if self._closed:
             return None
         request_id = str(uuid.uuid4())
-        future: asyncio.Future[Mapping[str, Any] | None]
+        future: asyncio.Future[Mapping[str, object] | None]
         future = self._waiting[request_id] = asyncio.get_running_loop().create_future()
         self._write({"type": "control_request", "request_id": request_id, "request": request})
         try:
@@ -203,7 +205,7 @@ class Control:
                     )
         return specs
 
-    def answered(self, line: Mapping[str, Any]) -> None:
+    def answered(self, line: Mapping[str, object]) -> None:
         """Hand on a `control_response` line; one that nobody waits for is passed over."""
         response = line.get("response")
         if isinstance(response, Mapping):
@@ -219,7 +221,7 @@ class Control:
                 future.set_result(None)
 
 
-def _objects(listed: object, event: str) -> list[Mapping[str, Any]]:
+def _objects(listed: object, event: str) -> list[Mapping[str, object]]:
     if not isinstance(listed, list) or not all(isinstance(entry, Mapping) for entry in listed):
         raise ControlError(f"hooks: {event}: expected a list of matchers with their callbacks")
     return listed
@@ -231,7 +233,7 @@ def _texts(listed: object, event: str) -> list[str]:
     return listed
 
 
-def _introduced(conversation: Conversation, request: Mapping[str, Any]) -> dict[str, Any]:
+def _introduced(conversation: Conversation, request: Mapping[str, object]) -> dict[str, object]:
     for part, says in _NOT_HERE.items():
         if request.get(part):
             raise ControlError(f"{part}: {says}")
@@ -255,13 +257,13 @@ def _introduced(conversation: Conversation, request: Mapping[str, Any]) -> dict[
     }
 
 
-def _successful(response: Mapping[str, Any]) -> object:
+def _successful(response: Mapping[str, object]) -> object:
     if response.get("subtype") != "success":
         raise NoAnswer(f"the calling program: {sanitize(str(response.get('error', 'failed')))}")
     return response.get("response")
 
 
-def _decision(response: Mapping[str, Any], request: PermissionRequest) -> Decision:
+def _decision(response: Mapping[str, object], request: PermissionRequest) -> Decision:
     answer = _successful(response)
     behavior = answer.get("behavior") if isinstance(answer, Mapping) else None
     if not isinstance(answer, Mapping) or behavior not in ("allow", "deny"):
@@ -302,7 +304,7 @@ def _grant(updates: object) -> GrantChoice | None:
     return grant
 
 
-def _restricts(update: Mapping[str, Any]) -> bool:
+def _restricts(update: Mapping[str, object]) -> bool:
     return update.get("behavior") in ("deny", "ask") or update.get("mode") in ("plan", "dontAsk")
 
 

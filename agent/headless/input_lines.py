@@ -9,7 +9,7 @@ import os
 import select
 import threading
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from agent.conversation.conversation import Conversation
 from agent.errors import UsageError
@@ -157,7 +157,7 @@ class StreamInput:
         return None
 
 
-def parsed_line(text: str) -> Mapping[str, Any]:
+def parsed_line(text: str) -> Mapping[str, object]:
     """Return the object that a line holds.
 
     Raises:
@@ -172,7 +172,7 @@ def parsed_line(text: str) -> Mapping[str, Any]:
     return value
 
 
-def prompt_of(value: Mapping[str, Any]) -> Prompt:
+def prompt_of(value: Mapping[str, object]) -> Prompt:
     """Return the prompt of a user message.
 
     Raises:

@@ -86,7 +86,7 @@ class RunResult(Struct, frozen=True):
     session_id: str
     """Give it as `session` to go on with the conversation."""
 
-    def to_input_list(self) -> list[dict[str, Any]]:
+    def to_input_list(self) -> list[dict[str, object]]:
         """Return the history as the Messages API takes it."""
         return [message.to_wire() for message in self.messages]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct, field
 
@@ -27,7 +26,7 @@ from agent.events import (
 )
 from agent.user_prompt import Prompt
 
-Line = dict[str, Any]
+Line = dict[str, object]
 Delta = TextDelta | ThinkingDelta | ToolInputDelta
 
 
@@ -182,7 +181,7 @@ class PartialLines(Struct):
         yield self._line(event, {"type": "message_delta", "delta": delta, "usage": usage})
         yield self._line(event, {"type": "message_stop"})
 
-    def _line(self, event: Delta | Complete, inner: Mapping[str, Any]) -> Line:
+    def _line(self, event: Delta | Complete, inner: Mapping[str, object]) -> Line:
         return {
             "type": "stream_event",
             "event": inner,

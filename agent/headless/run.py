@@ -10,7 +10,7 @@ import json
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from msgspec import Struct, field
 
@@ -86,7 +86,7 @@ _SUBTYPE: Final = {
 class _Run(Struct):
     started: float = field(default_factory=time.monotonic)
     answer: AnswerText = field(default_factory=AnswerText)
-    denials: list[dict[str, Any]] = field(default_factory=list)
+    denials: list[dict[str, object]] = field(default_factory=list)
     denied_for_want: bool = False
     asked: set[str] = field(default_factory=set)
     error: str = ""
@@ -143,7 +143,7 @@ class HeadlessOutput:
         self._out = out
         self._err = err
         self._partial = PartialLines(conversation.session_id) if partial_messages else None
-        self._inputs: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        self._inputs: dict[str, tuple[str, Mapping[str, object]]] = {}
 
     def begin(self) -> None:
         """Write the `system`/`init` line of stream-json; other formats write nothing yet."""
@@ -299,7 +299,7 @@ class HeadlessOutput:
             self._write(sanitize(text))
         return EXIT_ERROR if failed else EXIT_COMPLETED
 
-    def _result(self, run: _Run, subtype: str, *, failed: bool) -> dict[str, Any]:
+    def _result(self, run: _Run, subtype: str, *, failed: bool) -> dict[str, object]:
         conversation = self._conversation
         return {
             "type": "result",
@@ -334,7 +334,7 @@ class HeadlessOutput:
             how = f"; continue with: agent-tui -r {self._conversation.session_id}"
             self._say(f"interrupted{how if self._is_kept else ''}")
 
-    def _line(self, value: Mapping[str, Any]) -> None:
+    def _line(self, value: Mapping[str, object]) -> None:
         self._write(_json(value))
 
     def _write(self, text: str) -> None:
@@ -404,11 +404,11 @@ async def run_headless(
     return interrupted() or status
 
 
-def write_line(out: TextIO, value: Mapping[str, Any]) -> None:
+def write_line(out: TextIO, value: Mapping[str, object]) -> None:
     """Write one line of a stream."""
     out.write(_json(value) + "\n")
     out.flush()
 
 
-def _json(value: Mapping[str, Any]) -> str:
+def _json(value: Mapping[str, object]) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -38,7 +38,7 @@ _LINE: Final = re.compile(r"^([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)$")
 class FrontMatter(Struct, frozen=True):
     """The head of a file, what follows it, and what was wrong with it."""
 
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
     body: str
     problem: str = ""
     """Why the head could not be read as YAML; what its single lines say still counts."""
@@ -88,14 +88,14 @@ def _told(error: Exception) -> str:
     return f"line {mark.line + 2}: {text}" if mark is not None else text
 
 
-def read_short(head: str) -> dict[str, Any] | None:
+def read_short(head: str) -> dict[str, object] | None:
     """Return a head whose lines each say plainly what they say; None for any other.
 
     Nearly all heads are such, and hundreds of them are read before the first prompt can leave.
     """
     if _ODD.search(head) is not None:
         return None
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     is_yaml = True
     lines = head.split("\n")
     for line in lines:
@@ -174,10 +174,10 @@ def _is_whole(line: str) -> bool:
     return not value.startswith(("|", ">"))
 
 
-def _line_by_line(head: str) -> dict[str, Any]:
+def _line_by_line(head: str) -> dict[str, object]:
     import yaml  # as in `split`
 
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for line in head.splitlines():
         match = _LINE.match(line.rstrip())
         if match is None or not match[2].strip():
@@ -191,7 +191,7 @@ def _line_by_line(head: str) -> dict[str, Any]:
     return found
 
 
-def split(text: str) -> tuple[Mapping[str, Any], str]:
+def split(text: str) -> tuple[Mapping[str, object], str]:
     """Return `(head, body)`; a missing or unreadable head is empty. Raises nothing."""
     match = _HEAD.match(text)
     if match is None:

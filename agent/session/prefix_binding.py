@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -25,7 +24,7 @@ class BoundPrefix(Struct, frozen=True):
     """Of system prompt and tools together."""
 
 
-def digest_of(system: Sequence[Block], tools: Sequence[Mapping[str, Any]]) -> str:
+def digest_of(system: Sequence[Block], tools: Sequence[Mapping[str, object]]) -> str:
     """Return what tells one prefix from another."""
     text = json.dumps([list(tools), list(system)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
@@ -33,7 +32,7 @@ def digest_of(system: Sequence[Block], tools: Sequence[Mapping[str, Any]]) -> st
 
 def bound(
     system: tuple[Block, ...],
-    tools: Sequence[Mapping[str, Any]],
+    tools: Sequence[Mapping[str, object]],
     resumed: ResumedConversation | None,
     *,
     keeps_own: bool,

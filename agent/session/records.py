@@ -86,7 +86,7 @@ class ToolEnd(Struct, frozen=True):
     elapsed_s: float = 0.0
     identifier: str = ""
     agent_id: str | None = None
-    change: Mapping[str, Any] | None = None
+    change: Mapping[str, object] | None = None
     """What it changed in a file, for the picture after a resume; see `diff_to_json`."""
     kind: Literal["tool_end"] = "tool_end"
 
@@ -96,7 +96,7 @@ class DenialRecord(Struct, frozen=True):
 
     tool_use_id: str
     identifier: str = ""
-    decision: Mapping[str, Any] | None = None
+    decision: Mapping[str, object] | None = None
     """See `denial_to_json`; None where a hook stopped the turn instead of deciding."""
     agent_id: str | None = None
     kind: Literal["denial"] = "denial"
@@ -109,7 +109,7 @@ class UsageRecord(Struct, frozen=True):
     session_cost_usd: float
     context_tokens: int
     model: str = ""
-    by_model: Mapping[str, Any] | None = None
+    by_model: Mapping[str, object] | None = None
     """Whatever the cost tracker wants back on resume, as JSON."""
     kind: Literal["usage"] = "usage"
 
@@ -178,7 +178,7 @@ class CompactionRecord(Struct, frozen=True):
     tokens_before: int = 0
     tokens_after: int = 0
     turn_id: str = ""
-    state: Mapping[str, Any] | None = None
+    state: Mapping[str, object] | None = None
     """Last records of the kinds that replace each other, by kind, as JSON."""
     redacted: bool = False
     """A secret was taken out of `history`."""
@@ -284,7 +284,7 @@ class UnreadableRecord(ValueError):
     """A record's data is not what its kind promises."""
 
 
-def to_json(record: Record) -> dict[str, Any]:
+def to_json(record: Record) -> dict[str, object]:
     """Return a record as a JSON object with its `kind`."""
     match record:
         case MessageRecord():
@@ -302,7 +302,7 @@ def to_json(record: Record) -> dict[str, Any]:
             return _plain(record)
 
 
-def _for_hooks(record: MessageRecord) -> dict[str, Any]:
+def _for_hooks(record: MessageRecord) -> dict[str, object]:
     """Return what hooks written for Claude Code look for in a line of the transcript.
 
     Nothing of it is read back: it says again what the record says.
@@ -336,9 +336,9 @@ def from_json(data: Mapping[str, Any]) -> Record | None:
     return record
 
 
-def message_to_json(message: Message) -> dict[str, Any]:
+def message_to_json(message: Message) -> dict[str, object]:
     """Return a message with everything known about it; blocks exactly as they are."""
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "role": message.role,
         "content": list(message.content),
         "origin": message.origin,
@@ -383,7 +383,7 @@ def usage_from_json(data: Mapping[str, Any]) -> Usage:
     return Usage(**{key: int(value) for key, value in data.items() if key in names})
 
 
-def denial_to_json(decision: Decision) -> dict[str, Any]:
+def denial_to_json(decision: Decision) -> dict[str, object]:
     """Return what a card of the call shows, and who said it."""
     return {
         "source": str(decision.source),
@@ -394,7 +394,7 @@ def denial_to_json(decision: Decision) -> dict[str, Any]:
     }
 
 
-def denial_from_json(data: Mapping[str, Any] | None) -> Decision | None:
+def denial_from_json(data: Mapping[str, object] | None) -> Decision | None:
     """Return the decision without its trace; None for what is none, or from a later version."""
     if not isinstance(data, Mapping):
         return None
@@ -414,7 +414,7 @@ def denial_from_json(data: Mapping[str, Any] | None) -> Decision | None:
         return None
 
 
-def diff_to_json(display: Display | None) -> dict[str, Any] | None:
+def diff_to_json(display: Display | None) -> dict[str, object] | None:
     """Return a change for the transcript; None for anything else, and for one too large.
 
     Only the lines that differ, with a few around them: whole texts would double a file with each
@@ -469,7 +469,7 @@ def _read_nested(kind: type[Record], values: dict[str, Any]) -> None:
             raise UnreadableRecord(f"{name}: expected objects")
 
 
-def _plain(record: Record, skip: str = "") -> dict[str, Any]:
+def _plain(record: Record, skip: str = "") -> dict[str, object]:
     return {name: getattr(record, name) for name in record.__struct_fields__ if name != skip}
 
 

@@ -66,7 +66,7 @@ class ResumedConversation(Struct, frozen=True):
     usage: Usage = field(default_factory=Usage)
     cost_usd: float = 0.0
     context_tokens: int = 0
-    cost_by_model: Mapping[str, Any] | None = None
+    cost_by_model: Mapping[str, object] | None = None
     model: str | None = None
     """The model of the last answer."""
     grants: tuple[tuple[str, str], ...] = ()
@@ -296,7 +296,7 @@ def _status(text: object) -> Any:
     return _TODO_STATUS.get(str(text), "pending")
 
 
-def _states(state: Mapping[str, Any]) -> dict[str, Record]:
+def _states(state: Mapping[str, object]) -> dict[str, Record]:
     found: dict[str, Record] = {}
     for kind in (*LAST_ONE_COUNTS, "session"):
         data = state.get(kind)

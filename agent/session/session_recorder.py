@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import asdict
 
@@ -71,7 +70,7 @@ class SessionRecorder:
         session: Session,
         *,
         redact: Redact | None = None,
-        cost_by_model: Callable[[], Mapping[str, Any] | None] = lambda: None,
+        cost_by_model: Callable[[], Mapping[str, object] | None] = lambda: None,
     ) -> None:
         """Write to `session`.
 
@@ -178,7 +177,7 @@ class SessionRecorder:
         await self.write(DenialRecord(event.tool_use_id, event.identifier, why))
 
     async def tool_started(
-        self, call: ToolUse, tool_input: Mapping[str, Any], agent_id: str | None
+        self, call: ToolUse, tool_input: Mapping[str, object], agent_id: str | None
     ) -> None:
         """Record, on the disk, that the call is about to run."""
         await self.write(ToolStart(call.id, call.name, self._turn_id, agent_id))

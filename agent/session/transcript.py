@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from agent.errors import SessionError, SessionLocked
 from agent.session.record_lines import (
@@ -125,7 +125,7 @@ class Transcript:
 
     def append(
         self,
-        record: Mapping[str, Any],
+        record: Mapping[str, object],
         *,
         sync: bool = False,
         redact: Callable[[str], str] = lambda text: text,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from agent.errors import ConfigError
 from agent.settings.json_positions import parse
@@ -43,7 +42,7 @@ def check_key(key: str) -> None:
         raise ConfigError(f"There is no setting {key!r}.{_meant(key)}")
 
 
-def _text(data: dict[str, Any]) -> str:
+def _text(data: dict[str, object]) -> str:
     try:
         return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     except ValueError as error:
@@ -63,7 +62,7 @@ def parse_value(text: str) -> object:
     return text if parsed.root is None or parsed.error is not None else parsed.root.value
 
 
-def _object(file: Path) -> dict[str, Any]:
+def _object(file: Path) -> dict[str, object]:
     try:
         text = read_plain(file).decode("utf-8")
     except FileNotFoundError:

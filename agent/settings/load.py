@@ -66,7 +66,7 @@ class CliSettings(Struct, frozen=True):
 class HookText(Struct, frozen=True):
     """The `hooks` object of one file, with handlers that wait for trust already taken out."""
 
-    raw: Mapping[str, Any]
+    raw: Mapping[str, object]
     source: RuleSource
     file: Path | None
 

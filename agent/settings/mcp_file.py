@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 from pydantic import ValidationError
@@ -20,7 +19,7 @@ class McpServerText(Struct, frozen=True):
     """One server as configured; variables are not expanded yet."""
 
     name: str
-    raw: Mapping[str, Any]
+    raw: Mapping[str, object]
     source: RuleSource
     file: Path | None
     line: int | None

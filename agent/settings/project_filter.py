@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -43,7 +43,7 @@ def trusted_part(loaded: LoadedFile, state: TrustState) -> tuple[LoadedFile, lis
         warnings.append(SettingsWarning(message, loaded.path, line, key))
 
     model = loaded.model
-    update: dict[str, Any] = {}
+    update: dict[str, object] = {}
     for key in sorted(FORBIDDEN_IN_PROJECT & loaded.root.members.keys()):
         refuse(key, key)
         update[key] = None
@@ -70,10 +70,10 @@ def trusted_part(loaded: LoadedFile, state: TrustState) -> tuple[LoadedFile, lis
     return replace(loaded, model=model.model_copy(update=update)), warnings
 
 
-def _trusted_hooks(hooks: Mapping[str, Any], state: TrustState) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
+def _trusted_hooks(hooks: Mapping[str, object], state: TrustState) -> dict[str, object]:
+    kept: dict[str, object] = {}
     for event, groups in hooks.items():
-        accepted: list[dict[str, Any]] = []
+        accepted: list[dict[str, object]] = []
         for group, handler in handlers(groups):
             if state.in_force(hook_item(event, group, handler, file=None, line=None)):
                 accepted.append({**group, "hooks": [handler]})

@@ -54,7 +54,7 @@ def items_of_file(loaded: LoadedFile) -> Iterator[TrustItem]:
             yield setting_item(key, value, file=file, line=loaded.line_of(key))
 
 
-def handlers(groups: object) -> Iterator[tuple[dict[str, Any], Any]]:
+def handlers(groups: object) -> Iterator[tuple[dict[str, object], Any]]:
     """Yield `(matcher group, handler)` of one event's configuration; odd shapes yield nothing."""
     for group in groups if isinstance(groups, list) else ():
         if isinstance(group, dict):
@@ -64,7 +64,7 @@ def handlers(groups: object) -> Iterator[tuple[dict[str, Any], Any]]:
 
 
 def hook_item(
-    event: str, group: Mapping[str, Any], handler: Any, *, file: Path | None, line: int | None
+    event: str, group: Mapping[str, object], handler: Any, *, file: Path | None, line: int | None
 ) -> TrustItem:
     """Return the item of one hook handler."""
     matcher = group.get("matcher") or "*"
@@ -151,6 +151,6 @@ def _markdown_files(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _args(raw: Mapping[str, Any]) -> list[str]:
+def _args(raw: Mapping[str, object]) -> list[str]:
     args = raw.get("args")
     return [str(arg) for arg in args] if isinstance(args, list) else []

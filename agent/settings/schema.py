@@ -90,7 +90,7 @@ class SettingsFile(_Section):
     """One settings file. Absent keys are None."""
 
     permissions: PermissionsSection | None = None
-    hooks: dict[str, Any] | None = None
+    hooks: dict[str, object] | None = None
     disableAllHooks: bool | None = None
     allowManagedHooksOnly: bool | None = None
     allowManagedPermissionRulesOnly: bool | None = None
@@ -128,11 +128,11 @@ class SettingsFile(_Section):
     maxBudgetUsd: Annotated[float, Field(ge=0)] | None = None
     tokenBudget: Annotated[int, Field(gt=0)] | None = None
     persistentRetry: bool | None = None
-    prices: dict[str, Any] | None = None
+    prices: dict[str, object] | None = None
     autoMode: AutoModeSection | None = None
     permissionBridge: PermissionBridgeSection | None = None
     permissionChannel: PermissionChannelSection | None = None
-    sandbox: dict[str, Any] | None = None
+    sandbox: dict[str, object] | None = None
     verbose: bool | None = None
     syntaxHighlightingDisabled: bool | None = None
     toolDetail: dict[str, Literal["line", "short", "full"]] | None = None

@@ -149,7 +149,7 @@ def split_rules(text: str) -> tuple[str, ...]:
 
 
 class _HeadReader:
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, object]) -> None:
         self._values = values
         self.problems: list[str] = []
 

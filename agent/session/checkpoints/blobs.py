@@ -45,7 +45,7 @@ class PathState(Struct, frozen=True):
     detail: str = ""
     """A link's target; for `not_kept` the reason, for users."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the state as JSON."""
         return {
             "type": self.type,

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -230,7 +230,7 @@ class Checkpoints:
             data = {"kind": "gap", "turn_id": turn_id, "tool_use_id": tool_use_id, "text": text}
             self._gaps.append((self._append(data), turn_id, text))
 
-    def _append(self, data: dict[str, Any]) -> int:
+    def _append(self, data: Mapping[str, object]) -> int:
         if self._log is None:
             exists = self._log_path.exists()
             self._log = (Transcript.open if exists else Transcript.create)(self._log_path)
