@@ -15,8 +15,8 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from agent.session.store import project_slug
+from permissions.base.files.plain_file import NotRegular, open_regular
 from permissions.base.files.private_file import exclusive, make_private_dir, write_private
-from permissions.base.files.regular_file import NotRegular, open_regular
 
 Scope = Literal["session", "project", "everywhere"]
 

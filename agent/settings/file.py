@@ -11,7 +11,7 @@ from agent.errors import ConfigError
 from agent.settings.broken_json import recover
 from agent.settings.json_positions import JsonNode, JsonValue, parse
 from agent.settings.schema import SettingsFile, check, unknown_keys
-from permissions.base.files.settings_text import read_text
+from permissions.base.files.plain_file import read_text
 from permissions.rule import RuleSource
 
 UNTIL_REPAIRED: Final = (

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from agent.settings.file import LoadedFile, SettingsWarning
 from agent.settings.json_positions import parse
 from agent.settings.schema import McpServerSection
-from permissions.base.files.settings_text import read_text
+from permissions.base.files.plain_file import read_text
 from permissions.rule import RuleSource
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from permissions.base.files.settings_text import own_values
+from agent.settings.user_values import user_values
 from tui.input.event import RoutedEvent
 from tui.prompt.composer import Composer
 
@@ -66,7 +66,7 @@ def _early_wish(agent_home: Path | None) -> Wish:
 
     The settings as a whole are read behind the first frame, and count from then on.
     """
-    values = own_values(agent_home) if agent_home is not None else {}
+    values = user_values(agent_home) if agent_home is not None else {}
     if values.get("editorMode") != "vim":
         return False, None
     remaps = values.get("vimInsertModeRemaps")

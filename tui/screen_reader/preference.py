@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.options import RunOptions
-from permissions.base.files.settings_text import own_values
+from agent.settings.user_values import user_values
 
 VARIABLES: Final = ("AGENT_TUI_SCREEN_READER", "CLAUDE_AX_SCREEN_READER")
 SETTING: Final = "axScreenReader"
@@ -25,4 +25,4 @@ def wants_lines(options: RunOptions, env: Mapping[str, str]) -> bool:
         if name in env:
             return env[name].strip().lower() not in _NO
     home = env.get("AGENT_TUI_HOME") or str(Path(env.get("HOME") or "/") / ".agent")
-    return own_values(home).get(SETTING) is True
+    return user_values(home).get(SETTING) is True

@@ -7,7 +7,7 @@ import sys
 import termios
 from collections.abc import Mapping
 
-from permissions.base.files.settings_text import read_text
+from permissions.base.files.plain_file import read_text
 from tui.input.early_prompt import MIN_COLUMNS, MIN_ROWS, EarlyPrompt
 from tui.screen.output_stream import screen_fileno
 

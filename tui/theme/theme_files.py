@@ -9,7 +9,8 @@ from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Final
 
-from permissions.base.files.settings_text import own_values, read_text
+from agent.settings.user_values import user_values
+from permissions.base.files.plain_file import read_text
 from themes.registry import ENDINGS
 
 SETTINGS: Final = "settings.json"
@@ -22,7 +23,7 @@ def named_theme(agent_home: Path) -> str | None:
 
     Only the one value is read: the settings as a whole come after the first frame.
     """
-    name = own_values(agent_home).get("theme")
+    name = user_values(agent_home).get("theme")
     return name if isinstance(name, str) and name else None
 
 

@@ -37,7 +37,7 @@ from agent.commands.sources.frontmatter_cache import FrontmatterCache, Signature
 from agent.commands.spec import CommandError, PromptCommand, Template
 from agent.settings.project_items import content_item
 from agent.settings.trust import ItemKind, TrustState
-from permissions.base.files.regular_file import NotRegular, open_regular
+from permissions.base.files.plain_file import NotRegular, open_regular
 
 MAX_FILES: Final = 2_000
 

@@ -18,8 +18,8 @@ from typing import Any, Final, TypeAlias
 from agent.commands.sources import command_file
 from agent.commands.sources.command_file import Heading
 from agent.prompt import frontmatter
+from permissions.base.files.plain_file import NotRegular, open_regular
 from permissions.base.files.private_file import write_private
-from permissions.base.files.regular_file import NotRegular, open_regular
 from permissions.base.text import sanitize as sanitize_module
 from permissions.base.text.sanitize import sanitize
 

@@ -34,7 +34,7 @@ from agent.tools.files.text_window import (
     window_of,
     window_of_stream,
 )
-from permissions.base.files.regular_file import NotRegular, open_regular
+from permissions.base.files.plain_file import NotRegular, open_regular
 
 DESCRIPTION: Final = f"""Reads one file.
 

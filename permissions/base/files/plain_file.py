@@ -1,16 +1,17 @@
-"""The bytes of a small file that the program reads by itself: never waited for, never endless.
+"""Read regular files only: whole, their start or as a stream; never waited for, never endless.
 
-Anything may lie where a settings or an instruction file is expected: a pipe nobody writes to, a
-link to a device, a file of gigabytes. None of that may hold up a start. Imports next to nothing:
-some of these files are read before the first frame.
+Anything may lie where a small file is expected: a pipe nobody writes to, a link to a device, a file
+of gigabytes. None of that may hold up a start. Imports next to nothing: some files are read before
+the first frame.
 """
 
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
-from typing import Final
+from typing import BinaryIO, Final
 
 MAX_BYTES: Final = 5_000_000
 """A file that a user writes by hand is smaller than this."""
@@ -18,6 +19,23 @@ MAX_BYTES: Final = 5_000_000
 # NOCTTY: a terminal in its place must not become ours. NONBLOCK: a pipe is not waited for.
 _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _BLOCK: Final = 1 << 16
+
+
+class NotRegular(Exception):
+    """The path names something else; the message says what, as in "is a folder"."""
+
+
+def read_text(path: str | os.PathLike[str]) -> str | None:
+    """Return a file's text, or None when there is no such file.
+
+    Raises:
+        OSError: it exists but cannot be read, or is no regular file.
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    try:
+        return read_plain(path).decode("utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def read_plain(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
@@ -38,10 +56,11 @@ def read_start(path: str | os.PathLike[str], limit: int) -> bytes:
 
     The size that the system states is not relied on: for files of `/proc` it is 0.
     """
-    descriptor = os.open(path, _FLAGS)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+        descriptor = _open(path)
+    except NotRegular as error:
+        raise OSError(errno.EINVAL, "not a regular file", os.fspath(path)) from error
+    try:
         pieces = []
         left = limit
         while left > 0 and (piece := os.read(descriptor, min(left, _BLOCK))):
@@ -50,3 +69,39 @@ def read_start(path: str | os.PathLike[str], limit: int) -> bytes:
         return b"".join(pieces)
     finally:
         os.close(descriptor)
+
+
+def open_regular(path: str | os.PathLike[str], *, dir_fd: int | None = None) -> BinaryIO:
+    """Open a regular file. With `dir_fd` the name is looked up there and may not be a link.
+
+    Raises:
+        NotRegular: it is something else.
+        OSError: it cannot be opened.
+    """
+    descriptor = _open(path, dir_fd)
+    return _NonBlockingReader(io.FileIO(descriptor, "rb"))
+
+
+def _open(path: str | os.PathLike[str], dir_fd: int | None = None) -> int:
+    flags = _FLAGS if dir_fd is None else _FLAGS | os.O_NOFOLLOW
+    descriptor = os.open(path, flags, dir_fd=dir_fd)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise NotRegular("is a folder")
+        if not stat.S_ISREG(mode):
+            raise NotRegular("is not a regular file (a device, pipe or socket)")
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+class _NonBlockingReader(io.BufferedReader):
+    """A kernel file with nothing to give is an error, not None."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        data: bytes | None = super().read(size)
+        if data is None:
+            raise OSError(errno.EAGAIN, "it gives nothing now, and is not waited for")
+        return data

@@ -1,4 +1,4 @@
-"""Patterns of `allowedHttpHookUrls`: `*` stands for anything within the part it is written in."""
+"""Patterns of URLs: `*` stands for anything within the part it is written in."""
 
 from __future__ import annotations
 

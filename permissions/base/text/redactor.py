@@ -1,6 +1,6 @@
 """Secrets taken out of what is written down: known values, and what looks like a key.
 
-For transcripts, logs, hook payloads and crash reports; never for what is executed or approved.
+For what is written to files and logs; never for what is executed or approved.
 """
 
 from __future__ import annotations
