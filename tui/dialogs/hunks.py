@@ -126,10 +126,8 @@ class HunkChoice:
                 self._at = (self._at + 1) % len(self._hunks)
             case _, "confirm:toggle":
                 self._is_taken[self._at] = not self._is_taken[self._at]
-            case "y", _:
-                self._mark(is_taken=True)
-            case "n", _:
-                self._mark(is_taken=False)
+            case "y" | "n", _:
+                self._mark(is_taken=key == "y")
             case _:
                 pass
         return "goes_on"

@@ -122,12 +122,7 @@ def part_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
         for ground in [_ground(part, short)]
     ]
     for (behavior, ground), alike in groupby(range(len(parts)), grounds.__getitem__):
-        same = [parts[at] for at in alike]
-        runs = [_part_runs(part, ground) for part in same]
-        if behavior is Behavior.ALLOW and len(same) >= _MANY:
-            between: Run = (f" … {len(same) - 2} more … ", MUTED)
-            ends = [(reveal(same[0].text), TEXT), between, (reveal(same[-1].text), TEXT)]
-            runs = [[*ends, (f"  {reveal(ground)}", MUTED)]]
+        runs = _alike_runs(behavior, [parts[at] for at in alike], ground)
         head: tuple[Run, ...] = (PAD[0], (f"{behavior.value:<6}", _VERDICTS[behavior]))
         rest: tuple[Run, ...] = ((" " * (INDENT + 6), TEXT),)
         for line in runs:
@@ -137,6 +132,14 @@ def part_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
 
 def _ground(part: PartVerdict, short: Shorten) -> str:
     return _rule(part.rule, short) if part.rule else part.message
+
+
+def _alike_runs(behavior: Behavior, parts: Sequence[PartVerdict], ground: str) -> list[list[Run]]:
+    if behavior is not Behavior.ALLOW or len(parts) < _MANY:
+        return [_part_runs(part, ground) for part in parts]
+    between: Run = (f" … {len(parts) - 2} more … ", MUTED)
+    ends = [(reveal(parts[0].text), TEXT), between, (reveal(parts[-1].text), TEXT)]
+    return [[*ends, (f"  {reveal(ground)}", MUTED)]]
 
 
 def _part_runs(part: PartVerdict, ground: str) -> list[Run]:

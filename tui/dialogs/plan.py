@@ -44,19 +44,20 @@ class PlanDialog:
         """Return what the user decided."""
         return await self._answered.wait()
 
+    def _press_in_comment(self, key: str, text: str) -> None:
+        if key == "enter":
+            self._decide(self._choices.chosen())
+        elif key in ("tab", "escape"):
+            self._choices.is_commenting = False
+        else:
+            self._choices.type(key, text)
+
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Choose, move or comment."""
         choices = self._choices
-        if choices.is_commenting:
-            if key == "enter":
-                self._decide(choices.chosen())
-                return
-            if key in ("tab", "escape"):
-                choices.is_commenting = False
-                return
-            if key not in ("up", "down"):
-                choices.type(key, text)
-                return
+        if choices.is_commenting and key not in ("up", "down"):
+            self._press_in_comment(key, text)
+            return
         if key in ("1", "2", "3"):
             choices.select(int(key) - 1)
             self._decide(choices.chosen())

@@ -16,6 +16,7 @@ from tui.text.styled_rows import MUTED, Row, row
 
 if TYPE_CHECKING:
     from agent.commands.service import CommandService
+    from tui.ports.conversation import ConversationPort
 
 SESSION_ONLY: Final = "modelPicker:thisSessionOnly"
 _LIST_S: Final = 5.0
@@ -62,13 +63,29 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         await asyncio.wait({listing})
     if picked is None:
         return
-    effort = _LEVELS[level]
+    await _apply(
+        screen,
+        conversation,
+        items[picked.index].label,
+        _LEVELS[level],
+        is_saved=picked.key != SESSION_ONLY,
+    )
+
+
+async def _apply(
+    screen: CommandScreen,
+    conversation: ConversationPort,
+    name: str,
+    effort: Effort | None,
+    *,
+    is_saved: bool,
+) -> None:
+    """Use a model and an effort, and save both where they are not for this session alone."""
     is_new_effort = effort != _as_effort(conversation.effort)
     if is_new_effort and screen.session.commands is not None:
         screen.session.commands.context.session.set_effort(effort)
-    name = items[picked.index].label
     is_used = await _use(screen, name)
-    if is_used and picked.key != SESSION_ONLY and not conversation.is_demo:
+    if is_used and is_saved and not conversation.is_demo:
         await screen.workspace.save_setting("model", name)
         if is_new_effort:
             await screen.workspace.save_setting("effortLevel", effort)

@@ -69,10 +69,7 @@ class CompletionMenu(RowsWidget):
         rows: list[Row] = []
         for index in range(first, min(first + room, len(candidates))):
             candidate = candidates[index]
-            is_selected = index == self.selected
-            ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
-            label = sign + labels[index]
-            runs: list[Run] = [(" ❯ " if is_selected else "   ", Ink(Role.ACCENT)), (label, ink)]
+            runs = _label_runs(sign + labels[index], is_selected=index == self.selected)
             if candidate.detail:
                 runs.append((" " * max(2, column - text_width(labels[index])), TEXT))
                 runs.append((candidate.detail, MUTED))
@@ -83,3 +80,8 @@ class CompletionMenu(RowsWidget):
                 line = spread(runs, [(place, MUTED)], width_cells - 1)
             rows.append(row(*line, is_copied=False))
         return rows
+
+
+def _label_runs(label: str, *, is_selected: bool) -> list[Run]:
+    ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
+    return [(" ❯ " if is_selected else "   ", Ink(Role.ACCENT)), (label, ink)]

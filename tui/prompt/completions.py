@@ -96,16 +96,20 @@ class PromptCompletions:
                 menu.show(None)
             case Match(action_id="autocomplete:accept"):
                 self._accept(completion)
-            case _ if event.key == "enter" and menu.selected is None:
-                menu.show(None)
-                self._submit()
             case _ if event.key == "enter":
-                self._accept(completion)
-                if completion.kind != "file":
-                    self._submit()
+                self._enter(completion)
             case _:
                 return False
         return True
+
+    def _enter(self, completion: Completion) -> None:
+        if self._menu.selected is None:
+            self._menu.show(None)
+            self._submit()
+            return
+        self._accept(completion)
+        if completion.kind != "file":
+            self._submit()
 
     def _accept(self, completion: Completion) -> None:
         text, cursor = completion.applied(self._composer.buffer.text, self._menu.selected or 0)

@@ -77,10 +77,7 @@ class HistorySearch:
             case _ if event.key in _STEPS:
                 self._skip += _STEPS[event.key]
             case Match(action_id="historySearch:cycleScope"):
-                self._scope = SCOPES[(SCOPES.index(self._scope) + 1) % len(SCOPES)]
-                self._skip = 0
-                if self._scope == "everywhere" and not self._history.knows_everywhere:
-                    self._load_everywhere()
+                self._cycle_scope()
             case Match(action_id="historySearch:accept"):
                 self.close()
                 return "over"
@@ -100,6 +97,12 @@ class HistorySearch:
         self._show()
         return "goes_on"
 
+    def _cycle_scope(self) -> None:
+        self._scope = SCOPES[(SCOPES.index(self._scope) + 1) % len(SCOPES)]
+        self._skip = 0
+        if self._scope == "everywhere" and not self._history.knows_everywhere:
+            self._load_everywhere()
+
     def _show(self) -> None:
         query = self._query or ""
         count = self._history.count(query, self._scope) if query else 0
@@ -108,10 +111,13 @@ class HistorySearch:
             self._skip %= count
         hit = self._history.search(query, self._skip, self._scope) if count else None
         self._composer.load(hit or self._draft)
-        state = f" · {self._skip + 1} of {count}" if count > 1 else ""
-        if query and not count:
-            state = " · nothing found"
+        state = self._state(count)
         scope = self._chords.keymap.display("historySearch:cycleScope")
         more = f" · {scope} scope" if scope else ""
         where = "everywhere" if self._scope == "everywhere" else f"in this {self._scope}"
         self._composer.set_note(f" search history {where}: {query}▏{state}{more} ")
+
+    def _state(self, count: int) -> str:
+        if self._query and not count:
+            return " · nothing found"
+        return f" · {self._skip + 1} of {count}" if count > 1 else ""

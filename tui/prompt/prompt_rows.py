@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 
 from themes.theme import Role
 from tui.editing.draft import Draft, is_chip
@@ -62,13 +63,11 @@ def marked_row(
     if (line.start == line.end or is_break) and start <= line.end < end:
         # A marked line break is seen.
         runs.append((" ", marked))
-    joined: list[Run] = []
-    for text, ink in runs:
-        if joined and joined[-1][1] == ink:
-            # Clusters of several characters stay whole.
-            joined[-1] = (joined[-1][0] + text, ink)
-        else:
-            joined.append((text, ink))
+    # Clusters of several characters stay whole.
+    joined = [
+        ("".join(text for text, _ in alike), ink)
+        for ink, alike in groupby(runs, lambda run: run[1])
+    ]
     return Row(tuple(clip(joined, width)))
 
 

@@ -196,12 +196,8 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
         if not self._uses_cells or not self._may_write() or not self.screen_stack:
             return
         screen = self.screen_stack[-1]
-        if (
-            screen._layout_required
-            or screen._scroll_required
-            or screen._repaint_required
-            or screen._dirty_widgets
-        ):
+        flags = (screen._layout_required, screen._scroll_required, screen._repaint_required)
+        if any(flags) or screen._dirty_widgets:
             # Textual's own frame is about to come and shows this as well.
             self._is_left_to_textual = True
             return

@@ -83,12 +83,9 @@ def status_row(status: StatusLineState, width_cells: int) -> Row:
     if status.own:
         return Row(clip(mode, width_cells), is_copied=False)
     parts = _parts(status, is_narrow=width_cells < _NARROW_CELLS)
+    between: Run = ("  ·  " if width_cells >= 100 else " · ", FAINT)
     while True:
-        right: list[Run] = []
-        for part in parts:
-            if right:
-                right.append(("  ·  " if width_cells >= 100 else " · ", FAINT))
-            right.extend(part)
+        right = [run for part in parts for run in (between, *part)][1:]
         gap = width_cells - runs_width(mode) - runs_width(right) - 1
         if gap >= 2 or not parts:
             break
@@ -117,11 +114,14 @@ def _parts(status: StatusLineState, *, is_narrow: bool) -> list[list[Run]]:
         ink = Ink(Role.WARNING) if share >= _CONTEXT_WARNING else MUTED
         parts.append([(f"{short_count(status.context_tokens)} tokens, {share:.0%}", ink)])
     if status.model:
-        name = status.model.removeprefix("claude-")
-        effort = f" {status.effort}" if status.effort else ""
-        thought = ", no thinking" if status.is_unthinking else ""
-        parts.append([(name + effort + thought, MUTED)])
+        parts.append([(_model_text(status), MUTED)])
     return parts
+
+
+def _model_text(status: StatusLineState) -> str:
+    name = status.model.removeprefix("claude-")
+    effort = f" {status.effort}" if status.effort else ""
+    return name + effort + (", no thinking" if status.is_unthinking else "")
 
 
 def _money(usd: float) -> str:

@@ -64,13 +64,8 @@ class Palette:
         return Strip(segments, max(used, width_cells))
 
     def _make(self, ink: Ink) -> Style:
-        attributes = {
-            "bold": ink.bold or None,
-            "italic": ink.italic or None,
-            "underline": ink.underline or None,
-            "strike": ink.strike or None,
-            "reverse": ink.reverse or None,
-        }
+        names = ("bold", "italic", "underline", "strike", "reverse")
+        attributes = {name: getattr(ink, name) or None for name in names}
         if self.no_color:
             if ink.role in _DIM_WITHOUT_COLOUR:
                 attributes["dim"] = True
@@ -78,12 +73,12 @@ class Palette:
                 attributes["bold"] = True
             if ink.ground in _REVERSE_WITHOUT_COLOUR:
                 attributes["reverse"] = True
-            return Style(link=ink.link, **attributes)  # type: ignore[arg-type]
+            return Style(link=ink.link, **attributes)
         return Style(
             color=self._colors[ink.role],
             bgcolor=self._colors[ink.ground or Role.BACKGROUND],
             link=ink.link,
-            **attributes,  # type: ignore[arg-type]
+            **attributes,
         )
 
 

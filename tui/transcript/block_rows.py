@@ -58,10 +58,7 @@ def block_rows(
             sign, ink = _NOTICE_SIGNS[block.level]
             return _signed(sign, ink, wrap([(block.text, _NOTICE_TEXT[block.level])], width))
         case HookLine():
-            head = [(f"{block.event} hook", MUTED), (f"  {block.outcome}", MUTED)]
-            heading = wrap(head, width) if block.needs_heading else []
-            text = "\n".join(block.notices)
-            return _signed("↳", MUTED, [*heading, *wrap([(text, MUTED)], width)])
+            return _hook(block, width)
         case ErrorBlock():
             return _error(block, width)
         case CompactionLine():
@@ -151,6 +148,13 @@ def _thinking(block: ThinkingText, width: int, is_detailed: bool) -> list[Row]:
 
 _MARKS: Final = re.compile(r"(\*\*|`)(\S|\S.*?\S)\1")
 """Bold text and code."""
+
+
+def _hook(block: HookLine, width: int) -> list[Row]:
+    head = [(f"{block.event} hook", MUTED), (f"  {block.outcome}", MUTED)]
+    heading = wrap(head, width) if block.needs_heading else []
+    text = "\n".join(block.notices)
+    return _signed("↳", MUTED, [*heading, *wrap([(text, MUTED)], width)])
 
 
 def _error(block: ErrorBlock, width: int) -> list[Row]:

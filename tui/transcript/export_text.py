@@ -48,11 +48,7 @@ def block_source(block: Block) -> str:
     """Return what a block says in full, with the sign of who says it in front."""
     match block:
         case UserMessage():
-            sign = _PROMPTS[block.kind]
-            bare = block.text.strip("\n").removeprefix(
-                sign.strip() if block.kind != "prompt" else ""
-            )
-            return _hanging(sign, bare)
+            return _prompt(block)
         case AssistantText():
             return block.text.strip("\n")
         case ThinkingText():
@@ -60,8 +56,7 @@ def block_source(block: Block) -> str:
         case NoticeLine():
             return _hanging(_NOTICES[block.level], block.text)
         case HookLine():
-            heading = (f"{block.event} hook, {block.outcome}",) if block.needs_heading else ()
-            return _hanging("↳ ", "\n".join((*heading, *block.notices)))
+            return _hook(block)
         case ErrorBlock():
             return _hanging("✗ ", block.message or block.kind)
         case CompactionLine():
@@ -85,6 +80,22 @@ def _call(card: ToolCard) -> Iterator[str]:
     yield from (f"  {line}".rstrip() for line in _outcome(card).strip("\n").split("\n"))
 
 
+def _prompt(block: UserMessage) -> str:
+    sign = _PROMPTS[block.kind]
+    text = block.text.strip("\n")
+    return _hanging(sign, text if block.kind == "prompt" else text.removeprefix(sign.strip()))
+
+
+def _hook(block: HookLine) -> str:
+    heading = (f"{block.event} hook, {block.outcome}",) if block.needs_heading else ()
+    return _hanging("↳ ", "\n".join((*heading, *block.notices)))
+
+
+def _command(display: CommandDisplay) -> str:
+    ended = f"exit status {display.exit_code}" if display.exit_code else ""
+    return "\n".join(part for part in (display.output.rstrip("\n"), ended) if part)
+
+
 def _outcome(card: ToolCard) -> str:
     if card.state in ("failed", "invalid", "denied"):
         return card.result
@@ -96,8 +107,7 @@ def _outcome(card: ToolCard) -> str:
         case TodoDisplay():
             return "\n".join(f"{_TASKS[i.status]} {i.content}" for i in card.display.items)
         case CommandDisplay():
-            ended = f"exit status {card.display.exit_code}" if card.display.exit_code else ""
-            return "\n".join(part for part in (card.display.output.rstrip("\n"), ended) if part)
+            return _command(card.display)
         case TextDisplay():
             return card.display.text
         case None:

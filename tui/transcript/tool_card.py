@@ -87,6 +87,18 @@ def todo_rows(items: Sequence[TodoItem], width_cells: int) -> list[Row]:
     return rows
 
 
+def _outcome_runs(card: ToolCard) -> list[Run]:
+    """Return counts of a change and the duration of a slow call."""
+    runs: list[Run] = []
+    if isinstance(card.display, DiffDisplay) and card.state in ("ok", "running", "asking"):
+        runs.extend(diff_counts(card.display))
+    is_over = card.state not in ("writing", "running", "asking")
+    if card.elapsed_s >= _SLOW_S and is_over and card.name not in _OF_THE_PERSON:
+        runs.append(("  " if runs else "", MUTED))
+        runs.append((duration(card.elapsed_s), MUTED))
+    return runs
+
+
 def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
     sign_ink = _SIGNS[card.state]
     name, _, rest = card.identifier.partition(" ")
@@ -99,13 +111,7 @@ def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
         title.append((" …", MUTED))
     if not is_detailed and (count := _count(card)):
         title.append((f"  {count}", MUTED))
-    right: list[Run] = []
-    if isinstance(card.display, DiffDisplay) and card.state in ("ok", "running", "asking"):
-        right.extend(diff_counts(card.display))
-    is_over = card.state not in ("writing", "running", "asking")
-    if card.elapsed_s >= _SLOW_S and is_over and card.name not in _OF_THE_PERSON:
-        right.append(("  " if right else "", MUTED))
-        right.append((duration(card.elapsed_s), MUTED))
+    right = _outcome_runs(card)
     sign: Run = (f" {_SIGN_CHARS[card.state]} ", sign_ink)
     if is_detailed:
         lines = wrap(title, width_cells - _INDENT - 1)
@@ -114,6 +120,13 @@ def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
         right.append((" ", TEXT))
     line = spread(title, right, width_cells - _INDENT)
     return [Row((sign, *line), gutter_chars=_INDENT)]
+
+
+def _failure(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
+    limit = None if is_detailed else FAILED_LINES
+    is_command = isinstance(card.display, CommandDisplay)
+    breaks = chop if is_command else wrap
+    return _text(card.result, Ink(Role.ERROR), width, limit, from_end=is_command, breaks=breaks)
 
 
 def _body(
@@ -132,17 +145,23 @@ def _body(
         case "interrupted":
             return _nested([*_live_rows(card, width), row(("Interrupted", Ink(Role.WARNING)))])
         case "failed" | "invalid":
-            limit = None if is_detailed else FAILED_LINES
-            is_command = isinstance(card.display, CommandDisplay)
-            breaks = chop if is_command else wrap
-            ink = Ink(Role.ERROR)
-            rows = _text(card.result, ink, width, limit, from_end=is_command, breaks=breaks)
+            rows = _failure(card, width, is_detailed)
             return [*_said(card, width), *_below(_agent(card, width), _nested(rows))]
         case "ok":
             rows = _result(card, width, width_cells, is_detailed, highlighter)
             return [*_said(card, width), *_below(_agent(card, width), rows)]
         case _:
             assert_never(card.state)
+
+
+def _command(display: CommandDisplay, width: int, limit: int | None) -> list[Row]:
+    rows = _text(display.output, MUTED, width, limit, from_end=True)
+    if display.background_id:
+        note = f"runs in the background as {display.background_id}"
+        rows = [row((note, MUTED), is_copied=False), *rows]
+    elif display.exit_code:
+        rows.append(row((f"exit status {display.exit_code}", Ink(Role.WARNING))))
+    return rows or [row(("no output", MUTED), is_copied=False)]
 
 
 def _result(
@@ -155,21 +174,15 @@ def _result(
             max_rows = None if is_detailed else DIFF_ROWS
             return diff_rows(display, width_cells, highlighter=highlighter, max_rows=max_rows)
         case CommandDisplay():
-            rows = _text(display.output, MUTED, width, limit, from_end=True)
-            if display.background_id:
-                note = f"runs in the background as {display.background_id}"
-                rows = [row((note, MUTED), is_copied=False), *rows]
-            elif display.exit_code:
-                rows.append(row((f"exit status {display.exit_code}", Ink(Role.WARNING))))
-            return _nested(rows or [row(("no output", MUTED), is_copied=False)])
+            return _nested(_command(display, width, limit))
         case TodoDisplay():
             return _nested(todo_rows(display.items, width))
         case PlanDisplay():
             return _nested(_plan(display.plan, width, limit, highlighter))
+        case TextDisplay() if display.language and is_detailed:
+            lines = highlighter.block(display.text, display.language)
+            return _nested([part for line in lines for part in chop(line, width)])
         case TextDisplay():
-            if display.language and is_detailed:
-                lines = highlighter.block(display.text, display.language)
-                return _nested([part for line in lines for part in chop(line, width)])
             return _nested(_summary(card.name, display.text, width, limit))
         case None:
             return _nested(_summary(card.name, card.result, width, limit))
@@ -264,6 +277,13 @@ def _live_rows(card: ToolCard, width: int) -> list[Row]:
     return rows
 
 
+def _few_rows(rows: list[Row], ink: Ink) -> list[Row]:
+    """Return at most three rows of one line; the last ends in an ellipsis where one was cut."""
+    if len(rows) <= 3:
+        return rows
+    return [*rows[:2], Row(((rows[2].text[:-1] + "…", ink),), joint="")]
+
+
 def _text(
     text: str,
     ink: Ink,
@@ -284,10 +304,10 @@ def _text(
         lines = lines[-limit:] if from_end else lines[:limit]
     rows: list[Row] = []
     for line in map(_last_state, lines):
-        parts = breaks([(line if limit is None else line[: width * 4], ink)], width)
-        if limit is not None and len(parts) > 3:
-            parts = [*parts[:2], Row(((parts[2].text[:-1] + "…", ink),), joint="")]
-        rows.extend(parts)
+        if limit is None:
+            rows.extend(breaks([(line, ink)], width))
+        else:
+            rows.extend(_few_rows(breaks([(line[: width * 4], ink)], width), ink))
     if hidden:
         where = "earlier" if from_end else "more"
         note = row((_left_out(hidden, where), MUTED), is_copied=False)

@@ -41,12 +41,18 @@ if TYPE_CHECKING:
     # To make the events' classes takes longer than a frame, and the first frame shows none.
     from agent.events import (
         AgentEvent,
+        Compacted,
+        HookFinished,
+        HookStarted,
         PermissionResolved,
+        RetryScheduled,
+        Terminal,
         TextDelta,
         ThinkingDelta,
         ToolDispatch,
         ToolProgress,
         ToolResult,
+        UsageUpdate,
     )
     from permissions.decision import Decision
     from tui.transcript.streaming_answer import StreamingAnswer
@@ -195,77 +201,90 @@ class TranscriptModel:
                 self._set_phase("tools", at_s)
                 self._resolve(event)
             case "hook_started":
-                if event.status_message:
-                    if self.activity.phase != "hooks":
-                        self._before_hook = self.activity
-                    self._set_phase("hooks", at_s, detail=shown_line(event.status_message))
+                self._start_hook(event, at_s)
             case "hook_finished":
-                if self.activity.phase == "hooks" and self._before_hook is not None:
-                    before, self._before_hook = self._before_hook, None
-                    self.activity = replace(before, output_tokens=self.activity.output_tokens)
-                if event.notices:
-                    key = self._list.fresh_key("hook")
-                    notices = tuple(sanitize(text) for text in event.notices)
-                    self._list.append(HookLine(key, event.event, event.outcome, notices))
+                self._finish_hook(event)
             case "usage_update":
-                self._finished_tokens += event.usage.output_tokens
-                self.activity = replace(self.activity, output_tokens=self._finished_tokens)
-                self.figures = replace(
-                    self.figures,
-                    session_usage=event.session_usage,
-                    cost_usd=event.session_cost_usd,
-                    context_tokens=event.context_tokens,
-                    context_window=event.context_window,
-                )
+                self._count_usage(event)
             case "retry_scheduled":
-                countdown = RetryCountdown(
-                    event.attempt,
-                    event.max_attempts,
-                    at_s + event.delay_s,
-                    shown_line(event.reason),
-                )
-                self._set_phase("retrying", at_s)
-                self.activity = replace(self.activity, retry=countdown)
+                self._schedule_retry(event, at_s)
             case "model_fallback":
                 reason = shown_line(event.reason)
                 text = f"{event.to_model} takes over from {event.from_model}: {reason}"
-                self._list.append(NoticeLine(self._list.fresh_key("notice"), "warning", text))
+                self.add_notice("warning", text)
                 self.figures = replace(self.figures, model=event.to_model)
             case "compacted":
-                self._list.append(
-                    CompactionLine(
-                        self._list.fresh_key("compaction"),
-                        event.trigger,
-                        event.tokens_before,
-                        event.tokens_after,
-                        sanitize(event.summary),
-                        event.kept,
-                    )
-                )
-                self.figures = replace(self.figures, context_tokens=event.tokens_after)
+                self._compact(event)
             case "tombstone":
                 self._list.forget_message(event.message_uid)
             case "notice":
-                self._list.append(
-                    NoticeLine(self._list.fresh_key("notice"), event.level, sanitize(event.text))
-                )
+                self.add_notice(event.level, sanitize(event.text))
             case "message_committed":
                 self._commit(event.message, at_s)
             case "complete":
                 self._settle(event.message_uid)
             case "error":
                 key = self._list.fresh_key("error")
-                self._list.append(
-                    ErrorBlock(key, event.kind, sanitize(event.message), event.request_id)
-                )
+                text = sanitize(event.message)
+                self._list.append(ErrorBlock(key, event.kind, text, event.request_id))
             case "terminal":
-                self.stop()
-                if event.reason not in _QUIET_ENDS and not event.is_refused:
-                    self._list.append(
-                        EndLine(self._list.fresh_key("end"), event.reason, shown_line(event.detail))
-                    )
+                self._end(event)
             case _:
                 assert_never(event)
+
+    # Progress of the turn
+
+    def _start_hook(self, event: HookStarted, at_s: float) -> None:
+        if not event.status_message:
+            return
+        if self.activity.phase != "hooks":
+            self._before_hook = self.activity
+        self._set_phase("hooks", at_s, detail=shown_line(event.status_message))
+
+    def _finish_hook(self, event: HookFinished) -> None:
+        if self.activity.phase == "hooks" and self._before_hook is not None:
+            before, self._before_hook = self._before_hook, None
+            self.activity = replace(before, output_tokens=self.activity.output_tokens)
+        if event.notices:
+            key = self._list.fresh_key("hook")
+            notices = tuple(sanitize(text) for text in event.notices)
+            self._list.append(HookLine(key, event.event, event.outcome, notices))
+
+    def _count_usage(self, event: UsageUpdate) -> None:
+        self._finished_tokens += event.usage.output_tokens
+        self.activity = replace(self.activity, output_tokens=self._finished_tokens)
+        self.figures = replace(
+            self.figures,
+            session_usage=event.session_usage,
+            cost_usd=event.session_cost_usd,
+            context_tokens=event.context_tokens,
+            context_window=event.context_window,
+        )
+
+    def _schedule_retry(self, event: RetryScheduled, at_s: float) -> None:
+        due_s, reason = at_s + event.delay_s, shown_line(event.reason)
+        self._set_phase("retrying", at_s)
+        countdown = RetryCountdown(event.attempt, event.max_attempts, due_s, reason)
+        self.activity = replace(self.activity, retry=countdown)
+
+    def _compact(self, event: Compacted) -> None:
+        self._list.append(
+            CompactionLine(
+                self._list.fresh_key("compaction"),
+                event.trigger,
+                event.tokens_before,
+                event.tokens_after,
+                sanitize(event.summary),
+                event.kept,
+            )
+        )
+        self.figures = replace(self.figures, context_tokens=event.tokens_after)
+
+    def _end(self, event: Terminal) -> None:
+        self.stop()
+        if event.reason not in _QUIET_ENDS and not event.is_refused:
+            detail = shown_line(event.detail)
+            self._list.append(EndLine(self._list.fresh_key("end"), event.reason, detail))
 
     # Streaming text
 

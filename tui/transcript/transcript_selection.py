@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -106,6 +106,15 @@ def marked_row(line: Row, place: RowPosition, mark: TranscriptSelection) -> Row:
     return replace(line, runs=tuple(runs))
 
 
+def _positions(viewport: Viewport, mark: TranscriptSelection) -> Iterator[RowPosition]:
+    (first_block, first_line, _), (last_block, last_line, _) = mark.edges
+    for block in range(first_block, min(last_block + 1, len(viewport.entries))):
+        start = first_line if block == first_block else 0
+        height = viewport.height_of(block)
+        end = min(last_line + 1, height) if block == last_block else height
+        yield from (RowPosition(block, line) for line in range(start, end))
+
+
 def marked_text(viewport: Viewport, mark: TranscriptSelection) -> str:
     """Return the marked text: logical lines, without gutters, padding, soft wraps and hints.
 
@@ -114,25 +123,19 @@ def marked_text(viewport: Viewport, mark: TranscriptSelection) -> str:
     """
     if mark.is_empty:
         return ""
-    (first_block, first_line, _), (last_block, last_line, _) = mark.edges
     lines: list[str] = []
     signs: list[str] = []
-    for block in range(first_block, min(last_block + 1, len(viewport.entries))):
-        start = first_line if block == first_block else 0
-        height = viewport.height_of(block)
-        end = min(last_line + 1, height) if block == last_block else height
-        for number in range(start, end):
-            place = RowPosition(block, number)
-            line = viewport.row(place)
-            columns = mark.columns(place)
-            if columns is None or not line.is_copied:
-                continue
-            part = _cut(line, *columns)
-            if line.joint is not None and lines:
-                lines[-1] += line.joint + part
-            else:
-                lines.append(part)
-                signs.append(line.patch_sign)
+    for place in _positions(viewport, mark):
+        line = viewport.row(place)
+        columns = mark.columns(place)
+        if columns is None or not line.is_copied:
+            continue
+        part = _cut(line, *columns)
+        if line.joint is not None and lines:
+            lines[-1] += line.joint + part
+        else:
+            lines.append(part)
+            signs.append(line.patch_sign)
     if len({sign for sign in signs if sign}) > 1:
         lines = [sign + line for sign, line in zip(signs, lines, strict=True)]
     return "\n".join(line.rstrip() for line in lines).strip("\n")

@@ -113,9 +113,10 @@ class VimKeys:
         """Take a key: its name, and what it types."""
         if self.mode is VimMode.INSERT:
             return self._press_in_insert(key, text)
+        is_idle = not self._pending and self.mode is VimMode.NORMAL
+        if key == "escape" and is_idle:
+            return "passed"
         if key == "escape":
-            if not self._pending and self.mode is VimMode.NORMAL:
-                return "passed"
             self._leave_visual()
             return "taken"
         if key == "ctrl+r" and self._buffer.can_redo:
@@ -126,7 +127,7 @@ class VimKeys:
         if len(char) != 1 or not char.isprintable():
             self._pending = ""
             return "passed"
-        if not self._pending and self.mode is VimMode.NORMAL and char in _FOR_SCREEN:
+        if is_idle and char in _FOR_SCREEN:
             return self._for_screen(char)
         return self._take(char)
 
@@ -218,12 +219,7 @@ class VimKeys:
                 self._anchor = self._buffer.cursor
                 self.mode = VimMode.VISUAL if command.verb == "v" else VimMode.VISUAL_LINE
             case "y" | "Y":
-                span = self._span(_spelt_out(command))
-                if span is not None:
-                    cursor = self._buffer.cursor
-                    self._register = operators.yank(self._buffer, span)
-                    if span.is_linewise and command.target in {"line", ""}:
-                        self._move(cursor)
+                self._yank(command)
             case ".":
                 pass
             case _:
@@ -321,6 +317,15 @@ class VimKeys:
             self.settle()
         else:
             self._edit_marked(command)
+
+    def _yank(self, command: Command) -> None:
+        span = self._span(_spelt_out(command))
+        if span is None:
+            return
+        cursor = self._buffer.cursor
+        self._register = operators.yank(self._buffer, span)
+        if span.is_linewise and command.target in {"line", ""}:
+            self._move(cursor)
 
     def _edit_marked(self, command: Command) -> None:
         buffer = self._buffer

@@ -200,22 +200,24 @@ def _line_end(text: str, cursor: int, count: int) -> MotionTarget:
     )
 
 
+def _next_paragraph(text: str, cursor: int, step: int) -> int:
+    at = line_start(text, cursor)
+    has_text = False
+    while True:
+        is_blank = line_end(text, at) == at
+        if is_blank and has_text:
+            return at
+        has_text = has_text or not is_blank
+        edge = at - 1 if step < 0 else line_end(text, at)
+        if edge < 0 or edge >= len(text):
+            return 0 if step < 0 else len(text)
+        at = line_start(text, edge) if step < 0 else edge + 1
+
+
 def _paragraph(step: int) -> Motion:
     def move(text: str, cursor: int, count: int) -> MotionTarget:
         for _ in range(count):
-            at = line_start(text, cursor)
-            has_text = False
-            while True:
-                is_blank = line_end(text, at) == at
-                if is_blank and has_text:
-                    cursor = at
-                    break
-                has_text = has_text or not is_blank
-                edge = at - 1 if step < 0 else line_end(text, at)
-                if edge < 0 or edge >= len(text):
-                    cursor = 0 if step < 0 else len(text)
-                    break
-                at = line_start(text, edge) if step < 0 else edge + 1
+            cursor = _next_paragraph(text, cursor, step)
         return MotionTarget(cursor)
 
     return move

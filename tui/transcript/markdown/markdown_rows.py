@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _FENCE: Final = re.compile(r"( {0,3})(`{3,}|~{3,})([^\n`]*)\n")
 _MAX_DEPTH: Final = 12
+_EMPHASIS: Final = {"strong": "bold", "em": "italic", "s": "strike"}
+"""The attribute of text inside these nodes."""
 _ADDRESS: Final = re.compile(
     r"(?<![0-9A-Za-z])https?://[!#-&(-;=?-_a-z{|}~]++(?!\w)", re.IGNORECASE
 )
@@ -242,12 +244,8 @@ class _Painter:
                 runs.append(("\n", ink))
             case "code_inline":
                 runs.append((node.content, replace(ink, role=Role.CODE)))
-            case "strong":
-                self._children(node, replace(ink, bold=True), runs)
-            case "em":
-                self._children(node, replace(ink, italic=True), runs)
-            case "s":
-                self._children(node, replace(ink, strike=True), runs)
+            case "strong" | "em" | "s" as kind:
+                self._children(node, replace(ink, **{_EMPHASIS[kind]: True}), runs)
             case "link":
                 self._link(node, ink, runs)
             case "image":

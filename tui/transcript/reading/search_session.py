@@ -315,21 +315,27 @@ class SearchSession:
             self._is_working = True
             self._start_worker(self._work())
 
+    async def _search_more(self) -> bool:
+        """Search a portion, or else read a page; False where there is neither."""
+        self._follow()
+        entries = self._transcript.viewport.entries
+        if not self._search.is_complete(len(entries)):
+            self._search.look(entries)
+            return True
+        if not (self.needle or self._pending is not None) or not self._past.has_more:
+            return False
+        has_page = await self._past.older()
+        if has_page:
+            self._follow()
+        return has_page
+
     async def _work(self) -> None:
         """Search and read on until nothing is left to search and no jump is pending."""
         try:
             while True:
                 # Between two portions keys are handled and frames are drawn.
                 await asyncio.sleep(0)
-                self._follow()
-                entries = self._transcript.viewport.entries
-                if not self._search.is_complete(len(entries)):
-                    self._search.look(entries)
-                elif (self.needle or self._pending is not None) and self._past.has_more:
-                    if not await self._past.older():
-                        break
-                    self._follow()
-                else:
+                if not await self._search_more():
                     break
                 if self._pending is not None and not self._needs_all and self._pending():
                     self._pending = None
