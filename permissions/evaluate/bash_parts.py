@@ -29,8 +29,7 @@ from permissions.scope.scope import Floor, check_host, strictest_floor
 from permissions.scope.tree_copies import MERGERS, tree_copy_floor
 from permissions.shell.access import AccessKind
 from permissions.shell.command_facts import CommandFacts
-from permissions.shell.syntax import Redirect, RedirectKind, Word
-from permissions.shell.wrappers.layers import SUPPLIED
+from permissions.shell.syntax import SUPPLIED, Redirect, RedirectKind, Word
 
 
 def not_understood(bash: CallView, command: str, why: str) -> PreparedPart:

@@ -1,7 +1,7 @@
 """The local classifier: allows Bash that provably only reads inside scope; no model, no guess.
 
 It answers asks for which nothing matched and says allow or has no opinion, never deny. Its table is
-`permissions.shell.programs.read_only`, reviewed for writing, running programs and sending data
+`permissions.shell.effects.read_only`, reviewed for writing, running programs and sending data
 away.
 """
 

@@ -21,7 +21,7 @@ from permissions.paths.path_pattern import Anchor, PathPattern
 from permissions.rules.grammar import RuleBehavior
 from permissions.rules.rule_set import Rule, RuleSet, RuleSource, RuleText
 from permissions.shell.command_pattern import BashPattern
-from permissions.shell.wrappers.wrapper_table import LOOKED_THROUGH
+from permissions.shell.programs.registry import LOOKED_THROUGH
 from permissions.tool_names import KNOWN_TOOLS
 
 

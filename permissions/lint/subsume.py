@@ -21,8 +21,8 @@ from permissions.rules.grammar import (
 from permissions.rules.rule_set import Rule, RuleSource
 from permissions.shell.analyse import analyse
 from permissions.shell.command_pattern import BashPattern
+from permissions.shell.programs.registry import LOOKED_THROUGH
 from permissions.shell.syntax import Unparsable
-from permissions.shell.wrappers.wrapper_table import LOOKED_THROUGH
 from permissions.tool_names import EDIT_TOOLS, READ_TOOLS
 
 _ANYTHING = "\x01"

@@ -10,13 +10,15 @@ from permissions.decision import Behavior, Reason
 from permissions.scope.scope import Floor, Scoped
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.flow.working_directories import UNKNOWN_FOLDER
-from permissions.shell.programs.output_options import BUILD_TOOLS
+from permissions.shell.programs.registry import program_named
 
 
 def build_directory_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
     """Ask when a build tool runs where `cd` led out of the working directories."""
     for one in facts.with_inner():
-        program = next((form.head for form in one.deny_forms if form.head in BUILD_TOOLS), None)
+        program = next(
+            (form.head for form in one.deny_forms if program_named(form.head).builds), None
+        )
         if program is None or one.is_read_only:
             continue
         scope = scoped.scope

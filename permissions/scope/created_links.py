@@ -19,7 +19,8 @@ from permissions.scope.resolve_access import ResolvedAccess, resolve_access
 from permissions.scope.scope import Floor, Scope, Scoped
 from permissions.shell.access import HERE, Access, AccessKind
 from permissions.shell.command_facts import CommandFacts
-from permissions.shell.programs.link_makers import MAKERS, Making, making_of
+from permissions.shell.effects.file_accesses import created_by
+from permissions.shell.programs.program import Creates
 from permissions.shell.syntax import Word
 
 MAX_WALK = 1_000
@@ -78,9 +79,9 @@ def add_places(scoped: Scoped, outer: CommandFacts, before: Places) -> None:
     """Add the places of a command and those inside it."""
     for one in outer.with_inner():
         for form in one.deny_forms:
-            making = making_of(form.head, form.joined) if form.head in MAKERS else None
-            if making is not None:
-                for place in list(_places(scoped.scope, one, outer.stage, making, before)):
+            creates = created_by(form.head, form.joined)
+            if creates is not None:
+                for place in list(_places(scoped.scope, one, outer.stage, creates, before)):
                     before.add(place)
                 break
 
@@ -162,22 +163,22 @@ def _way(text: str, one: CommandFacts) -> Iterator[str]:
 
 
 def _places(
-    scope: Scope, one: CommandFacts, stage: int, making: Making, before: Places
+    scope: Scope, one: CommandFacts, stage: int, creates: Creates, before: Places
 ) -> Iterator[Place]:
     written = [access for access in one.accesses if access.kind is AccessKind.WRITE]
-    match making:
-        case Making.LINK:
+    match creates:
+        case Creates.LINK:
             links = [
                 Access(access.kind, word) for access in written for word in _named(one, access.path)
             ]
             yield from _at(scope, one, stage, links, is_link=True)
-        case Making.COPY:
+        case Creates.COPY:
             may_hold, is_link = _copies_links(scope, one, before)
             if may_hold:
                 yield from _at(scope, one, stage, written, is_link=is_link)
-        case Making.UNPACK:
+        case Creates.UNPACK:
             yield from _at(scope, one, stage, written, holds_only=True)
-        case Making.TREE:
+        case Creates.TREE:
             yield from _tree_places(scope, one, stage)
 
 

@@ -21,7 +21,7 @@ from permissions.scope.scope import Floor, Scope, Scoped
 from permissions.shell.access import AccessKind
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.command_pattern import WORD_END
-from permissions.shell.programs.find_command import changes_found, exec_spans, roots_of
+from permissions.shell.programs.find import changes_found, exec_spans, roots_of
 from permissions.shell.syntax import Word
 
 _OWN = OWN_DIRS | OWN_FILES

@@ -21,8 +21,7 @@ from permissions.scope.scope import Floor, Scope, Scoped
 from permissions.shell.access import HERE, AccessKind
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.command_pattern import WORD_END
-from permissions.shell.programs.recursive_programs import (
-    FOLLOWERS,
+from permissions.shell.effects.recursive_programs import (
     PROGRAMS,
     TreeReading,
     follows_links,
@@ -67,7 +66,7 @@ def recursive_read_floor(
 def may_leave(scoped: Scoped, facts: CommandFacts) -> bool:
     """Could links in a folder that the command goes through lead out of the scope?"""
     for form in facts.deny_forms[:1]:
-        if form.head in FOLLOWERS and follows_links(form.head, form.joined.split(WORD_END)[1:]):
+        if follows_links(form.head, form.joined.split(WORD_END)[1:]):
             scope = scoped.scope
             return any(_leads_out(scope, folder) for folder in _folders(scope, facts))
     return False

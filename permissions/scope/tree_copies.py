@@ -11,7 +11,8 @@ from permissions.scope.resolve_access import resolve_access
 from permissions.scope.scope import Floor, Scope, strictest_floor
 from permissions.shell.access import AccessKind
 from permissions.shell.command_facts import CommandFacts
-from permissions.shell.programs.link_makers import MAKERS, Making, making_of
+from permissions.shell.effects.file_accesses import created_by
+from permissions.shell.programs.program import Creates
 from permissions.shell.syntax import Word
 
 MAX_MERGED = 1_000
@@ -24,9 +25,7 @@ MERGERS = frozenset({"cp", "rsync"})
 def tree_copy_floor(scope: Scope, facts: CommandFacts) -> Floor | None:
     """Return what the checks say of the files that a recursive copy would replace."""
     form = next((form for form in facts.deny_forms if form.head in MERGERS), None)
-    if form is None or form.head not in MAKERS:
-        return None
-    if making_of(form.head, form.joined) is not Making.COPY:
+    if form is None or created_by(form.head, form.joined) is not Creates.COPY:
         return None
     floors: list[Floor | None] = []
     for source, folder in _pairs(scope, facts, whole="T" in _letters(form.spaced)):

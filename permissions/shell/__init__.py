@@ -1,5 +1,6 @@
 """What a shell command does, as far as that can be known without running it.
 
-`parse` reads it, `flow` places every simple command with the folders it may run in, `unwrap` looks
-through wrappers, `accesses` lists the files it touches, `risky_options` and `read_only` are tables.
+`parse` reads it, `flow` places every simple command with the directories it may run in, `wrappers`
+looks through programs that run others, `programs` holds a record of each known program, and
+`effects` answers questions from these records: what is read, written, risky or read-only.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from functools import cache
 
 from msgspec import Struct
 
@@ -40,8 +41,9 @@ class Access(Struct, frozen=True):
 HERE = Word(".", ".")
 
 
+@cache
 def names(text: str) -> frozenset[str]:
-    """Return the words of a text."""
+    """Return the words of a text, which is one of those written out in the code."""
     return frozenset(text.split())
 
 

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.context_free_facts import own_facts, texts_started
+from permissions.shell.effects.code_names import input_accesses, takes_code
 from permissions.shell.flow.nested_scripts import all_texts, input_text, is_printed
 from permissions.shell.flow.redefinitions import Surroundings
 from permissions.shell.flow.working_directories import UNKNOWN_FOLDER, Folders, Placed, place
 from permissions.shell.parse.parse import SHORT_CHARACTERS, parse
-from permissions.shell.programs.code_names import input_accesses, takes_code
-from permissions.shell.programs.database_shells import input_risk
+from permissions.shell.programs.databases import input_risk
 from permissions.shell.rule_spellings import Form
 from permissions.shell.syntax import (
     HOME_MARK,

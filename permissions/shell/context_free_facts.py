@@ -10,17 +10,16 @@ from msgspec.structs import replace
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import Access, AccessKind
 from permissions.shell.command_facts import CommandFacts, Plain
+from permissions.shell.effects.file_accesses import accesses
+from permissions.shell.effects.read_only import is_edit, is_read_only
+from permissions.shell.effects.risks import risk_of
 from permissions.shell.flow.no_effect import is_inert, sets_plain_name
 from permissions.shell.flow.working_directories import Folders
 from permissions.shell.parse.assignments import is_safe_assignment
-from permissions.shell.programs.edit_commands import EDIT_PROGRAMS, is_edit
-from permissions.shell.programs.file_access import GIT_PLACES, accesses
-from permissions.shell.programs.find_command import FOUND
-from permissions.shell.programs.output_options import BUILD_TOOLS
-from permissions.shell.programs.read_only import is_read_only
-from permissions.shell.programs.risky_options import risk_of
+from permissions.shell.programs.registry import program_named
+from permissions.shell.programs.shell_builtins import GIT_PLACES
 from permissions.shell.rule_spellings import EXPANDED, allow_forms, deny_forms, form_of
-from permissions.shell.syntax import GLOB_MARKS, Simple, Word
+from permissions.shell.syntax import FOUND, GLOB_MARKS, Simple, Word
 from permissions.shell.wrappers.command_options import started, started_by_variables
 from permissions.shell.wrappers.layers import Layer, program_of
 from permissions.shell.wrappers.unwrap import Unwrapped, unwrap
@@ -99,7 +98,7 @@ def _spelled(layers: list[Layer]) -> list[list[Layer]]:
     """
     words = layers[0].words if len(layers) == 1 else ()
     open_words = [word for word in words if word.choices]
-    if not open_words or words[0].text not in EDIT_PROGRAMS:
+    if not open_words or not program_named(words[0].text).edits:
         return [layers]
     choices = open_words[0].choices
     if (
@@ -170,7 +169,8 @@ def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
             for access in accesses(program_of(layer.words[0]), layer.words[1:])
             if access.path is not FOUND
         )
-        if layer.folder and UNKNOWN not in layer.folder and layer.words[0].text in BUILD_TOOLS:
+        builds = program_named(layer.words[0].text).builds
+        if layer.folder and UNKNOWN not in layer.folder and builds:
             found.append(Access(AccessKind.PLACE, Word(layer.folder, layer.folder)))
     return tuple(found)
 

@@ -9,6 +9,7 @@ from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import names
 from permissions.shell.arguments import split_arguments
 from permissions.shell.command_pattern import WORD_END
+from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import PIPE_MARK, Simple, Word
 from permissions.shell.wrappers.layers import Layer, program_of
 
@@ -104,23 +105,6 @@ def _may_vanish(word: Word) -> bool:
     return not word.text.strip(EXPANDED) and bool(word.text) and (word.splits or bool(word.scripts))
 
 
-_GLOBAL_VALUED = {
-    "git": "cC",
-    "docker": "Hlc",
-    "podman": "",
-    "kubectl": "nsv",
-    "npm": "C",
-    "pnpm": "CF",
-    "yarn": "",
-    "cargo": "CZ",
-    "gh": "R",
-    "make": "CfIj",
-    "helm": "n",
-    "terraform": "",
-    "systemctl": "HMt",
-    "svn": "",
-    "hg": "R",
-}
 _GLOBAL_LONG = names(
     """
     --git-dir --work-tree --namespace --config-env --exec-path --context --host --log-level
@@ -135,17 +119,18 @@ def _without_global_options(program: str, words: tuple[Word, ...]) -> list[tuple
     if len(words) < 2 or not words[1].plain.startswith(("-", "+")):
         return []
     found: list[tuple[Word, ...]] = []
+    valued = program_named(program).global_valued
     rest = words[1:]
     while rest and rest[0].plain.startswith("+"):
         rest = rest[1:]
     arguments = split_arguments(
         rest,
-        valued=_GLOBAL_VALUED.get(program, ""),
+        valued=valued or "",
         valued_long=_GLOBAL_LONG,
         stops_at_operand=True,
     )
     found.append((words[0], *arguments.operands))
-    if program not in _GLOBAL_VALUED and len(arguments.operands) > 1:
+    if valued is None and len(arguments.operands) > 1:
         # Any of these options may have taken the first operand as its value.
         found.append((words[0], *arguments.operands[1:]))
     return found

@@ -62,6 +62,12 @@ class Word(Struct, frozen=True):
         return UNKNOWN in self.text
 
 
+SUPPLIED = Word("{}", PIPE_MARK, splits=False)
+"""Stands for operands that come from elsewhere (`xargs`, `find -exec`)."""
+FOUND = Word("{}", PIPE_MARK, splits=False)
+"""Stands for what find finds, where that is known well enough: below its roots, no way out."""
+
+
 class RedirectKind(Enum):
     """What a redirection does."""
 

@@ -38,9 +38,6 @@ _INPUTS = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-u", "-g"})
 _OTHER_LANGUAGES = frozenset({"fish", "zsh", "csh", "tcsh"})
 _ON_INPUT = re.compile(r"0?<")
-_AWK_STARTS = re.compile(
-    r"""system\s*\(\s*"([^"\\]+)"\s*\)|(?<!\|)\|&?\s*"([^"\\]+)"|"([^"\\]+)"\s*\|&?\s*getline"""
-)
 _MAX_GIVEN = 32
 """Operands of parallel that are looked at one by one."""
 _REPLACED = re.compile(r"\{[^{}\s]*\}")
@@ -120,12 +117,6 @@ def of_aliases(words: Sequence[Word]) -> Texts:
         if equals:
             texts.append(value)
     return Texts(tuple(texts))
-
-
-def of_awk(words: Sequence[Word]) -> Texts:
-    """Read the commands that an awk program starts, where they are written out."""
-    texts = [text for word in words if '"' in word.text for text in _AWK_STARTS.findall(word.text)]
-    return Texts(tuple(next(filter(None, groups)) for groups in texts))
 
 
 def of_callbacks(words: Sequence[Word]) -> Texts:

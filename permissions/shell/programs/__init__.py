@@ -1,1 +1,1 @@
-"""What each known program reads, writes and runs."""
+"""One record for each known program: what it reads, writes and runs."""

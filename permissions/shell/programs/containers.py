@@ -1,15 +1,31 @@
-"""Files that docker, podman and kubectl read and write here, or lend to a container."""
+"""What is known of programs that run containers, clusters and machines."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from permissions.shell.access import Access, AccessKind, attached_values, each, names
-from permissions.shell.arguments import split_arguments
-from permissions.shell.syntax import HOME_MARK, PWD_MARK, Word
+from permissions.shell.arguments import (
+    split_arguments,
+)
+from permissions.shell.programs.program import (
+    Creates,
+    Program,
+    Risk,
+    Runner,
+)
+from permissions.shell.syntax import (
+    HOME_MARK,
+    PWD_MARK,
+    Word,
+)
 
 _GLOBAL = names("--context --host --log-level --config --kubeconfig --namespace --container --file")
+
+
 _STARTS = names("run create")
+
+
 _WRITES = {
     "save": names("-o --output"),
     "export": names("-o --output"),
@@ -17,6 +33,8 @@ _WRITES = {
     "run": names("--cidfile"),
     "create": names("--cidfile"),
 }
+
+
 _LOCAL = ("/", ".", "~", HOME_MARK, PWD_MARK)
 
 
@@ -73,3 +91,39 @@ def _mounted(value: Word) -> list[Access]:
 def _access(value: Word, source: str, *, is_read: bool) -> Access:
     kind = AccessKind.READ if is_read else AccessKind.LENT
     return Access(kind, Word(value.raw, source, value.splits))
+
+
+def creates_container(words: Sequence[str]) -> Creates | None:
+    return Creates.COPY if "cp" in words[:2] else None
+
+
+PROGRAMS = (
+    Program("docker", accesses=container, read_options="--env-file -f --file --secret",
+        risk=Risk(long="--privileged", takes_unknown=True),
+        risky_words=r"--(?:pid|ipc|userns|uts)=host", tells_version=True, creates=creates_container,
+        runner=Runner("exec run", valued="pceuwvnhl", skip=1, is_elsewhere=True),
+        global_valued="Hlc", network="login pull push", exact_only=True),
+    Program("podman", accesses=container, read_options="--env-file -f --file --secret",
+        risk=Risk(long="--privileged", takes_unknown=True),
+        risky_words=r"--(?:pid|ipc|userns|uts)=host", creates=creates_container,
+        runner=Runner("exec run", valued="pceuwvnhl", skip=1, is_elsewhere=True), global_valued="",
+        exact_only=True),
+    Program("kubectl", accesses=container, output_directories="--cache-dir --output-directory",
+        read_options="-f --filename --from-env-file --from-file --kubeconfig",
+        creates=creates_container, runner=Runner("exec", valued="pceuwvnhl", skip=1,
+        is_elsewhere=True), global_valued="nsv", network="*", has_subcommands=True,
+        exact_subcommands="apply cp create delete drain edit exec patch replace rollout scale"),
+    Program("docker-compose", read_options="--env-file -f --file", runner=Runner("exec run",
+        valued="pceuwvnhl", skip=1, is_elsewhere=True), builds=True),
+    Program("oc", read_options="-f --filename --from-env-file --from-file --kubeconfig"),
+    Program("helm", output_directories="-d --destination --output-dir --untardir",
+        read_options="-f --set-file --values", risk=Risk(long="--post-renderer",
+        takes_unknown=True), global_valued="n", network="*", has_subcommands=True,
+        exact_subcommands="delete install rollback uninstall upgrade"),
+    Program("terraform", output_files="-out -state-out", output_directories="-chdir",
+        read_options="-var-file", global_valued="", builds=True, network="*", has_subcommands=True,
+        exact_subcommands="apply destroy"),
+    Program("tofu", output_files="-out -state-out", output_directories="-chdir",
+        read_options="-var-file", builds=True),
+    Program("ansible ansible-playbook", read_options="-i --inventory --vault-password-file"),
+)  # fmt: skip

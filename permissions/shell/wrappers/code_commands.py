@@ -11,12 +11,9 @@ from collections.abc import Iterator
 from itertools import islice
 from shlex import quote
 
-from permissions.shell.access import names
-from permissions.shell.programs.code_names import EDITORS, LANGUAGES, READS_CODE
+from permissions.shell.programs.program import Code
+from permissions.shell.programs.registry import program_named
 
-_PAGERS = names("less more")
-STARTS_COMMANDS = READS_CODE | _PAGERS
-"""The programs whose code is looked at."""
 _MAX_COMMANDS = 50
 """Commands in one piece of code; what is beyond is not looked at."""
 
@@ -33,22 +30,6 @@ _BACKTICKS = (
     r"""|["']\|([^"'|]{1,500})["']|["']([^"'|]{1,500})\|["']"""
 )
 """What Perl, PHP and Ruby run as they read it, and open as a pipe."""
-_TOLD = {
-    "sqlite3": r"(?:^|\n)[ \t]*\.[ \t]*(?:shell|system)[ \t]+([^\n]+)",
-    "psql": r"\\![ \t]*([^\n]+)",
-    **dict.fromkeys(
-        ("mysql", "mariadb"),
-        r"(?:\\!|(?:^|[\n;])[ \t]*system\b)[ \t]*([^\n;]+)",
-    ),
-    **dict.fromkeys(EDITORS | _PAGERS, r"(?:^\+?|\n|\|)[: \t]*[\d$%,]*!([^\n]+)"),
-    **dict.fromkeys(
-        ("gdb", "lldb"),
-        r"(?:^|\n)[ \t]*(?:!|(?:platform )?shell\b)[ \t]*([^\n]+)",
-    ),
-    **dict.fromkeys(("expect", "tclsh"), r"\b(?:spawn|exec|system)[ \t]+(?:--[ \t]+)?([^;\n\]]+)"),
-    "crontab": r"(?:^|\n)[ \t]*(?:@\w+[ \t]+|(?:[^\s#]\S*[ \t]+){5})([^\n]+)",
-}
-"""How other programs are told to run a command."""
 
 
 def commands_in_code(program: str, text: str) -> Iterator[str]:
@@ -57,10 +38,10 @@ def commands_in_code(program: str, text: str) -> Iterator[str]:
 
 
 def _found(program: str, text: str) -> Iterator[str]:
-    told = _TOLD.get(program)
-    if told is not None:
-        yield from (match[1] for match in re.finditer(told, text))
-    if program not in LANGUAGES:
+    known = program_named(program)
+    if known.code_starts:
+        yield from (match[1] for match in re.finditer(known.code_starts, text))
+    if known.code is not Code.LANGUAGE:
         return
     if program in ("perl", "php", "ruby"):
         for match in re.finditer(_BACKTICKS, text):

@@ -8,10 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from permissions.base.text.star_pattern import UNKNOWN
-from permissions.shell.syntax import PIPE_MARK, Word
-
-SUPPLIED = Word("{}", PIPE_MARK, splits=False)
-"""Stands for operands that come from elsewhere (`xargs`, `find -exec`)."""
+from permissions.shell.syntax import Word
 
 
 class Layer(Struct, frozen=True):

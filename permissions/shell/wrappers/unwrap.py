@@ -11,20 +11,11 @@ from shlex import quote
 from msgspec import Struct
 
 from permissions.shell.access import names
-from permissions.shell.flow.nested_scripts import (
-    Texts,
-    joined,
-    of_aliases,
-    of_awk,
-    of_callbacks,
-    of_file,
-    of_shell,
-)
-from permissions.shell.syntax import PIPE_MARK, Simple, Word
-from permissions.shell.wrappers.layers import SUPPLIED, Layer, in_folder, program_of
-from permissions.shell.wrappers.subcommand_runners import after_option, find, git, runner
-from permissions.shell.wrappers.unwrap_one import inside
-from permissions.shell.wrappers.wrapper_table import RUNNERS, SHELLS, WRAPPERS
+from permissions.shell.flow.nested_scripts import Texts, of_shell
+from permissions.shell.programs.registry import program_named
+from permissions.shell.syntax import PIPE_MARK, SUPPLIED, Simple, Word
+from permissions.shell.wrappers.layers import Layer, closed, in_folder, program_of
+from permissions.shell.wrappers.unwrap_one import behind_subcommand, inside
 
 MAX_LAYERS = 12
 """Wrappers around wrappers that are looked through; deeper ones count as hidden."""
@@ -133,37 +124,14 @@ def _inner(layer: Layer) -> tuple[list[Layer], Texts]:
     if not first.is_literal:
         return [], Texts()
     name = program_of(first)
-    if name in SHELLS:
+    known = program_named(name)
+    if known.is_shell:
         return [], of_shell(name, rest)
-    given = rest[1:] if rest and rest[0].text == "--" else rest
-    match name:
-        case "eval":
-            return [], joined(given, "eval")
-        case "trap":
-            return [], joined(given[:1], "trap") if len(given) > 1 else Texts()
-        case "alias":
-            return [], of_aliases(rest)
-        case "source" | "." if given:
-            return [], of_file(name, given[0])
-        case "at" | "batch" if not any(word.text.startswith("-") for word in rest):
-            return [], Texts(reader=name)
-        case "mapfile" | "readarray" | "compgen" | "complete":
-            return [], of_callbacks(rest)
-        case "awk" | "gawk" | "mawk" | "nawk":
-            return [], of_awk(rest)
-        case "hash":
-            return after_option(layer, rest, frozenset({"-p"})), Texts()
-        case "find":
-            return find(layer, rest), Texts()
-        case "fd" | "fdfind":
-            return after_option(layer, rest, names("-x -X --exec --exec-batch")), Texts()
-        case "git":
-            return git(layer, rest)
-        case "gdb" | "nix":
-            return after_option(layer, rest, names("--args -c --command")), Texts()
-    if name in RUNNERS:
-        return runner(layer, name, rest), Texts()
-    wrapper = WRAPPERS.get(name)
-    if wrapper is None:
-        return [], Texts()
-    return inside(layer, name, wrapper, rest)
+    if known.commands is not None:
+        commands, texts = known.commands(rest)
+        return [inner for words in commands for inner in closed(layer, words)], texts
+    if known.runner is not None:
+        return behind_subcommand(layer, known.runner, rest), Texts()
+    if known.wrapper is not None:
+        return inside(layer, name, known.wrapper, rest)
+    return [], Texts()

@@ -8,11 +8,12 @@ from shlex import quote
 from msgspec.structs import replace
 
 from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.access import names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.flow.nested_scripts import Texts, joined, of_parallel
-from permissions.shell.syntax import PIPE_MARK, Word
-from permissions.shell.wrappers.layers import SUPPLIED, Layer, closed, in_folder
-from permissions.shell.wrappers.wrapper_table import Wrapper
+from permissions.shell.programs.program import Runner, Wrapper
+from permissions.shell.syntax import PIPE_MARK, SUPPLIED, Word
+from permissions.shell.wrappers.layers import Layer, closed, in_folder
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.DOTALL)
 
@@ -42,12 +43,12 @@ def _wrapped(
         return _wrapped(layer, name, wrapper, (Word("-i", "-i"), *_before(rest), *operands[1:]))
     if operands and operands[0].text == "--" and not wrapper.is_open_to_allow:
         operands = operands[1:]
-    names: list[str] = []
+    variables: list[str] = []
     while wrapper.assignments and operands:
         match = _ASSIGNMENT.match(operands[0].text)
         if match is None:
             break
-        names.append(match[1])
+        variables.append(match[1])
         operands = operands[1:]
     is_certain = not arguments.injectable or name == "xargs"
     texts = Texts(hidden="" if is_certain else f"what {name} makes of words that are not known")
@@ -64,7 +65,7 @@ def _wrapped(
     inner = Layer(
         operands,
         is_open,
-        (*layer.assignments, *names),
+        (*layer.assignments, *variables),
         _moved(layer.folder, wrapper, options),
         layer.is_elsewhere or name == "ssh",
     )
@@ -83,11 +84,14 @@ def _arguments(wrapper: Wrapper, rest: tuple[Word, ...]) -> Arguments:
     """Split what a wrapper is given, up to the command that it runs."""
     while True:
         found = split_arguments(
-            rest, valued=wrapper.valued, valued_long=wrapper.valued_long, stops_at_operand=True
+            rest,
+            valued=wrapper.valued,
+            valued_long=names(wrapper.valued_long),
+            stops_at_operand=True,
         )
         own, others = rest[: len(rest) - len(found.operands)], found.operands
         last = own[-1].plain if own else ""
-        full = next((name for name in wrapper.valued_long if name.startswith(last)), "")
+        full = next((name for name in names(wrapper.valued_long) if name.startswith(last)), "")
         if len(last) < 3 or not last.startswith("--") or full in ("", last):
             return found
         # `env --chd ..`: shortened, it takes the word behind it all the same.
@@ -113,11 +117,11 @@ def _supplied(operands: tuple[Word, ...], options: Arguments) -> tuple[Word, ...
 
 def _moved(folder: str, wrapper: Wrapper, options: Arguments) -> str:
     """Return where a wrapper runs its command."""
-    if wrapper.loses_folder or _has(options, wrapper.losing):
+    if wrapper.loses_directory or _has(options, names(wrapper.losing)):
         return UNKNOWN
-    if not _has(options, wrapper.moving):
+    if not _has(options, names(wrapper.moving)):
         return folder
-    values = [one.value for one in options.options if _is_one_of(one.name, wrapper.moving)]
+    values = [one.value for one in options.options if _is_one_of(one.name, names(wrapper.moving))]
     if not all(value is not None and value.is_literal and value.text for value in values):
         return UNKNOWN
     # Given twice, the last one counts, from where the wrapper was started.
@@ -125,14 +129,14 @@ def _moved(folder: str, wrapper: Wrapper, options: Arguments) -> str:
     return f"{folder}/{last}" if folder and not last.startswith("/") else last
 
 
-def _has(options: Arguments, names: frozenset[str]) -> bool:
-    return any(_is_one_of(one.name, names) for one in options.options)
+def _has(options: Arguments, wanted: frozenset[str]) -> bool:
+    return any(_is_one_of(one.name, wanted) for one in options.options)
 
 
-def _is_one_of(name: str, names: frozenset[str]) -> bool:
+def _is_one_of(name: str, wanted: frozenset[str]) -> bool:
     """Is it one of them, or the beginning of a long one, as GNU programs accept it?"""
-    return name in names or (
-        len(name) > 2 and name.startswith("--") and any(one.startswith(name) for one in names)
+    return name in wanted or (
+        len(name) > 2 and name.startswith("--") and any(one.startswith(name) for one in wanted)
     )
 
 
@@ -189,3 +193,20 @@ def _joined(
         more = joined(operands, name)
         found = Texts((*found.scripts, *more.scripts), found.hidden or more.hidden)
     return (closed(layer, operands) if operands else []), found
+
+
+_RUNNER_LONG = names("--package --with --from --python --env --user --workdir --volume --name")
+
+
+def behind_subcommand(layer: Layer, runner: Runner, rest: tuple[Word, ...]) -> list[Layer]:
+    """Return the command behind a subcommand (`uv run`, `docker exec`)."""
+    if not rest or rest[0].plain not in names(runner.subcommands):
+        return []
+    arguments = split_arguments(
+        rest[1:], valued=runner.valued, valued_long=_RUNNER_LONG, stops_at_operand=True
+    )
+    operands = arguments.operands[runner.skip :]
+    if operands and operands[0].plain == "--":
+        operands = operands[1:]
+    found = closed(layer, operands) if operands else []
+    return [replace(inner, is_elsewhere=True) for inner in found] if runner.is_elsewhere else found

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from permissions.decision import Behavior
 from permissions.shell.access import AccessKind
-from permissions.shell.programs.code_names import RUNS_CODE, code_accesses, input_accesses
+from permissions.shell.effects.code_names import code_accesses, input_accesses
+from permissions.shell.programs.registry import PROGRAMS
 from permissions.shell.programs.sed_script import sed_script_reads
 from permissions.shell.syntax import Word
 from tests.permissions.engine import Engine
@@ -65,9 +66,9 @@ def test_a_name_in_code_is_no_matter_of_scope(engine: Engine) -> None:
     assert engine.bash(command, allow=["Bash"], deny=["Read(~/.netrc)"]).behavior is Behavior.DENY
 
 
-@given(st.sampled_from(sorted(RUNS_CODE)), st.text())
+@given(st.sampled_from(sorted(name for name, one in PROGRAMS.items() if one.code)), st.text())
 def test_code_only_ever_mentions(program: str, text: str) -> None:
-    found = [*code_accesses(program, [Word(text, text)]), *input_accesses(program, text)]
+    found = [*code_accesses(PROGRAMS[program], [Word(text, text)]), *input_accesses(program, text)]
     assert {one.kind for one in found} <= {AccessKind.MENTIONED}
 
 

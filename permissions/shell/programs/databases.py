@@ -1,4 +1,4 @@
-"""What the shells of databases are told to do beside SQL: run programs, read and write files."""
+"""What is known of the shells of databases: beside SQL they run programs, read and write files."""
 
 from __future__ import annotations
 
@@ -6,42 +6,71 @@ import re
 from collections.abc import Sequence
 
 from permissions.shell.access import names
-from permissions.shell.arguments import split_arguments
-from permissions.shell.syntax import Word
+from permissions.shell.arguments import (
+    split_arguments,
+)
+from permissions.shell.programs.common_arguments import (
+    writes,
+)
+from permissions.shell.programs.program import (
+    Code,
+    Program,
+    Risk,
+)
+from permissions.shell.syntax import (
+    Word,
+)
 
 _PROGRAMS = names("sqlite3 psql mysql mariadb")
+
 
 _SQLITE_HARMLESS = names(
     "bail binary changes databases dbinfo dump echo eqp exit explain expert fullschema headers "
     "help indexes limit lint mode nullvalue parameter print progress prompt quit schema separator "
     "sha3sum show stats tables timeout timer version vfsinfo vfslist width"
 )
+
+
 _SQLITE_OTHERS = names(
     "archive auth backup cd check clone connection crlf crnl dbconfig dbtotxt excel filectrl "
     "import imposter indices intck iotrace load log nonce once open output read recover restore "
     "save scanstats selecttest session shell system testcase testctrl trace unmodule vfsname www"
 )
+
+
 _SQLITE_COMMAND = re.compile(r"(?:^|\n)[^\S\n]*+\.\s*([A-Za-z0-9]+)")
+
+
 _SQLITE_SQL = re.compile(
     r"\b(?:readfile|writefile|load_extension|fts3_tokenizer|lsdir|fsdir|attach)\b"
     r"|\bedit\b(?:[\]\"`\s]|/\*[^*]*\*/)*\(|\bvacuum\b[^;]{0,200}\binto\b",
     re.IGNORECASE,
 )
+
+
 _PSQL_COMMAND = re.compile(r"\\([A-Za-z_]+|!)\+?")
+
+
 _PSQL_HARMFUL = names(
     "! o out w write copy i ir include include_relative e edit ef ev s lo_export lo_import setenv "
     "cd gexec c connect"
 )
+
+
 _PSQL_SQL = re.compile(
     r"\bprogram\b|\\g[x]?[ \t]+[^\s;]|\\(?:set|pset)\b[^\n]*pager|\bpg_read_\w*file\b"
     r"|\blo_(?:im|ex)port\s*\(|\bcopy\b[^;]*\b(?:to|from)\s+'",
     re.IGNORECASE,
 )
+
+
 _MYSQL = re.compile(
     r"\\[!TPeN.]|(?:^|[\n;])[^\S\n]*+(?:system|source|tee|pager|edit)\b|\b(?:out|dump)file\b"
     r"|\bload_file\s*\(|\binfile\b",
     re.IGNORECASE,
 )
+
+
 _OPTIONS = {
     "sqlite3": names("-A -archive"),
     "mysql": names("--tee --pager --defaults-file --defaults-extra-file --plugin-dir"),
@@ -116,3 +145,27 @@ def _is_harmless_dot(name: str) -> bool:
         return True
     is_open = any(one.startswith(name) for one in _SQLITE_OTHERS)
     return not is_open and any(one.startswith(name) for one in _SQLITE_HARMLESS)
+
+
+def database_risk(program: str, words: Sequence[Word]) -> str:
+    """Return whether an argument does something else than SQL."""
+    is_risky = escapes(program, words)
+    return f"a command of {program} that runs a program or writes a file" if is_risky else ""
+
+
+PROGRAMS = (
+    Program("sqlite3", accesses=writes(), code=Code.DATABASE,
+        code_starts=r"(?:^|\n)[ \t]*\.[ \t]*(?:shell|system)[ \t]+([^\n]+)", risk=Risk(long="--cmd "
+        "-cmd --init -init", single_dash=True), risk_check=database_risk),
+    Program("psql", output_files="-L --log-file -o --output", read_options="-f --file",
+        code=Code.DATABASE, code_starts=r"\\![ \t]*([^\n]+)", risk=Risk("oL", "--log-file --output",
+        valued="cdhpUvfF"), risk_check=database_risk),
+    Program("mysql", output_files="--tee", code=Code.DATABASE,
+        code_starts=r"(?:\\!|(?:^|[\n;])[ \t]*system\b)[ \t]*([^\n;]+)", risk_check=database_risk),
+    Program("mariadb", code=Code.DATABASE,
+        code_starts=r"(?:\\!|(?:^|[\n;])[ \t]*system\b)[ \t]*([^\n;]+)", risk_check=database_risk),
+    Program("pg_dump pg_dumpall", output_files="-f --file"),
+    Program("mysqldump", output_files="-r --result-file", output_directories="-T --tab"),
+    Program("mongodump", output_directories="-o --out"),
+    Program("redis-cli", output_files="--rdb"),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""`find`: where it looks, what it deletes, and the commands that `-exec` runs on what it finds."""
+"""What is known of `find` and `fd`: where they look, what they delete and what they run."""
 
 from __future__ import annotations
 
@@ -6,23 +6,54 @@ from collections.abc import Iterator, Sequence
 
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import HERE, Access, AccessKind, each, names
-from permissions.shell.programs.text_tools import sed_arguments
-from permissions.shell.syntax import GLOB_MARKS, PIPE_MARK, Word
-
-FOUND = Word("{}", PIPE_MARK, splits=False)
-"""Stands for what find finds, where that is known well enough: below its roots, no way out."""
+from permissions.shell.arguments import (
+    could_be_option,
+    split_arguments,
+)
+from permissions.shell.flow.nested_scripts import (
+    Texts,
+)
+from permissions.shell.programs.common_arguments import (
+    after_option,
+    option_risk,
+)
+from permissions.shell.programs.program import (
+    Commands,
+    Program,
+    ReadOnly,
+    Risk,
+)
+from permissions.shell.programs.sed import sed_arguments
+from permissions.shell.syntax import (
+    FOUND,
+    GLOB_MARKS,
+    SUPPLIED,
+    Word,
+)
 
 _EXEC = names("-exec -execdir -ok -okdir")
+
+
 _BATCHES = names("-exec -execdir")
 """Of these, the ones that may hand on many names at once."""
+
+
 _REMOVERS = names("rm rmdir unlink")
 """They remove a link, not what it leads to."""
+
+
 _READERS = names(
     "cat head tail wc grep egrep fgrep ls stat file md5sum sha1sum sha256sum awk sed echo basename "
     "dirname"
 )
+
+
 _OR = names("-o -or ,")
+
+
 _NOT = names("! -not")
+
+
 _FIND_MARKS = str.maketrans(GLOB_MARKS)
 
 
@@ -164,3 +195,80 @@ def _edits_in_place(command: Sequence[Word]) -> bool:
         return False
     found = sed_arguments(command[1:])
     return found.has("-i", "--in-place") and not found.has("--follow-symlinks")
+
+
+_FIND_TESTS = names(
+    "-name -iname -path -ipath -wholename -regex -iregex -type -size -mtime -atime -ctime -mmin "
+    "-amin -cmin -newer -empty -maxdepth -mindepth -print -print0 -prune -not -and -or -a -o -perm "
+    "-user -group -links -inum -printf -ls -xdev -mount -depth -follow -true -false -quit -H -L -P "
+    "-readable -writable -executable -xtype -lname -regextype -samefile -daystart -noleaf"
+)
+
+
+def fd(words: Sequence[Word]) -> list[Access]:
+    """Return where fd looks."""
+    found = split_arguments(
+        words, valued="edtExXSojC", valued_long=names("--extension --max-depth")
+    )
+    return [
+        *each(AccessKind.READ, found.operands[1:]),
+        *each(AccessKind.READ, found.values("-C", "--base-directory")),
+    ]
+
+
+def looks_only(words: Sequence[Word]) -> bool:
+    """Does find only look, apart from the commands that it runs on what it finds?"""
+    spans = list(exec_spans(words))
+    inside = {position for start, end in spans for position in range(start, end + 1)}
+    for position, word in enumerate(words):
+        if position in inside:
+            continue
+        text = word.plain
+        # A number after -mtime and its like also starts with a dash.
+        is_number = text[1:].rstrip("cwbkMGd").isdigit()
+        is_test = text in _FIND_TESTS or text.startswith("-newer") or is_number
+        if text.startswith("-") and not is_test:
+            return False
+        may_be = [one.startswith("-") for one in word.choices] or [could_be_option(word)]
+        if any(may_be):
+            return False
+    return all(words[start].text == "-exec" and end < len(words) for start, end in spans)
+
+
+_RISK = Risk(
+    long="-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls", single_dash=True
+)
+
+
+def find_risk(program: str, words: Sequence[Word]) -> str:
+    """Return which test runs a program or changes files."""
+    # What stands behind `--` are directories, and then tests and actions all the same.
+    return option_risk(program, _RISK, [one for one in words if one.text != "--"])
+
+
+def executed(words: tuple[Word, ...]) -> Commands:
+    """Return the commands of `-exec` and its like."""
+    found: list[tuple[Word, ...]] = []
+    for command in exec_commands(words):
+        known = FOUND if is_below_roots(words, command) else SUPPLIED
+        found.append(
+            tuple(
+                word if "{}" not in word.text else known if word.text == "{}" else SUPPLIED
+                for word in command
+            )
+        )
+    return found, Texts()
+
+
+PROGRAMS = (
+    Program("find", accesses=find, risk_check=find_risk, follows_links="-L -follow",
+        commands=executed, exact_only=True),
+    Program("fd", accesses=fd, risk=Risk("xX", "--exec --exec-batch", valued="edtESojc"),
+        read_only=ReadOnly("HIusiglpLa01", "edtESc", "--absolute-path --case-sensitive --color "
+        "--exclude --extension --follow --full-path --glob --hidden --ignore-case --max-depth "
+        "--no-ignore --size --type --unrestricted"), follows_links="-L --dereference --follow",
+        commands=after_option("-x -X --exec --exec-batch")),
+    Program("fdfind", accesses=fd, risk=Risk("xX", "--exec --exec-batch", valued="edtESojc"),
+        follows_links="-L --dereference --follow", commands=after_option("-x -X --exec "
+        "--exec-batch")),
+)  # fmt: skip

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from permissions.base.text.star_pattern import without_brackets
 from permissions.shell.access import names
+from permissions.shell.programs.registry import program_named
 
 PROGRAMS = names(
     "grep egrep fgrep zgrep rg ag ack tar gtar bsdtar cp rsync scp zip diff find 7z 7za 7zr"
@@ -41,21 +42,11 @@ class TreeReading(Struct, frozen=True):
 
 
 def follows_links(program: str, words: Sequence[str]) -> bool:
-    """Does the command go through the links in a folder that it reads?"""
-    short, long = _FOLLOWING.get(program, ("", frozenset()))
+    """Does the command go through the links in a directory that it reads?"""
+    short, *long = program_named(program).follows_links.split() or ("",)
     return bool(short) and any(
-        word in long or re.match(rf"-[A-Za-z]*{short}", word) is not None for word in words
+        word in long or re.match(rf"-[A-Za-z]*{short[1]}", word) is not None for word in words
     )
-
-
-_FOLLOWING = {
-    **dict.fromkeys(("grep", "egrep", "fgrep"), ("R", names("--dereference-recursive"))),
-    **dict.fromkeys(("rg", "fd", "fdfind", "ag", "du"), ("L", names("--follow --dereference"))),
-    "find": ("L", names("-follow")),
-    "tree": ("l", frozenset()),
-}
-FOLLOWERS = frozenset(_FOLLOWING)
-"""The programs that may."""
 
 
 def tree_reading(program: str, words: Sequence[str]) -> TreeReading | None:

@@ -9,27 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from permissions.shell.access import Access, AccessKind, names
+from permissions.shell.access import Access, AccessKind
+from permissions.shell.programs.program import Code, Program
+from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import HOME_MARK, Word
 
 _MAX_NAMES = 200
 """Names that one command may give; what is beyond is not looked at."""
 
-LANGUAGES = names(
-    """
-    python python2 python3 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy
-    pypy3 ipython node nodejs deno bun tsx ts-node ruby perl php lua luajit Rscript julia osascript
-    groovy
-    """
-)
-_AWKS = names("awk gawk mawk nawk")
-DATABASES = names("sqlite3 psql mysql mariadb")
-EDITORS = names("ed ex vi vim nvim view")
-OTHERS = names("gdb lldb expect tclsh crontab")
-READS_CODE = LANGUAGES | DATABASES | EDITORS | OTHERS
-"""The programs that take code on their input, too."""
-RUNS_CODE = READS_CODE | _AWKS
-"""The programs whose code is looked at, in their arguments."""
 _HAS_CODE = r"-[A-Za-z]*[ceEmpr]|--(?:eval|print|command)"
 """Options behind which the code stands, so that the input is something else."""
 
@@ -43,34 +30,35 @@ _OPENED = (
 """`:r file` and its like."""
 
 
-def code_accesses(program: str, words: Sequence[Word]) -> list[Access]:
+def code_accesses(known: Program, words: Sequence[Word]) -> list[Access]:
     """Return the files that code among the arguments names."""
     found: list[str] = []
     for word in words:
-        found.extend(_named(program, word.text))
+        found.extend(_named(known, word.text))
     return _mentioned(found)
 
 
 def input_accesses(program: str, text: str) -> list[Access]:
     """Return the files that code on the standard input names."""
-    return _mentioned(_named(program, text))
+    return _mentioned(_named(program_named(program), text))
 
 
 def takes_code(program: str, words: Sequence[Word]) -> bool:
     """Is what the program finds on its standard input code, and not data for other code?"""
-    if program not in READS_CODE:
+    code = program_named(program).code
+    if code is None or code is Code.AWK:
         return False
     texts = [word.text for word in words]
-    if program not in LANGUAGES or "-" in texts:
+    if code is not Code.LANGUAGE or "-" in texts:
         return True
     return all(text.startswith("-") and not re.match(_HAS_CODE, text) for text in texts)
 
 
-def _named(program: str, text: str) -> list[str]:
+def _named(known: Program, text: str) -> list[str]:
     found = [match[2] for match in re.finditer(_QUOTED, text)]
-    if program in DATABASES:
+    if known.code is Code.DATABASE:
         found.extend(re.findall(_TOLD, text))
-    elif program in EDITORS:
+    elif known.code is Code.EDITOR:
         found.extend(re.findall(_OPENED, text))
     return found
 

@@ -1,0 +1,77 @@
+"""Commands that provably only read, and file commands that only edit, by their records.
+
+The records were reviewed for writing, for running other programs and for sending data away: nothing
+that is read-only opens a network connection. An option that is not listed makes the answer no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.access import names
+from permissions.shell.arguments import could_be_option, split_arguments
+from permissions.shell.effects.risks import risk_of
+from permissions.shell.programs.find import (
+    exec_commands,
+    finds_files_only,
+    is_below_roots,
+    looks_only,
+)
+from permissions.shell.programs.program import ReadOnly
+from permissions.shell.programs.registry import program_named
+from permissions.shell.syntax import Word
+
+_VERSION = (["--version"], ["-V"], ["-v"], ["-version"])
+_SWITCHES = names(
+    "--utc --count --repeated --unique --ignore-case --forest --no-headers --raw-output --slurp "
+    "--compact-output --null-input --exit-status --sort-keys --tab --raw-input --join-output"
+)
+"""Long options that take no value, where an operand behind them matters."""
+
+
+def is_read_only(program: str, words: Sequence[Word]) -> bool:
+    """Does the command provably only read? Where it reads is judged elsewhere."""
+    known = program_named(program)
+    if known.tells_version and [word.text for word in words] in _VERSION:
+        # `python -v` goes on to run what stands on its input, and so does `bash -v`.
+        return words[0].text != "-v" or not program.startswith(("python", "bash"))
+    if program == "find":
+        return looks_only(words) and all(_reads(words, one) for one in exec_commands(words))
+    if known.read_only is None or risk_of(program, words):
+        return False
+    if isinstance(known.read_only, ReadOnly):
+        return _has_only_listed(known.read_only, words)
+    return known.read_only(words)
+
+
+def is_edit(program: str, words: Sequence[Word], risk: str) -> bool:
+    """Is it a file command with nothing among its words that runs or writes something else?"""
+    known = program_named(program)
+    if not known.edits:
+        return False
+    return not risk if known.edit_check is None else known.edit_check(words)
+
+
+def _reads(search: Sequence[Word], command: Sequence[Word]) -> bool:
+    """Does a command that find runs only read the files that it finds?"""
+    if not is_below_roots(search, command) or not finds_files_only(search):
+        return False
+    # Some name, which may be a program when it stands in the place of a script.
+    words = [Word("{}", f"./{UNKNOWN}") if word.text == "{}" else word for word in command[1:]]
+    return is_read_only(command[0].text, words)
+
+
+def _has_only_listed(options: ReadOnly, words: Sequence[Word]) -> bool:
+    if any(could_be_option(word) for word in words if not word.has_glob and not word.choices):
+        return False
+    long = names(options.long)
+    found = split_arguments(words, valued=options.valued, valued_long=long - _SWITCHES)
+    if options.check is not None and not options.check(words, found):
+        return False
+    return all(
+        option.name in long or option.name in ("--help", "--version")
+        if option.name.startswith("--")
+        else option.name[1:] in options.letters + options.valued
+        for option in found.options
+    )

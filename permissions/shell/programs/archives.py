@@ -1,0 +1,251 @@
+"""What is known of archivers and compressors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from permissions.base.text.star_pattern import UNKNOWN
+from permissions.shell.access import HERE, Access, AccessKind, attached_values, each, names
+from permissions.shell.arguments import (
+    Arguments,
+    could_be_option,
+    split_arguments,
+)
+from permissions.shell.programs.common_arguments import (
+    compressor,
+    option_risk,
+    reads,
+)
+from permissions.shell.programs.program import (
+    Creates,
+    Program,
+    ReadOnly,
+    Risk,
+)
+from permissions.shell.programs.python_tools import unpacked_by_module
+from permissions.shell.syntax import (
+    Word,
+)
+
+_TAR_VALUED = "fCbTXKNgVLHFI"
+
+
+_TAR_VALUED_LONG = names(
+    "--file --directory --exclude --files-from --exclude-from --transform --xform --owner --group "
+    "--strip-components --listed-incremental --use-compress-program --to-command --index-file "
+    "--info-script --new-volume-script --rsh-command --rmt-command"
+)
+
+
+_TAR_LONG = _TAR_VALUED_LONG | names(
+    "--extract --get --list --create --to-stdout --one-top-level --absolute-names --remove-files "
+    "--checkpoint --checkpoint-action --append --update --delete --concatenate --diff --compare"
+)
+
+
+def tar_arguments(words: Sequence[Word]) -> Arguments:
+    """Split tar's arguments; old style and shortened names are spelt out."""
+    first = words[0].plain if words else ""
+    rewritten = list(words)
+    if first and not first.startswith("-") and re.fullmatch(r"[A-Za-z]+", first):
+        # `tar xzf a.tgz`: old style, the letters take their values from the following words.
+        order = [letter for letter in first if letter in _TAR_VALUED]
+        values = list(words[1 : 1 + len(order)])
+        rewritten = [Word(first, "-" + letter) for letter in first if letter not in order]
+        for letter, value in zip(order, values, strict=False):
+            rewritten.extend((Word(first, f"-{letter}"), value))
+        rewritten.extend(words[1 + len(order) :])
+    return split_arguments(
+        [_spelt_out(word) for word in rewritten], valued=_TAR_VALUED, valued_long=_TAR_VALUED_LONG
+    )
+
+
+def _spelt_out(word: Word) -> Word:
+    name, equals, _ = word.plain.partition("=")
+    if not name.startswith("--") or len(name) < 4 or name in _TAR_LONG:
+        return word
+    meant = [option for option in sorted(_TAR_LONG) if option.startswith(name)]
+    if not meant:
+        return word
+    return Word(word.raw, meant[0] + word.text[len(name) :] if equals else meant[0], word.splits)
+
+
+def tar(words: Sequence[Word]) -> list[Access]:
+    """Return what tar reads, writes and where it unpacks."""
+    found = tar_arguments(words)
+    lists = found.values("-g", "--listed-incremental", "--index-file")
+    return [*_tar(found), *each(AccessKind.WRITE, lists)]
+
+
+def _tar(found: Arguments) -> list[Access]:
+    archives = [word for word in found.values("-f", "--file") if word.text != "-"]
+    folders = found.values("-C", "--directory", "--one-top-level")
+    listing = found.values("-T", "--files-from", "-X", "--exclude-from")
+    if found.has("-x", "--extract", "--get"):
+        to_output = found.has("-O", "--to-stdout")
+        places = each(AccessKind.WRITE, folders or (() if to_output else (HERE,)))
+        if found.has("-P", "--absolute-names") and not to_output:
+            # The archive alone says where.
+            places.append(Access(AccessKind.WRITE, Word("tar -P", UNKNOWN)))
+        return [*each(AccessKind.READ, archives), *places, *each(AccessKind.READ, listing)]
+    if found.has("-t", "--list"):
+        return [*each(AccessKind.READ, archives), *each(AccessKind.READ, folders)]
+    members = () if folders else found.operands
+    kind = AccessKind.REMOVE if found.has("--remove-files") else AccessKind.READ
+    return [
+        *each(AccessKind.WRITE, archives),
+        *each(AccessKind.READ, folders),
+        *each(kind, members),
+        *each(AccessKind.READ, listing),
+    ]
+
+
+def unzip(words: Sequence[Word]) -> list[Access]:
+    """Return what unzip reads and where it unpacks."""
+    found = split_arguments(words, valued="dxP")
+    archives = each(AccessKind.READ, found.operands[:1])
+    if found.has("-l", "-t", "-Z", "-p", "-v") and not takes_back(words):
+        return archives
+    return [*archives, *each(AccessKind.WRITE, found.values("-d") or (HERE,))]
+
+
+def takes_back(words: Sequence[Word]) -> bool:
+    """Does a second dash take an option of unzip back, as in `-l --l` and `-l-l`?"""
+    return any(word.plain.startswith("-") and "-" in word.plain[1:] for word in words)
+
+
+def zip_archive(words: Sequence[Word]) -> list[Access]:
+    """Return what zip reads and writes."""
+    found = split_arguments(words, valued="xibtn")
+    kind = AccessKind.REMOVE if found.has("-m", "--move") else AccessKind.READ
+    return [*each(AccessKind.WRITE, found.operands[:1]), *each(kind, found.operands[1:])]
+
+
+def seven_zip(words: Sequence[Word]) -> list[Access]:
+    """Return what 7z reads, writes and where it unpacks; capital letters mean the same to it."""
+    folders = [
+        Word(word.raw, word.text[2:], word.splits)
+        for word in words
+        if word.plain.startswith(("-o", "-O"))
+    ]
+    command, *operands = [word for word in words if not word.plain.startswith("-")] or [
+        Word("", "")
+    ]
+    letters = command.text.lower()
+    if letters in ("l", "t", "b", "i", "h") or (not letters and not folders):
+        return each(AccessKind.READ, operands[:1])
+    if letters in ("a", "d", "u", "rn"):
+        return [*each(AccessKind.WRITE, operands[:1]), *each(AccessKind.READ, operands[1:])]
+    places = each(AccessKind.WRITE, folders or (HERE,))
+    return [*each(AccessKind.READ, operands[:1]), *places]
+
+
+def java_archive(words: Sequence[Word]) -> list[Access]:
+    """Return what jar reads and writes; its letters are those of an old tar."""
+    letters = words[0].plain.lstrip("-") if words else ""
+    archive = words[1:2] if "f" in letters else ()
+    if "x" in letters:
+        places = attached_values(words, frozenset({"-C", "--dir"}))
+        return [*each(AccessKind.READ, archive), *each(AccessKind.WRITE, places or (HERE,))]
+    kind = AccessKind.READ if "t" in letters else AccessKind.WRITE
+    return each(kind, archive)
+
+
+def copy_in_out(words: Sequence[Word]) -> list[Access]:
+    """Return what cpio reads and where it unpacks."""
+    found = split_arguments(words, valued="DOFHIRMEC", valued_long=names("--directory --file"))
+    if found.has("-i", "--extract", "-p", "--pass-through"):
+        places = (*found.values("-D", "--directory"), *found.operands[:1])
+        return each(AccessKind.WRITE, places or (HERE,))
+    return each(AccessKind.WRITE, found.values("-O", "-F", "--file"))
+
+
+_TAR_LISTS = names(
+    "-t --list -f --file -v --verbose -z --gzip -j --bzip2 -J --xz -a --auto-compress -C "
+    "--directory --wildcards --strip-components --full-time"
+)
+
+
+_UNPACKS = re.compile(r"-{0,1}[A-Za-z]*x[A-Za-z]*|--(?:ext|get).*")
+
+
+_LISTS = re.compile(r"-[A-Za-z]*[ltpZv]")
+
+
+def creates_tar(words: Sequence[str]) -> Creates | None:
+    """Return what tar may put where it unpacks."""
+    extracts = words[:1] and _UNPACKS.fullmatch(words[0])
+    if extracts or any(word.startswith("-") and _UNPACKS.fullmatch(word) for word in words):
+        return Creates.UNPACK
+    return None
+
+
+def creates_unzip(words: Sequence[str]) -> Creates | None:
+    """Return what unzip may put where it unpacks."""
+    return None if any(_LISTS.match(word) for word in words) else Creates.UNPACK
+
+
+def creates_seven_zip(words: Sequence[str]) -> Creates | None:
+    """Return what 7z may put where it unpacks."""
+    command = next((word.lower() for word in words if not word.startswith("-")), "")
+    return Creates.UNPACK if command in ("x", "e") else None
+
+
+def creates_cpio(words: Sequence[str]) -> Creates | None:
+    """Return what cpio may put where it unpacks."""
+    reads = any(re.match(r"-[A-Za-z]*[ip]|--(?:extract|pass)", word) for word in words)
+    return Creates.UNPACK if reads else None
+
+
+_RISK = Risk(
+    "IFP",
+    "--checkpoint-action --to-command --use-compress-program --rsh-command --info-script "
+    "--new-volume-script --rmt-command --absolute-names --transform --xform",
+)
+
+
+def tar_risk(program: str, words: Sequence[Word]) -> str:
+    """Return which option of tar runs a program or leaves the directory."""
+    del program
+    return option_risk("tar", _RISK, words, tar_arguments(words))
+
+
+def lists_tar(words: Sequence[Word]) -> bool:
+    """Does it only list an archive? One with a colon in its name is on another machine."""
+    found = tar_arguments(words)
+    archives = found.values("-f", "--file")
+    return (
+        found.has("-t", "--list")
+        and not found.injectable
+        and all(option.name in _TAR_LISTS for option in found.options)
+        and all(word.is_literal and ":" not in word.text for word in archives)
+    )
+
+
+def lists_zip(words: Sequence[Word]) -> bool:
+    """Does unzip only list an archive?"""
+    lists = any(word.plain in ("-l", "-Z", "-Z1", "-t", "-v") for word in words[:1])
+    return lists and not takes_back(words) and not any(map(could_be_option, words))
+
+
+PROGRAMS = (
+    Program("tar", accesses=tar, risk_check=tar_risk, read_only=lists_tar, tells_version=True,
+        creates=creates_tar, command_options="-F -I --checkpoint-action --info-script "
+        "--new-volume-script --rsh-command --to-command --use-compress-program"),
+    Program("gtar bsdtar", accesses=tar, risk_check=tar_risk, creates=creates_tar,
+        command_options="-F -I --checkpoint-action --info-script --new-volume-script --rsh-command "
+        "--to-command --use-compress-program"),
+    Program("unzip", accesses=unzip, read_only=lists_zip, creates=creates_unzip),
+    Program("zip", accesses=zip_archive, risk=Risk("T", "--test --unzip-command", valued="xibtn")),
+    Program("7z 7za 7zr", accesses=seven_zip, creates=creates_seven_zip),
+    Program("jar", accesses=java_archive),
+    Program("cpio", accesses=copy_in_out, risk=Risk(long="--rsh-command", valued="DOFHIRMEC"),
+        creates=creates_cpio),
+    Program("pax", creates=creates_cpio),
+    Program("zipinfo", accesses=reads(), read_only=ReadOnly("12slmvhtzT")),
+    Program("zipfile tarfile", more_outputs=unpacked_by_module),
+    Program("gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma unzstd compress uncompress",
+        accesses=compressor),
+    Program("zstd lz4", accesses=compressor, output_files="-o --output"),
+)  # fmt: skip

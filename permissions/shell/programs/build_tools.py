@@ -1,0 +1,137 @@
+"""What is known of build tools and package managers of compiled languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from permissions.shell.access import Access, AccessKind, attached_values, each, names
+from permissions.shell.arguments import (
+    split_arguments,
+)
+from permissions.shell.programs.common_arguments import (
+    command_in,
+    outputs,
+    settings_with_option,
+)
+from permissions.shell.programs.program import (
+    Program,
+    Risk,
+    Runner,
+)
+from permissions.shell.syntax import (
+    Word,
+)
+
+
+def make(words: Sequence[Word]) -> list[Access]:
+    found = split_arguments(words, valued="CfIjlo", valued_long=names("--directory --file"))
+    return [
+        *each(AccessKind.PLACE, found.values("-C", "--directory")),
+        *each(AccessKind.READ, found.values("-f", "--file", "--makefile")),
+    ]
+
+
+_CARGO_OUTPUTS = outputs("", "--target-dir --root --out-dir --artifact-dir")
+
+
+def cargo(words: Sequence[Word]) -> list[Access]:
+    found = split_arguments(words, valued="CZFpj", valued_long=names("--name --vcs --edition"))
+    made = found.operands[:1] and found.operands[0].text in ("new", "init", "vendor")
+    return [
+        *_CARGO_OUTPUTS(words),
+        *each(AccessKind.WRITE, found.operands[1:2] if made else ()),
+    ]
+
+
+_MAKE_RISK = re.compile(
+    r"^(?:MAKEFLAGS|GNUMAKEFLAGS|SHELL|\.SHELLFLAGS|MAKEFILES)\s*[:+?!]*=|\$[({](?:shell|eval|file|guile)\b"
+)
+
+
+_MAKEFILE = names("-f --file --makefile")
+
+
+_LINKER = re.compile(r"-extld\b|\blinker=|\brustc-wrapper\b")
+
+
+_CMAKE = names("touch make_directory rm remove remove_directory rename copy copy_directory cat")
+
+
+def make_risk(program: str, words: Sequence[Word]) -> str:
+    """Return which words decide what make runs."""
+    del program
+    if any(_MAKE_RISK.search(word.plain) for word in words):
+        return "the words decide what make runs"
+    if "-" in [one.plain for one in attached_values(words, _MAKEFILE)]:
+        return "make -f - runs what it is given on its input"
+    return ""
+
+
+def named_shell(words: Sequence[Word]) -> Iterator[str]:
+    """Yield the command that make is to use as its shell."""
+    for word in words:
+        if word.text.startswith("SHELL="):
+            yield from command_in(word.text.removeprefix("SHELL="))
+
+
+def linker_risk(program: str, words: Sequence[Word]) -> str:
+    """Return whether the words name a linker."""
+    names_one = any(_LINKER.search(word.plain) for word in words)
+    return f"{program} runs the linker that it is given" if names_one else ""
+
+
+def command_mode(words: Sequence[Word]) -> Sequence[Word]:
+    """Return what `cmake -E` changes."""
+    if [word.text for word in words[:1]] != ["-E"]:
+        return ()
+    return words[2:] if words[1:2] and words[1].text in _CMAKE else ()
+
+
+PROGRAMS = (
+    Program("make", accesses=make, risk=Risk("E", "--eval", valued="CfIjlo", takes_unknown=True),
+        risk_check=make_risk, tells_version=True, global_valued="CfIj", builds=True,
+        command_words=named_shell),
+    Program("gmake", accesses=make, risk=Risk("E", "--eval", valued="CfIjlo", takes_unknown=True),
+        risk_check=make_risk, builds=True, command_words=named_shell),
+    Program("ninja samu", output_directories="-C", builds=True),
+    Program("cmake", accesses=outputs("", "-B --install-prefix --prefix"),
+        output_files="--graphviz --trace-redirect", output_directories="--build",
+        tells_version=True, builds=True, more_outputs=command_mode),
+    Program("ctest task gradlew mvnw sbt", builds=True),
+    Program("meson", output_directories="-C --destdir", output_operands={"setup": 0}, builds=True),
+    Program("bazel", output_directories="--output_base --output_user_root", builds=True),
+    Program("just", output_directories="-d --working-directory", builds=True),
+    Program("cargo", accesses=cargo, output_directories="-C --manifest-path",
+        risk=Risk(long="--config", valued="CZFpj", takes_unknown=True), risk_check=linker_risk,
+        global_valued="CZ", builds=True, network="add fetch install publish update",
+        has_subcommands=True, exact_subcommands="install publish run"),
+    Program("rustc", accesses=outputs("-o", "--out-dir"), risk_check=linker_risk),
+    Program("go", accesses=outputs("-blockprofile --coverprofile -coverprofile -cpuprofile "
+        "-memprofile -mutexprofile --o -o -trace", "--outputdir -outputdir", clusters=False),
+        output_directories="-C", changes_settings=settings_with_option("~/.config/go/env", "env",
+        "-w -u"), risk=Risk(long="--exec -exec --toolexec -toolexec -vettool", single_dash=True),
+        risk_check=linker_risk, builds=True, network="get install", has_subcommands=True,
+        exact_subcommands="generate get install run"),
+    Program("gradle", output_directories="-g --gradle-user-home -p --project-cache-dir "
+        "--project-dir", builds=True, has_subcommands=True),
+    Program("mvn", output_files="-l --log-file", output_directories="-f --file", builds=True,
+        has_subcommands=True),
+    Program("ant", output_files="-l -logfile", builds=True),
+    Program("rake", output_directories="-C --path", builds=True),
+    Program("rails", output_operands={"new": 0}, builds=True, has_subcommands=True),
+    Program("bundle", output_directories="-C --path", runner=Runner("exec"), builds=True,
+        network="install update", has_subcommands=True, exact_subcommands="exec install"),
+    Program("gem", accesses=outputs("", "--bindir -i --install-dir -n"), output_files="-o --output",
+        builds=True, network="install push", has_subcommands=True, exact_subcommands="install "
+        "push"),
+    Program("composer", accesses=outputs("", "-d --working-dir"),
+        output_operands={"create-project": 1}, builds=True, has_subcommands=True,
+        exact_subcommands="exec global require"),
+    Program("mix", output_operands={"new": 0, "phx.new": 0}, builds=True),
+    Program("dotnet", output_directories="--artifacts-path -o --output --project "
+        "--results-directory", builds=True, has_subcommands=True, exact_subcommands="nuget run"),
+    Program("flutter", output_operands={"create": 0}, builds=True, has_subcommands=True),
+    Program("dart", output_operands={"create": 0}, builds=True),
+    Program("swiftc", output_files="-o -w"),
+)  # fmt: skip

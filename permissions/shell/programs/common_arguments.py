@@ -1,0 +1,242 @@
+"""What many programs have in common in how they take their arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from permissions.shell.access import Access, AccessKind, attached_values, each, names
+from permissions.shell.arguments import Arguments, is_listed, split_arguments
+from permissions.shell.flow.nested_scripts import Texts
+from permissions.shell.programs.program import Accesses, Commands, Risk
+from permissions.shell.syntax import SUPPLIED, Word
+
+STANDARD_OUTPUT = ("-", "/dev/null", "/dev/stdout")
+
+_READ_LONG = names(
+    "--files0-from --from-file --to-file --exclude-from --reference --files-from --magic-file "
+    "--format-file --lesskey-file"
+)
+"""Long options whose value is read."""
+_COUNT = re.compile(r"[-+][0-9]")
+_AWAITS_COUNT = re.compile(r"-[A-Za-z]*[ncs]")
+
+
+def reads(valued: str = "", files: str = "", *, counts: bool = False) -> Accesses:
+    """Return a reader of programs all of whose operands are files that they read.
+
+    A letter that is wrongly listed as one with a value would hide the file behind it, so each
+    program has its own, as GNU and BSD agree on them; where they differ it is left out.
+
+    Args:
+        valued: Letters of options that take the next word, which is no file.
+        files: Letters whose value is read.
+        counts: Numbers may stand for options, as in `head -5`.
+    """
+    file_options = tuple(f"-{letter}" for letter in files)
+
+    def accesses(words: Sequence[Word]) -> list[Access]:
+        if counts:
+            # `head -5c file`: the number is the value. In `tail -n +5 file` it is one.
+            words = [
+                word
+                for before, word in zip(("", *(one.plain for one in words)), words, strict=False)
+                if _AWAITS_COUNT.fullmatch(before) or not _COUNT.match(word.plain)
+            ]
+        found = split_arguments(words, valued=valued + files, valued_long=_READ_LONG)
+        given = found.values(*_READ_LONG, *file_options)
+        return each(AccessKind.READ, [*found.operands, *given])
+
+    return accesses
+
+
+_WRITER_LONG = names("--reference --mode --size --date --time")
+
+
+def writes(valued: str = "", skip: int = 0, *, modes: str = "") -> Accesses:
+    """Return a reader of programs that change their operands.
+
+    Args:
+        valued: Letters of options that take a value.
+        skip: Operands in front that are no files, such as a mode.
+        modes: Pattern of modes that look like options: `chmod -x file`.
+    """
+    mode = re.compile(modes or "(?!)")
+
+    def accesses(words: Sequence[Word]) -> list[Access]:
+        found = split_arguments(words, valued=valued, valued_long=_WRITER_LONG)
+        has_mode = any(mode.fullmatch(word.plain) for word in words)
+        skipped = 0 if has_mode or found.has("--reference") else skip
+        return [
+            *each(AccessKind.READ, found.values("--reference")),
+            *each(AccessKind.WRITE, found.operands[skipped:]),
+        ]
+
+    return accesses
+
+
+def outputs(files: str = "", directories: str = "", *, clusters: bool = True) -> Accesses:
+    """Return a reader of programs whose options name what they make.
+
+    Building, testing and installing is a rule's business; that none of it lands outside the
+    working directories is checked all the same.
+
+    Args:
+        directories: Options that name a directory for files of the program's own choice.
+        clusters: A value may be glued to a short option (`-ofile`).
+    """
+    file_options, directory_options = names(files), names(directories)
+
+    def accesses(words: Sequence[Word]) -> list[Access]:
+        return [
+            *each(AccessKind.WRITE, _values(words, file_options, clusters=clusters)),
+            *each(AccessKind.PLACE, _values(words, directory_options, clusters=clusters)),
+        ]
+
+    return accesses
+
+
+def _values(words: Sequence[Word], options: frozenset[str], *, clusters: bool) -> list[Word]:
+    """Return values of options that take theirs after `=`, attached, or in the next word."""
+    if clusters:
+        found = attached_values(words, options)
+    else:
+        found = []
+        for position, word in enumerate(words):
+            name, equals, _ = word.plain.partition("=")
+            if word.plain in options:
+                found.extend(words[position + 1 : position + 2])
+            elif equals and name in options:
+                found.append(Word(word.raw, word.text[len(name) + 1 :], word.splits))
+    return [word for word in found if word.text not in STANDARD_OUTPUT[:1] and word.text]
+
+
+_INTERPRETER_SWITCHES = names("-u -B -E -s -S -I -x -v -l --")
+
+
+def interpreter(words: Sequence[Word]) -> list[Access]:
+    """Return the script that an interpreter is given."""
+    for word in words:
+        text = word.plain
+        if text in _INTERPRETER_SWITCHES:
+            continue
+        is_script = not text.startswith(("-", "+")) and word.is_literal
+        return [Access(AccessKind.READ, word)] if is_script else []
+    return []
+
+
+def compressor(words: Sequence[Word]) -> list[Access]:
+    """Return what gzip and its like read or replace."""
+    found = split_arguments(words, valued="SbT")
+    if found.has("-c", "--stdout", "-t", "--test", "-l", "--list"):
+        return each(AccessKind.READ, found.operands)
+    return each(AccessKind.WRITE, found.operands)
+
+
+def input_output(operands: Sequence[Word]) -> list[Access]:
+    """Return what a program touches that reads its first operand and writes its second."""
+    if any(word.has_glob or word.splits for word in operands):
+        # They may become more: any of them may end up second.
+        return [*each(AccessKind.READ, operands), *each(AccessKind.WRITE, operands)]
+    return [*each(AccessKind.READ, operands[:1]), *each(AccessKind.WRITE, operands[1:2])]
+
+
+def local_copy(found: Arguments) -> list[Access]:
+    """Return the files of this machine among those of scp and its like."""
+    operands = found.operands
+
+    def is_local(word: Word) -> bool:
+        return ":" not in word.text.partition("/")[0]
+
+    sources = AccessKind.REMOVE if found.has("--remove-source-files") else AccessKind.READ
+    return [
+        *each(sources, [word for word in operands[:-1] if is_local(word)]),
+        *each(AccessKind.WRITE, [word for word in operands[-1:] if is_local(word)]),
+    ]
+
+
+def option_risk(
+    program: str, risk: Risk, words: Sequence[Word], found: Arguments | None = None
+) -> str:
+    """Return which of the risky options is given; "" when none is, and none could be.
+
+    Args:
+        found: The words split, when the program has a way of its own.
+    """
+    found = found or split_arguments(
+        words,
+        valued=risk.valued + ("" if risk.single_dash else risk.short),
+        valued_long=names(risk.valued_long),
+        single_dash=risk.single_dash,
+    )
+    if found.injectable and not risk.takes_unknown:
+        return f"a word that is not known could be an option of {program}"
+    to_output, long = names(risk.to_output), names(risk.long)
+    for option in found.options:
+        value = option.value.text if option.value is not None else ""
+        if option.name in to_output and value in STANDARD_OUTPUT:
+            continue
+        if is_listed(option.name, risk.short, long, exact=risk.single_dash):
+            return f"{program} {option.name} runs a program or writes a file"
+    return ""
+
+
+def one_operand(words: Sequence[Word], arguments: Arguments) -> bool:
+    """Is there no second operand, which would be written?"""
+    del words
+    return len(arguments.operands) < 2
+
+
+def no_option_file(words: Sequence[Word], arguments: Arguments) -> bool:
+    """Is no operand a file with options?"""
+    del words
+    return not any(word.plain.startswith("@") for word in arguments.operands)
+
+
+def after_option(options: str) -> Callable[[tuple[Word, ...]], Commands]:
+    """Return a reader of the command behind the first of these options (`fd -x`, `hash -p`)."""
+    wanted = names(options)
+
+    def commands(words: tuple[Word, ...]) -> Commands:
+        for position, word in enumerate(words):
+            if word.text in wanted and position + 1 < len(words):
+                return [(*words[position + 1 :], SUPPLIED)], Texts()
+        return [], Texts()
+
+    return commands
+
+
+_SETTING = re.compile(
+    r"(?:exec=|(?:Proxy|Local|KnownHosts)Command[= ]|core\.\w+=|pager\.\w+=|\b\w+\.cmd=|"
+    r"diff\.external=|sequence\.editor=|gpg\.program=|credential\.helper=|!|:\s*!|\\!)\s*",
+    re.IGNORECASE,
+)
+
+
+def command_in(text: str) -> Iterator[str]:
+    """Yield the command in the value of an option; one word is a program to be used, as `less`."""
+    command = _SETTING.sub("", text, count=1)
+    if " " in command.strip():
+        yield command
+
+
+def settings_after(path: str, *verbs: str) -> Callable[[Sequence[Word]], str]:
+    """Return a reader of programs that write settings when their first operands are `verbs`."""
+    wanted = [verb.split() for verb in verbs]
+
+    def changed(words: Sequence[Word]) -> str:
+        operands = [word.text for word in words if not word.plain.startswith("-")]
+        return path if any(operands[: len(verb)] == verb for verb in wanted) else ""
+
+    return changed
+
+
+def settings_with_option(path: str, verb: str, options: str) -> Callable[[Sequence[Word]], str]:
+    """Return a reader of programs that one of `options` behind `verb` makes write settings."""
+    wanted = names(options)
+
+    def changed(words: Sequence[Word]) -> str:
+        texts = [word.text for word in words]
+        return path if texts[:1] == [verb] and not wanted.isdisjoint(texts) else ""
+
+    return changed

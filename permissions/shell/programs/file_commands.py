@@ -1,0 +1,288 @@
+"""What is known of commands that copy, move, make and remove files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from permissions.shell.access import HERE, Access, AccessKind, each, names
+from permissions.shell.arguments import (
+    Arguments,
+    split_arguments,
+)
+from permissions.shell.programs.common_arguments import (
+    local_copy,
+    outputs,
+    writes,
+)
+from permissions.shell.programs.program import (
+    Creates,
+    Program,
+    Risk,
+)
+from permissions.shell.syntax import (
+    Word,
+)
+
+
+def remove(words: Sequence[Word]) -> list[Access]:
+    return each(AccessKind.REMOVE, split_arguments(words).operands)
+
+
+def copy(words: Sequence[Word]) -> list[Access]:
+    links = any(_HARD_LINKS.match(word.plain) for word in words)
+    # A second name for a file lets it be changed from here.
+    return _transfer(words, AccessKind.WRITE if links else AccessKind.READ)
+
+
+_HARD_LINKS = re.compile(r"-[A-Za-z]*l|--l")
+"""Options of cp that give files another name in place of copying them."""
+
+
+def move(words: Sequence[Word]) -> list[Access]:
+    return _transfer(words, AccessKind.REMOVE)
+
+
+def _transfer(words: Sequence[Word], source: AccessKind) -> list[Access]:
+    found = split_arguments(words, valued="tSmog", valued_long=_TRANSFER_VALUED_LONG)
+    targets = found.values("-t", "--target-directory")
+    keeps_path = found.has("--parents")
+    if targets:
+        folders = [Word(one.raw, f"{one.text}/", one.splits) for one in targets]
+        return [
+            *each(source, found.operands),
+            *each(AccessKind.WRITE, targets),
+            *(one for folder in folders for one in _into(found.operands, folder, keeps_path)),
+        ]
+    if len(found.operands) < 2:
+        return each(AccessKind.WRITE, found.operands)
+    destinations = _destinations(found, words)
+    return [
+        *each(source, found.operands[:-1]),
+        *each(AccessKind.WRITE, destinations),
+        # Into a folder, the copy keeps the name of its source.
+        *_into(found.operands[:-1], found.operands[-1], keeps_path),
+    ]
+
+
+_TRANSFER_VALUED_LONG = names(
+    "--target-directory --suffix --mode --owner --group --strip-program --sparse --no-preserve"
+)
+
+
+def _destinations(found: Arguments, words: Sequence[Word]) -> Sequence[Word]:
+    """Return the last operand, and the one before it where the last may turn out to be none."""
+    operands = found.operands
+    shortened = {
+        word.plain
+        for word in words
+        if word.plain.startswith("--") and word.plain not in _TRANSFER_VALUED_LONG
+    }
+    # What follows `--suf` is its value, and the target stands before it.
+    is_value = any(one.value is not None and one.name in shortened for one in found.options)
+    is_open = len(operands) > 2 and operands[-1].splits
+    return operands[-2:] if is_value or is_open else operands[-1:]
+
+
+def _into(sources: Sequence[Word], folder: Word, keeps_path: bool = False) -> list[Access]:
+    is_folder = folder.text.endswith(("/", ".")) or keeps_path
+    if not is_folder and not folder.is_literal:
+        return []
+    found: list[Access] = []
+    for source in sources:
+        name = source.text.strip("/") if keeps_path else source.text.rstrip("/").rpartition("/")[2]
+        if name and name not in (".", "..") and (is_folder or not source.is_unknown):
+            joined = f"{folder.text.rstrip('/')}/{name}"
+            kind = AccessKind.WRITE if is_folder else AccessKind.INTO
+            found.append(Access(kind, Word(source.raw, joined, source.splits)))
+    return found
+
+
+def install(words: Sequence[Word]) -> list[Access]:
+    found = split_arguments(words, valued="mogtS", valued_long=names("--mode --owner --group"))
+    if found.has("-d", "--directory"):
+        return each(AccessKind.WRITE, found.operands)
+    return copy(words)
+
+
+def link(words: Sequence[Word]) -> list[Access]:
+    found = split_arguments(words, valued="tS", valued_long=names("--target-directory --suffix"))
+    is_symbolic = found.has("-s", "--symbolic")
+    targets = found.values("-t", "--target-directory")
+    operands = found.operands
+    sources, places = operands[:-1], _destinations(found, words)
+    if len(operands) < 2:
+        sources, places = operands, (HERE,)
+    if targets:
+        sources, places = operands, targets
+    # A second name for a file lets it be changed from here.
+    kind = AccessKind.READ if is_symbolic else AccessKind.WRITE
+    into = _into(sources, places[-1]) if len(places) == 1 and places[0] is not HERE else []
+    if is_symbolic and len(places) == 1 and not found.has("-r", "--relative"):
+        end = "/" if targets else ""
+        leads = [_seen_from(f"{places[0].text}{end}", source) for source in sources]
+        return [*each(kind, leads), *each(AccessKind.WRITE, places), *into]
+    return [*each(kind, sources), *each(AccessKind.WRITE, places), *into]
+
+
+def _seen_from(link: str, source: Word) -> Word:
+    """Return what a symbolic link leads to: its text is read from the folder that it is in."""
+    folder, slash, _ = link.rpartition("/")
+    if not slash or not source.is_literal or source.text.startswith("/") or not link.isascii():
+        return source
+    return Word(source.raw, f"{folder}/{source.text}")
+
+
+def disk_dump(words: Sequence[Word]) -> list[Access]:
+    found: list[Access] = []
+    for word in words:
+        key, _, value = word.text.partition("=")
+        piece = Word(word.raw, value, word.splits)
+        if key == "of":
+            found.append(Access(AccessKind.WRITE, piece))
+        elif key == "if":
+            found.append(Access(AccessKind.READ, piece))
+        elif word.is_unknown and not value:
+            found.append(Access(AccessKind.WRITE, word))
+    return found
+
+
+def touch(words: Sequence[Word]) -> list[Access]:
+    found = split_arguments(words, valued="dtr", valued_long=names("--reference --date --time"))
+    return [
+        *each(AccessKind.READ, found.values("-r", "--reference")),
+        *each(AccessKind.WRITE, found.operands),
+    ]
+
+
+def make_temporary(words: Sequence[Word]) -> list[Access]:
+    found = split_arguments(words, valued="p", valued_long=names("--suffix"))
+    folders = found.values("-p", "--tmpdir")
+    if folders or found.has("-t", "--tmpdir"):
+        return each(AccessKind.WRITE, folders)
+    return each(AccessKind.WRITE, found.operands)
+
+
+_RSYNC_VALUED_LONG = names(
+    "--rsh --rsync-path --exclude --include --filter --files-from --exclude-from --include-from "
+    "--temp-dir --backup-dir --suffix --log-file --log-file-format --partial-dir --compare-dest "
+    "--copy-dest --link-dest --password-file --port --bwlimit --timeout --contimeout --max-size "
+    "--min-size --chmod --chown --usermap --groupmap --out-format --info --debug --block-size "
+    "--modify-window --compress-level --skip-compress --max-delete --address --sockopts --iconv "
+    "--remote-option --checksum-choice --compress-choice --write-batch --read-batch --max-alloc "
+    "--only-write-batch --protocol --stop-after --stop-at --copy-as --early-input --outbuf"
+)
+
+
+def synchronise(words: Sequence[Word]) -> list[Access]:
+    """Return the local files of rsync, most of whose letters are switches."""
+    return local_copy(split_arguments(words, valued="efTBM@", valued_long=_RSYNC_VALUED_LONG))
+
+
+def split_file(words: Sequence[Word]) -> list[Access]:
+    """Return what split reads and where it writes."""
+    found = split_arguments(words, valued="abClnt", valued_long=_SPLIT_VALUED_LONG)
+    operands = found.operands
+    return [
+        *each(AccessKind.READ, operands[:1]),
+        *each(AccessKind.WRITE, operands[1:2] or (HERE,)),
+    ]
+
+
+_SPLIT_VALUED_LONG = names(
+    "--bytes --lines --line-bytes --number --suffix-length --filter --additional-suffix --separator"
+)
+
+
+def patch(words: Sequence[Word]) -> list[Access]:
+    """Return what patch reads and changes."""
+    found = split_arguments(
+        words, valued="BdDFgiopVxYzr", valued_long=names("--input --output --directory")
+    )
+    if found.has("--dry-run"):
+        return [
+            *each(AccessKind.READ, [*found.values("-i", "--input"), *found.operands[:2]]),
+            *each(AccessKind.WRITE, found.values("-o", "--output")),
+        ]
+    places = (*found.values("-d", "--directory", "-o", "--output"), *found.operands[:1])
+    return [
+        *each(AccessKind.READ, (*found.values("-i", "--input"), *found.operands[1:2])),
+        # The patch itself names the files; all of them may be below here.
+        *each(AccessKind.WRITE, places or (HERE,)),
+    ]
+
+
+_KEEPS_LINKS = re.compile(r"-[A-Za-z]*[adPRr]|--(?:archive|no-d|preserve|recursive)")
+"""Options of cp that copy links as they are."""
+
+
+_LINKS = re.compile(r"-[A-Za-z]*s|--sy")
+"""Options of cp that make links in place of copies."""
+
+
+_SYNCS_LINKS = re.compile(r"-[A-Za-z]*[al]|--(?:archive|links)")
+
+
+def creates_link(words: Sequence[str]) -> Creates:
+    """Return what ln makes."""
+    del words
+    return Creates.LINK
+
+
+def creates_copy(words: Sequence[str]) -> Creates | None:
+    """Return what cp makes beside plain files."""
+    if any(_LINKS.match(word) for word in words):
+        return Creates.LINK
+    return Creates.COPY if any(_KEEPS_LINKS.match(word) for word in words) else None
+
+
+def creates_move(words: Sequence[str]) -> Creates:
+    """Return what mv makes."""
+    del words
+    return Creates.COPY
+
+
+def creates_sync(words: Sequence[str]) -> Creates | None:
+    """Return what rsync makes beside plain files."""
+    return Creates.COPY if any(_SYNCS_LINKS.match(word) for word in words) else None
+
+
+def creates_unpack(words: Sequence[str]) -> Creates:
+    """Return what patch makes."""
+    del words
+    return Creates.UNPACK
+
+
+PROGRAMS = (
+    Program("cp", accesses=copy, edits=True, creates=creates_copy),
+    Program("mv", accesses=move, edits=True, creates=creates_move),
+    Program("ln link", accesses=link, creates=creates_link),
+    Program("install", accesses=install, risk=Risk(long="--strip-program", valued="mogtS")),
+    Program("rm rmdir", accesses=remove, edits=True),
+    Program("unlink", accesses=remove),
+    Program("mkdir", accesses=writes("mZ"), edits=True),
+    Program("touch", accesses=touch, edits=True),
+    Program("dd", accesses=disk_dump),
+    Program("tee sponge", accesses=writes()),
+    Program("truncate", accesses=writes("s")),
+    Program("mkfifo", accesses=writes("mZ")),
+    Program("chmod", accesses=writes("", 1, modes=r"-[cfvR]*[rwxXstugo].*")),
+    Program("chown chgrp rename", accesses=writes("", 1)),
+    Program("chattr", accesses=writes("vp", 1, modes=r"-[RVf]*[aAcCdDeFijmPsStTu].*")),
+    Program("setfacl", accesses=writes("mxMX")),
+    Program("setfattr", accesses=writes("nvx")),
+    Program("shred", accesses=writes("ns")),
+    Program("mknod", accesses=writes("m")),
+    Program("mktemp", accesses=make_temporary),
+    Program("split", accesses=split_file, risk=Risk(long="--filter", valued="abClnt",
+        valued_long="--additional-suffix"), command_options="--filter"),
+    Program("csplit", accesses=outputs("-f --prefix"), reads_operands=True),
+    Program("patch", accesses=patch, output_files="-r --reject-file", creates=creates_unpack),
+    Program("ar", output_directories="--output", output_operands={"": 1}),
+    Program("rsync", accesses=synchronise, output_files="--log-file --only-write-batch "
+        "--write-batch", output_directories="-T --backup-dir --partial-dir --temp-dir",
+        read_options="--early-input --exclude-from --files-from --include-from --password-file",
+        risk=Risk("eTM", "--backup-dir --daemon --log-file --only-write-batch --partial-dir "
+        "--remote-option --rsh --rsync-path --temp-dir --write-batch", valued="fB"),
+        creates=creates_sync, command_options="-e --rsh --rsync-path", network="*", logs_in=True),
+)  # fmt: skip

@@ -1,0 +1,72 @@
+"""What is known of interpreters of programming languages, and of debuggers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from permissions.shell.access import Access, AccessKind, each
+from permissions.shell.arguments import (
+    split_arguments,
+)
+from permissions.shell.programs.common_arguments import (
+    after_option,
+    interpreter,
+)
+from permissions.shell.programs.program import (
+    Code,
+    Program,
+    Rewrites,
+    Risk,
+)
+from permissions.shell.syntax import (
+    Word,
+)
+
+
+def in_place_interpreter(words: Sequence[Word]) -> list[Access]:
+    """Read `perl -pi -e …` and `ruby -i -pe …`; the script itself is not looked into."""
+    found = split_arguments(words, valued="eEIMmFCDxKr")
+    if not found.has("-i") or not found.has("-e", "-E"):
+        return interpreter(words)
+    return each(AccessKind.WRITE, found.operands)
+
+
+PROGRAMS = (
+    Program("python python3 php lua", accesses=interpreter, code=Code.LANGUAGE, tells_version=True,
+        exact_only=True),
+    Program("python2", accesses=interpreter, code=Code.LANGUAGE, exact_only=True),
+    Program("python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy pypy3 nodejs "
+        "ts-node luajit julia groovy", code=Code.LANGUAGE),
+    Program("ipython tsx osascript", code=Code.LANGUAGE, exact_only=True),
+    Program("node", accesses=interpreter, output_files="--redirect-warnings "
+        "--test-reporter-destination --tls-keylog", output_directories="--cpu-prof-dir "
+        "--diagnostic-dir --report-dir --report-directory", read_options="--env-file",
+        code=Code.LANGUAGE, tells_version=True, exact_only=True),
+    Program("deno", accesses=interpreter, output_directories="--root", read_options="--env-file",
+        code=Code.LANGUAGE, builds=True, exact_only=True),
+    Program("ruby", accesses=in_place_interpreter, code=Code.LANGUAGE, risk=Risk("i",
+        valued="eIrCFEKTWx"), tells_version=True, reads_when="np", exact_only=True),
+    Program("perl", accesses=in_place_interpreter, code=Code.LANGUAGE, risk=Risk("i",
+        valued="eEIMmFlCDx"), tells_version=True, reads_when="np", exact_only=True),
+    Program("pwsh", exact_only=True),
+    Program("Rscript", accesses=interpreter, code=Code.LANGUAGE),
+    Program("expect", code=Code.OTHER,
+        code_starts=r"\b(?:spawn|exec|system)[ \t]+(?:--[ \t]+)?([^;\n\]]+)", risk=Risk("c",
+        valued="f"), exact_only=True),
+    Program("tclsh", code=Code.OTHER,
+        code_starts=r"\b(?:spawn|exec|system)[ \t]+(?:--[ \t]+)?([^;\n\]]+)"),
+    Program("gdb", code=Code.OTHER,
+        code_starts=r"(?:^|\n)[ \t]*(?:!|(?:platform )?shell\b)[ \t]*([^\n]+)",
+        risk=Risk(long="--command --eval-command --ex -ex --iex -iex --init-command "
+        "--init-eval-command -ix -x", single_dash=True), commands=after_option("--args -c "
+        "--command")),
+    Program("lldb", code=Code.OTHER,
+        code_starts=r"(?:^|\n)[ \t]*(?:!|(?:platform )?shell\b)[ \t]*([^\n]+)", risk=Risk("osSOQ",
+        "--one-line --one-line-before-file --source", valued="pnafc")),
+    Program("java", risk=Risk(long="-XX:OnError -XX:OnOutOfMemoryError", single_dash=True,
+        takes_unknown=True), tells_version=True),
+    Program("cProfile profile", output_files="-o --outfile"),
+    Program("compileall", rewrites=Rewrites()),
+    Program("trace", output_files="--file", output_directories="--coverdir"),
+    Program("coverage", output_files="--data-file -o", output_directories="-d --directory"),
+)  # fmt: skip

@@ -1,0 +1,212 @@
+"""The record of what the engine knows of one program, and the small records in it.
+
+Lists of options and subcommands are texts with blanks in between; `access.names` reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
+
+from msgspec import Struct
+
+from permissions.shell.access import Access
+from permissions.shell.arguments import Arguments
+from permissions.shell.flow.nested_scripts import Texts
+from permissions.shell.syntax import Word
+
+Accesses = Callable[[Sequence[Word]], list[Access]]
+RiskCheck = Callable[[str, Sequence[Word]], str]
+Commands = tuple[list[tuple[Word, ...]], Texts]
+"""Commands among the arguments of a program, and texts that it hands to a shell."""
+
+
+class Risk(Struct, frozen=True):
+    """Options that run programs or write files: outside every wildcard rule."""
+
+    short: str = ""
+    """Letters of risky short options."""
+    long: str = ""
+    """Risky long options; an abbreviation of one counts too."""
+    valued: str = ""
+    """Letters of other short options that take a value."""
+    valued_long: str = ""
+    single_dash: bool = False
+    takes_unknown: bool = False
+    """Runs the project's own code anyway, so that a word that is not known is let pass."""
+    to_output: str = ""
+    """Of the risky ones, those that are harmless with standard output as their value."""
+
+
+class ReadOnly(Struct, frozen=True):
+    """Options with which a program only reads; one that is not listed makes the answer no."""
+
+    letters: str = ""
+    valued: str = ""
+    """Letters that take a value."""
+    long: str = ""
+    check: Callable[[Sequence[Word], Arguments], bool] | None = None
+    """What else has to be true of the words."""
+
+
+class Rewrites(Struct, frozen=True):
+    """A program that rewrites the files it is given."""
+
+    needs: str = ""
+    """Options without one of which it only prints."""
+    stops: str = ""
+    """Options with which it only looks."""
+
+
+class Wrapper(Struct, frozen=True):
+    """How a program takes the command that it runs."""
+
+    valued: str = ""
+    """Letters of its own options that take a value."""
+    valued_long: str = ""
+    operands: int = 0
+    """Operands of its own before the command."""
+    is_open_to_allow: bool = False
+    assignments: bool = False
+    """Takes `NAME=value` before the command."""
+    moving: str = ""
+    """Options whose value is the directory it runs in."""
+    losing: str = ""
+    """Options after which the directory is not known: another root, a login."""
+    loses_directory: bool = False
+    supplies: bool = False
+    """Appends operands from its input."""
+
+
+class Runner(Struct, frozen=True):
+    """Subcommands behind which a command stands: `uv run`, `docker exec`."""
+
+    subcommands: str
+    valued: str = "pc"
+    """Letters of options between them that take a value."""
+    skip: int = 0
+    """Operands that say where the command runs, before it."""
+    is_elsewhere: bool = False
+    """It runs in a container: its paths are not paths here."""
+
+
+class Code(Enum):
+    """What kind of code a program takes among its arguments."""
+
+    LANGUAGE = "language"
+    DATABASE = "database"
+    EDITOR = "editor"
+    AWK = "awk"
+    """From its arguments only, never from its input."""
+    OTHER = "other"
+
+    __hash__ = object.__hash__
+
+
+class Creates(Enum):
+    """What a command may put at the places that it writes."""
+
+    LINK = "link"
+    """A link, for sure."""
+    COPY = "copy"
+    """What its sources hold, links as links."""
+    UNPACK = "unpack"
+    """Anything, below a directory that stays one."""
+    TREE = "tree"
+    """Anything, anywhere in the work tree."""
+
+    __hash__ = object.__hash__
+
+
+class Program(Struct, frozen=True):
+    """What the engine knows of one program, or of several that are alike."""
+
+    names: str
+
+    # Files. What an option names counts although it is not known before, unless said otherwise.
+    accesses: Accesses | None = None
+    """Files and directories that its arguments say it reads, writes or removes."""
+    output_files: str = ""
+    """Options whose value is written; only values that are written out count."""
+    output_directories: str = ""
+    """Options that name a directory in which it writes files of its own choice; as above."""
+    output_operands: Mapping[str, int] = {}
+    """By subcommand ("" without one): which operand behind it is written; as above."""
+    rewrites: Rewrites | None = None
+    more_outputs: Callable[[Sequence[Word]], Sequence[Word]] | None = None
+    """Other words that name what is written; as above."""
+    read_options: str = ""
+    """Options whose value is a file that is read: for rules about paths, not for the scope."""
+    reads_operands: bool = False
+    """Reads every operand: for rules about paths."""
+    reads_after: Mapping[str, int] = {}
+    """By subcommand: how many operands behind it are skipped before those that are read or sent."""
+    reads_at_files: bool = False
+    """Reads `@file` and `name=@file`, as curl and its like send files."""
+    reads_when: str = ""
+    """Letters of options that make it read its operands: `perl -n`."""
+    changes_settings: Callable[[Sequence[Word]], str] | None = None
+    """Settings file of the user or the machine that it changes without naming it; "" for none."""
+    creates: Callable[[Sequence[str]], Creates | None] | None = None
+    """Links and directories that it may put where it writes."""
+    follows_links: str = ""
+    """The short option, and long ones, with which it goes through links."""
+    builds: bool = False
+    """Changes files of its own choice in the directory that it runs in."""
+
+    # What a rule or a mode may allow.
+    risk: Risk | None = None
+    risk_check: RiskCheck | None = None
+    """Asked before `risk`: why a wildcard rule does not cover the words; "" when it may."""
+    risky_words: str = ""
+    """Pattern of words that decide what it runs, or where."""
+    runs_anything: bool = False
+    """No wildcard rule covers it."""
+    read_only: ReadOnly | Callable[[Sequence[Word]], bool] | None = None
+    """When it provably only reads; None for a program that is never known to."""
+    tells_version: bool = False
+    """Tells its version without looking at the project."""
+    edits: bool = False
+    """A file command that acceptEdits allows on operands inside the scope."""
+    edit_check: Callable[[Sequence[Word]], bool] | None = None
+    """Asked in place of the risks: do its words change nothing but the files it is given?"""
+    global_valued: str | None = None
+    """Letters of options before a subcommand that take a value; None when they are not known."""
+
+    # What it runs.
+    wrapper: Wrapper | None = None
+    runner: Runner | None = None
+    is_shell: bool = False
+    commands: Callable[[tuple[Word, ...]], Commands] | None = None
+    """The commands that it runs in a way of its own."""
+    command_options: str = ""
+    """Options whose value is a command."""
+    command_words: Callable[[Sequence[Word]], Iterator[str]] | None = None
+    """Commands in other words."""
+    code: Code | None = None
+    """Takes code in which files and commands may be named."""
+    code_starts: str = ""
+    """Pattern of what code says to run a command, where it is no call."""
+
+    # What users are told.
+    network: str = ""
+    """Subcommands that open a connection; `*` for whatever it does."""
+    logs_in: bool = False
+    """Takes `user@host`."""
+    is_root: bool = False
+    """Runs its command as another user."""
+    discards: Mapping[str, str] = {}
+    """By subcommand: options with which it throws work away; "" without any."""
+    has_subcommands: bool = False
+    """Its second word says what it does."""
+    exact_subcommands: str = ""
+    """Subcommands that run programs, bring foreign code or throw work away: never a wildcard."""
+    exact_third: str = ""
+    """Third words, part of an offer, that cannot be taken back or run something."""
+    exact_only: bool = False
+    """Runs whatever its arguments say: a wildcard behind it allows everything."""
+    checks_project: bool = False
+    """Checks or tests what is in the project, whatever its arguments."""
+
+
+UNKNOWN_PROGRAM = Program("")

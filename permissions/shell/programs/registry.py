@@ -1,0 +1,74 @@
+"""Finds the record of a program by its name."""
+
+from __future__ import annotations
+
+from permissions.shell.programs import (
+    archives,
+    awk,
+    build_tools,
+    compilers,
+    containers,
+    data_queries,
+    databases,
+    downloads,
+    editors,
+    file_commands,
+    find,
+    forges,
+    git,
+    javascript,
+    languages,
+    package_managers,
+    python_tools,
+    readers,
+    remote,
+    search,
+    sed,
+    shell_builtins,
+    shells,
+    system,
+    tools,
+    wrappers,
+)
+from permissions.shell.programs.program import UNKNOWN_PROGRAM, Program
+
+RECORDS: tuple[Program, ...] = (
+    *archives.PROGRAMS,
+    *awk.PROGRAMS,
+    *build_tools.PROGRAMS,
+    *compilers.PROGRAMS,
+    *containers.PROGRAMS,
+    *data_queries.PROGRAMS,
+    *databases.PROGRAMS,
+    *downloads.PROGRAMS,
+    *editors.PROGRAMS,
+    *file_commands.PROGRAMS,
+    *find.PROGRAMS,
+    *forges.PROGRAMS,
+    *git.PROGRAMS,
+    *javascript.PROGRAMS,
+    *languages.PROGRAMS,
+    *package_managers.PROGRAMS,
+    *python_tools.PROGRAMS,
+    *readers.PROGRAMS,
+    *remote.PROGRAMS,
+    *search.PROGRAMS,
+    *sed.PROGRAMS,
+    *shell_builtins.PROGRAMS,
+    *shells.PROGRAMS,
+    *system.PROGRAMS,
+    *tools.PROGRAMS,
+    *wrappers.PROGRAMS,
+)
+
+PROGRAMS = {name: one for one in RECORDS for name in one.names.split()}
+"""Every program that is known, by its name."""
+LOOKED_THROUGH = frozenset(
+    name for name, one in PROGRAMS.items() if one.wrapper and one.wrapper.is_open_to_allow
+)
+"""Wrappers behind which an allow rule for the program inside matches; `xargs` is one when bare."""
+
+
+def program_named(name: str) -> Program:
+    """Return the record of a program; an empty one when nothing is known of it."""
+    return PROGRAMS.get(name, UNKNOWN_PROGRAM)

@@ -1,0 +1,121 @@
+"""What is known of `sed`, whose scripts may write and run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from permissions.shell.access import Access, AccessKind, each, names
+from permissions.shell.arguments import (
+    Arguments,
+    split_arguments,
+)
+from permissions.shell.programs.program import (
+    Program,
+    ReadOnly,
+)
+from permissions.shell.programs.sed_script import (
+    sed_script_reads,
+    sed_script_risk,
+    sed_script_writes,
+)
+from permissions.shell.syntax import (
+    Word,
+)
+
+
+def sed(words: Sequence[Word]) -> list[Access]:
+    """Return what sed reads or changes."""
+    found = sed_arguments(words)
+    has_script = found.has("-e", "--expression", "-f", "--file")
+    operands = found.operands if has_script else found.operands[1:]
+    in_place = found.has("-i", "--in-place")
+    kept = [
+        Word(word.raw, path)
+        for word in words
+        if (suffix := _BACKUP.match(word.plain))
+        for path in _backups(suffix[1], operands)
+    ]
+    scripts = found.values("-e", "--expression") or (() if has_script else found.operands[:1])
+    written = [Word(one.raw, path) for one in scripts for path in sed_script_writes(one.plain)]
+    read = [Word(one.raw, path) for one in scripts for path in sed_script_reads(one.plain)]
+    return [
+        *each(AccessKind.READ, [*found.values("-f", "--file"), *read]),
+        *each(AccessKind.WRITE, [*written, *kept]),
+        *each(AccessKind.WRITE if in_place else AccessKind.READ, operands),
+    ]
+
+
+_BACKUP = re.compile(r"(?:-[nErsuz]*i|--in-place=)(.*[*/].*)", re.DOTALL)
+"""A suffix of `sed -i` that says where the old files go."""
+
+
+def _backups(suffix: str, files: Sequence[Word]) -> Iterator[str]:
+    for file in files:
+        folder, slash, name = file.text.rpartition("/")
+        place = suffix.replace("*", name) if "*" in suffix else f"{name}{suffix}"
+        yield place if "/" in suffix and place.startswith("/") else f"{folder}{slash}{place}"
+        if "*" in suffix and folder:
+            # GNU sed puts the whole path there, seen from where it runs.
+            yield suffix.replace("*", file.text)
+
+
+def sed_arguments(words: Sequence[Word]) -> Arguments:
+    """Split sed's arguments; `-i` has its suffix attached only."""
+    plain: list[Word] = []
+    for word in words:
+        # `-i.bak` and `-n -i` alike: what follows the letter in the same word is the suffix.
+        match = re.match(r"(-[nErsuz]*i)[^-]", word.plain)
+        plain.append(Word(word.raw, match[1], word.splits) if match else word)
+    return split_arguments(
+        plain, valued="efl", valued_long=names("--expression --file --line-length")
+    )
+
+
+_SED_PART = r"(?:\\.|(?!\2)[^\n\\])*+"
+
+
+_SED_RUNS = re.compile(rf"^[0-9,$]*e\s+(.+)$|^s(.){_SED_PART}\2({_SED_PART})\2[a-z0-9]*e[a-z0-9]*$")
+
+
+def sed_risk(program: str, words: Sequence[Word]) -> str:
+    """Return why sed may run something or write its files."""
+    del program
+    found = sed_arguments(words)
+    if found.has("-i", "--in-place") or any(
+        "--in-place".startswith(option.name) and len(option.name) > 3 for option in found.options
+    ):
+        return "sed -i writes its files"
+    if found.has("-f", "--file"):
+        return "sed -f runs a script that is not shown"
+    for script in found.values("-e", "--expression") or found.operands[:1]:
+        if not script.is_literal:
+            return "a sed script that is not known before"
+        if risk := sed_script_risk(script.text):
+            return risk
+    return "a word that is not known could be an option of sed" if found.injectable else ""
+
+
+def only_edits(words: Sequence[Word]) -> bool:
+    """Do its scripts change nothing but the files it is given?"""
+    found = sed_arguments(words)
+    if found.has("-f", "--file") or found.injectable:
+        return False
+    scripts = found.values("-e", "--expression") or found.operands[:1]
+    return all(word.is_literal and not sed_script_risk(word.text) for word in scripts)
+
+
+def run_by_script(words: Sequence[Word]) -> Iterator[str]:
+    """Yield the commands that a script runs."""
+    for word in words:
+        match = _SED_RUNS.match(word.text)
+        if match:
+            yield match[1] or match[3]
+
+
+PROGRAMS = (
+    Program("sed", accesses=sed, risk_check=sed_risk, read_only=ReadOnly("nErsuz", "e",
+        "--expression --quiet --regexp-extended --silent"), edits=True, edit_check=only_edits,
+        command_words=run_by_script, exact_only=True),
+    Program("gsed", accesses=sed, risk_check=sed_risk, command_words=run_by_script),
+)  # fmt: skip

@@ -1,0 +1,148 @@
+"""What is known of the builtins of a shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from permissions.shell.access import Access, AccessKind, names
+from permissions.shell.arguments import (
+    split_arguments,
+)
+from permissions.shell.flow.nested_scripts import (
+    Texts,
+    joined,
+    of_aliases,
+    of_callbacks,
+    of_file,
+)
+from permissions.shell.parse.assignments import setting_risk
+from permissions.shell.programs.common_arguments import (
+    after_option,
+    reads,
+)
+from permissions.shell.programs.program import (
+    Commands,
+    Program,
+    ReadOnly,
+    Risk,
+    Wrapper,
+)
+from permissions.shell.syntax import (
+    Word,
+)
+
+
+def change_directory(words: Sequence[Word]) -> list[Access]:
+    operands = split_arguments(words).operands
+    if not operands or operands[0].text == "-":
+        return []
+    return [Access(AccessKind.CHANGE_DIR, operands[0])]
+
+
+GIT_PLACES = names("GIT_DIR GIT_WORK_TREE GIT_OBJECT_DIRECTORY GIT_INDEX_FILE")
+"""Variables that move git elsewhere."""
+
+
+def environment(words: Sequence[Word]) -> list[Access]:
+    """Read variables that say where git works."""
+    found: list[Access] = []
+    for word in words:
+        name, equals, _ = word.plain.partition("=")
+        if equals and name in GIT_PLACES:
+            found.append(Access(AccessKind.PLACE, Word(word.raw, word.text[len(name) + 1 :])))
+    return found
+
+
+_SETS_VARIABLE = re.compile(r"-v|%[-+ #0-9.*]*n")
+"""`printf -v x` and `printf %n x`."""
+
+
+def always(words: Sequence[Word]) -> bool:
+    """It only reads, whatever its words."""
+    del words
+    return True
+
+
+def prints(words: Sequence[Word]) -> bool:
+    """Does printf set no variable?"""
+    first = words[:1]
+    return not first or (first[0].is_literal and not _SETS_VARIABLE.search(first[0].plain))
+
+
+def test_reads(words: Sequence[Word]) -> bool:
+    """Is no subscript evaluated that is not known before?"""
+    return not any("[" in word.plain and word.is_unknown for word in words)
+
+
+def looks_up(words: Sequence[Word]) -> bool:
+    """Does `command` only look a program up?"""
+    return bool(words) and words[0].plain in ("-v", "-V")
+
+
+def evaluated(words: tuple[Word, ...]) -> Commands:
+    """Return the text that eval runs."""
+    return [], joined(_behind_dashes(words), "eval")
+
+
+def trapped(words: tuple[Word, ...]) -> Commands:
+    """Return the text that a trap runs."""
+    given = _behind_dashes(words)
+    return [], joined(given[:1], "trap") if len(given) > 1 else Texts()
+
+
+def aliased(words: tuple[Word, ...]) -> Commands:
+    """Return the texts that aliases stand for."""
+    return [], of_aliases(words)
+
+
+def sourced(program: str, words: tuple[Word, ...]) -> Commands:
+    """Return the text of a file that is sourced, where it is known."""
+    given = _behind_dashes(words)
+    return [], of_file(program, given[0]) if given else Texts()
+
+
+def queued(program: str, words: tuple[Word, ...]) -> Commands:
+    """Return that `at` reads commands from its input."""
+    is_started = not any(word.text.startswith("-") for word in words)
+    return [], Texts(reader=program) if is_started else Texts()
+
+
+def called_back(words: tuple[Word, ...]) -> Commands:
+    """Return the texts that completion and mapfile run."""
+    return [], of_callbacks(words)
+
+
+def _behind_dashes(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    return words[1:] if words and words[0].text == "--" else words
+
+
+PROGRAMS = (
+    Program("cd", accesses=change_directory, read_only=ReadOnly("LP")),
+    Program("pushd", accesses=change_directory),
+    Program("echo : true false", read_only=always),
+    Program("printf", risk_check=setting_risk, read_only=prints),
+    Program("type", read_only=ReadOnly("afptP")),
+    Program("test [ [[", read_only=test_reads),
+    Program("command", read_only=looks_up, wrapper=Wrapper(is_open_to_allow=True)),
+    Program("builtin noglob", wrapper=Wrapper(is_open_to_allow=True)),
+    Program("export declare typeset", accesses=environment, risk_check=setting_risk),
+    Program("local readonly read getopts", risk_check=setting_risk),
+    Program("mapfile readarray", risk=Risk("C", valued="dnOsuc"), risk_check=setting_risk,
+        commands=called_back),
+    Program("compgen complete", risk=Risk("CFW", valued="oAGXPS"), commands=called_back),
+    Program("hash", risk=Risk("p"), commands=after_option("-p")),
+    Program("eval", commands=evaluated, exact_only=True),
+    Program("trap", commands=trapped),
+    Program("alias", commands=aliased),
+    Program("source", accesses=reads(), commands=partial(sourced, "source")),
+    Program(".", accesses=reads(), commands=partial(sourced, ".")),
+    Program("exec", wrapper=Wrapper("a"), exact_only=True),
+    Program("coproc", wrapper=Wrapper(assignments=True)),
+    Program("time", output_files="-o --output", wrapper=Wrapper("fo", "--format --output",
+        is_open_to_allow=True, assignments=True), exact_only=True),
+    Program("nocorrect", wrapper=Wrapper()),
+    Program("at", commands=partial(queued, "at")),
+    Program("batch", commands=partial(queued, "batch")),
+)  # fmt: skip
