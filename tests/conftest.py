@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "default",
-    max_examples=60,
+    max_examples=30,
     deadline=None,  # shared machines pause; a slow example is not a wrong one
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
