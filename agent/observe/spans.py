@@ -1,4 +1,4 @@
-"""Timed operations in a tree, found through the running task's context rather than passed along.
+"""Timed operations in a tree.
 
     interaction            one prompt, to its end
     ├── llm_request        one attempt at a model response
@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final, Literal
 
@@ -109,9 +107,6 @@ class Span:
         self._tracer._finish(self, self.content, self.age_s)
 
 
-_current: ContextVar[Span | None] = ContextVar("current_span", default=None)
-
-
 class Tracer:
     """Starts spans and hands finished ones to exporters."""
 
@@ -150,36 +145,10 @@ class Tracer:
         return sum(reference() is not None for reference in self._open.values())
 
     def start(self, kind: SpanKind, name: str = "", *, parent: Span | None = None) -> Span:
-        """Start a span below `parent`, or below the context's current span; the caller ends it."""
-        above = parent if parent is not None else _current.get()
-        if above is not None and above.status is not None:
-            above = None
-        span = Span(self, kind, name or kind, above, self._rng.getrandbits(53))
+        """Start a span below `parent`, which is still open; the caller ends it."""
+        span = Span(self, kind, name or kind, parent, self._rng.getrandbits(53))
         self._open[span.id] = weakref.ref(span)
         return span
-
-    @contextmanager
-    def span(self, kind: SpanKind, name: str = "") -> Iterator[Span]:
-        """Run the body inside a span, which is the parent of whatever starts in there.
-
-        An exception ends it as `error`, a cancellation as `interrupted`.
-        """
-        span = self.start(kind, name)
-        outer = _current.get()
-        _current.set(span)
-        try:
-            yield span
-        except Exception:
-            span.end("error")
-            raise
-        except BaseException:
-            span.end("interrupted")
-            raise
-        finally:
-            # Not by token: a generator may be closed in another context than it was started in.
-            if _current.get() is span:
-                _current.set(outer)
-            span.end()
 
     def sweep(self) -> int:
         """End spans that are open for too long, forget those that are gone; return how many ended.

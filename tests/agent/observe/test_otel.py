@@ -45,12 +45,15 @@ def test_a_tree_is_exported_from_its_root_with_its_own_times() -> None:
     recorder, now = Recorder(), [1.0]
     tracer = Tracer(clock=lambda: now[0], wall_clock=lambda: now[0])
     tracer.export_to(OtelExporter(recorder))
-    with tracer.span("interaction", "prompt"):
-        with tracer.span("tool", "Bash"):
-            now[0] = 2.0
-            with tracer.span("hook", "PreToolUse"):
-                now[0] = 3.0
-        assert recorder.spans == []
+    root = tracer.start("interaction", "prompt")
+    tool = tracer.start("tool", "Bash", parent=root)
+    now[0] = 2.0
+    hook = tracer.start("hook", "PreToolUse", parent=tool)
+    now[0] = 3.0
+    hook.end()
+    tool.end()
+    assert recorder.spans == []
+    root.end()
     second = 1_000_000_000
     assert [(s.name, s.parent, s.start, s.ended) for s in recorder.spans] == [
         ("prompt", 0, second, 3 * second),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 
 import pytest
@@ -24,34 +23,22 @@ def traced(*, keeps_content: bool = False) -> tuple[Tracer, Clock, list[Finished
     return tracer, clock, seen
 
 
-def test_spans_nest_by_context() -> None:
+def test_spans_hang_below_their_parents() -> None:
     tracer, clock, seen = traced()
-    with tracer.span("interaction"), tracer.span("tool", "Bash") as tool:
-        clock.now = 2.0
-        with tracer.span("blocked_on_user"):
-            clock.now = 5.0
-        tool.set(exit_status=0)
-    blocked, bash, root = seen
-    assert (blocked.parent_id, bash.parent_id, root.parent_id) == (bash.id, root.id, None)
-    assert {span.trace_id for span in seen} == {root.id}
+    root = tracer.start("interaction")
+    tool = tracer.start("tool", "Bash", parent=root)
+    clock.now = 2.0
+    waiting = tracer.start("blocked_on_user", parent=tool)
+    clock.now = 5.0
+    waiting.end()
+    tool.set(exit_status=0)
+    tool.end()
+    root.end()
+    blocked, bash, top = seen
+    assert (blocked.parent_id, bash.parent_id, top.parent_id) == (bash.id, top.id, None)
+    assert {span.trace_id for span in seen} == {top.id}
     assert (blocked.duration_s, bash.duration_s) == (3.0, 5.0)
     assert (bash.name, bash.attributes) == ("Bash", {"exit_status": 0})
-
-
-async def test_parallel_tasks_keep_their_own_parents() -> None:
-    tracer, _, seen = traced()
-
-    async def tool(name: str) -> None:
-        with tracer.span("tool", name):
-            await asyncio.sleep(0)
-            with tracer.span("hook", name):
-                await asyncio.sleep(0)
-
-    with tracer.span("interaction"):
-        await asyncio.gather(tool("a"), tool("b"))
-    ids = {span.id: span for span in seen}
-    hooks = [span for span in seen if span.kind == "hook"]
-    assert all(ids[hook.parent_id or 0].name == hook.name for hook in hooks)
 
 
 def test_a_span_is_ended_by_hand_and_once() -> None:
@@ -63,15 +50,6 @@ def test_a_span_is_ended_by_hand_and_once() -> None:
     first.end("error")
     assert [(span.name, span.status) for span in seen] == [("a", "ok"), ("b", "error")]
     assert seen[0].attributes == {"output_tokens": 5}
-
-
-async def test_failures_and_cancellations_are_told_apart() -> None:
-    tracer, _, seen = traced()
-    with pytest.raises(ValueError, match="x"), tracer.span("tool"):
-        raise ValueError("x")
-    with pytest.raises(asyncio.CancelledError), tracer.span("tool"):
-        raise asyncio.CancelledError
-    assert [span.status for span in seen] == ["error", "interrupted"]
 
 
 def test_forgotten_spans_are_abandoned_after_their_time() -> None:
@@ -91,6 +69,7 @@ def test_forgotten_spans_are_abandoned_after_their_time() -> None:
 @pytest.mark.parametrize("keeps_content", [False, True])
 def test_content_is_kept_only_on_request(keeps_content: bool) -> None:
     tracer, _, seen = traced(keeps_content=keeps_content)
-    with tracer.span("interaction") as span:
-        span.set_content(prompt="my secret plan")
+    span = tracer.start("interaction")
+    span.set_content(prompt="my secret plan")
+    span.end()
     assert seen[0].content == ({"prompt": "my secret plan"} if keeps_content else {})
