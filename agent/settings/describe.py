@@ -172,6 +172,15 @@ def json_schema() -> dict[str, Any]:
     }
 
 
+_TYPES: Final = {
+    "object": "object",
+    "boolean": "true or false",
+    "integer": "whole number",
+    "number": "number",
+    "string": "text",
+}
+
+
 def _form(part: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """Return a schema's part as a few words."""
     choices = [choice for choice in part.get("anyOf", ()) if choice.get("type") != "null"]
@@ -184,21 +193,9 @@ def _form(part: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
         return ", ".join(f"`{value}`" for value in part["enum"])
     if "const" in part:
         return f"`{part['const']}`"
-    match part.get("type"):
-        case "array":
-            return "list of " + _plural(_form(part.get("items", {}), schema))
-        case "object":
-            return "object"
-        case "boolean":
-            return "true or false"
-        case "integer":
-            return "whole number"
-        case "number":
-            return "number"
-        case "string":
-            return "text"
-        case _:
-            return "any value"
+    if part.get("type") == "array":
+        return "list of " + _plural(_form(part.get("items", {}), schema))
+    return _TYPES.get(str(part.get("type")), "any value")
 
 
 def _plural(form: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal
 
@@ -105,11 +106,7 @@ def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFi
     for where, message in problems:
         key = ".".join(str(step) for step in where)
         warnings.append(SettingsWarning(message, path, root.line_of(*where), key))
-    for where, near in unknown_keys(root.value):
-        hint = f'unknown key; did you mean "{near}"?' if near else "unknown key, kept but not used"
-        level: Literal["warning", "info"] = "warning" if near else "info"
-        key = ".".join(where)
-        warnings.append(SettingsWarning(hint, path, root.line_of(*where), key, level))
+    warnings.extend(_unknown_key_warnings(root, root.value, path))
     warnings.sort(key=lambda warning: (warning.level != "error", warning.line or 0))
     return LoadedFile(source, path, model, root, tuple(warnings), parsed.error is not None)
 
@@ -145,3 +142,12 @@ def _restricting_part(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
     widening = {"allow", "additionalDirectories", "defaultMode"}
     kept = {key: part for key, part in permissions.items() if key not in widening}
     return {**value, "permissions": kept}
+
+
+def _unknown_key_warnings(
+    root: Node, value: Mapping[str, JsonValue], path: Path | None
+) -> Iterator[SettingsWarning]:
+    for where, near in unknown_keys(value):
+        hint = f'unknown key; did you mean "{near}"?' if near else "unknown key, kept but not used"
+        level: Literal["warning", "info"] = "warning" if near else "info"
+        yield SettingsWarning(hint, path, root.line_of(*where), ".".join(where), level)

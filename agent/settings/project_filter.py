@@ -19,6 +19,7 @@ from agent.settings.project_items import (
 from agent.settings.schema import (
     FORBIDDEN_IN_PROJECT,
     FORBIDDEN_PERMISSIONS_IN_PROJECT,
+    SettingsFile,
     is_forbidden_variable,
 )
 from agent.settings.trust import TrustState
@@ -52,21 +53,9 @@ def trusted_part(loaded: LoadedFile, state: TrustState) -> tuple[LoadedFile, lis
         for key in bad:
             refuse(f"permissions.{key}", "permissions", key)
         update["permissions"] = model.permissions.model_copy(update=dict.fromkeys(bad))
-    env: dict[str, str] = {}
-    for name, value in (model.env or {}).items():
-        if is_forbidden_variable(name):
-            refuse(f"env.{name}", "env", name)
-        elif state.in_force(variable_item(name, value, file=None, line=None)):
-            env[name] = value
-    update["env"] = env or None
-    update["hooks"] = _trusted_hooks(model.hooks or {}, state) or None
-    if model.statusLine is not None:
-        found = status_line_item(model.statusLine.command, file=None, line=None)
-        update["statusLine"] = model.statusLine if state.in_force(found) else None
-    for key in WAITING_SETTINGS:
-        value = getattr(model, key)
-        if value is not None and not state.in_force(setting_item(key, value, file=None, line=None)):
-            update[key] = None
+    for name in filter(is_forbidden_variable, model.env or {}):
+        refuse(f"env.{name}", "env", name)
+    update |= _only_trusted(model, state)
     return replace(loaded, model=model.model_copy(update=update)), warnings
 
 
@@ -80,3 +69,23 @@ def _trusted_hooks(hooks: Mapping[str, object], state: TrustState) -> dict[str, 
         if accepted:
             kept[event] = accepted
     return kept
+
+
+def _only_trusted(model: SettingsFile, state: TrustState) -> dict[str, Any]:
+    """Return what replaces the values that wait for trust."""
+    env = {
+        name: value
+        for name, value in (model.env or {}).items()
+        if not is_forbidden_variable(name)
+        and state.in_force(variable_item(name, value, file=None, line=None))
+    }
+    hooks = _trusted_hooks(model.hooks or {}, state)
+    update: dict[str, Any] = {"env": env or None, "hooks": hooks or None}
+    if model.statusLine is not None:
+        found = status_line_item(model.statusLine.command, file=None, line=None)
+        update["statusLine"] = model.statusLine if state.in_force(found) else None
+    for key in WAITING_SETTINGS:
+        value = getattr(model, key)
+        if value is not None and not state.in_force(setting_item(key, value, file=None, line=None)):
+            update[key] = None
+    return update

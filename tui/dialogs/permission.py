@@ -118,29 +118,41 @@ class PermissionDialog:
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Choose, move, comment, or show the trace."""
+        if self._press_in_part(key, text, action_id):
+            return
         choices = self._choices
-        if self._revision.is_choosing:
-            if self._revision.press(key, action_id):
-                self._decide(choices.chosen(0))
-            return
-        if self._revision.is_editing:
-            if self._revision.press_editing(key, text, action_id):
-                self._take_revision()
-            return
-        if choices.is_commenting and self._press_in_comment(key, text, action_id):
-            return
         if key.isdigit() and 0 < int(key) <= len(choices.choices):
             choices.select(int(key) - 1)
             self._decide(choices.chosen())
-            return
-        if key == "a" and self._shown_together:
+        elif key == "a" and self._shown_together:
             self._answer_all()
-            return
+        elif action_id is not None and action_id.startswith(("confirm:edit", "confirm:choose")):
+            self._change_call(action_id)
+        elif action_id is None and key in ("left", "right"):
+            self._keep_elsewhere(1 if key == "right" else -1)
+        else:
+            self._act(key, action_id)
+
+    def _press_in_part(self, key: str, text: str, action_id: str | None) -> bool:
+        """Let the part that is open take the key: hunks, the edited call, or the comment."""
+        if self._revision.is_choosing:
+            if self._revision.press(key, action_id):
+                self._decide(self._choices.chosen(0))
+            return True
+        if self._revision.is_editing:
+            if self._revision.press_editing(key, text, action_id):
+                self._take_revision()
+            return True
+        return self._choices.is_commenting and self._press_in_comment(key, text, action_id)
+
+    def _act(self, key: str, action_id: str | None) -> None:
+        choices = self._choices
         match action_id:
-            case "confirm:yes" if key == "y" and is_barred(self._ask):
-                pass
+            case "confirm:yes" if key == "y":
+                if not is_barred(self._ask):
+                    self._decide(choices.chosen(0))
             case "confirm:yes":
-                self._decide(choices.chosen(0) if key == "y" else choices.chosen())
+                self._decide(choices.chosen())
             case "confirm:no":
                 self._decide(Chosen(len(choices.choices) - 1, ""))
             case "confirm:previous":
@@ -149,22 +161,25 @@ class PermissionDialog:
                 choices.move(1)
             case "confirm:nextField":
                 choices.open_comment()
-            case None if key in ("left", "right"):
-                self._keep_elsewhere(1 if key == "right" else -1)
             case "confirm:cycleMode" if self._ask.session_edits and self._ask.offers:
                 self._decide(choices.chosen(1))
             case "permission:toggleDebug" | "confirm:toggleExplanation":
                 self._is_traced = not self._is_traced
-            case "confirm:chooseParts" if self._revision.has_parts:
-                self._revision.begin_choosing()
-            case "confirm:edit" if self._revision.has_editor:
-                self._revision.edit()
-                self._take_revision()
-            case "confirm:edit" | "confirm:editHere":
-                self._revision.begin_editing()
-                self._take_revision()
             case _:
                 self.ignored_keys += 1
+
+    def _change_call(self, action_id: str) -> None:
+        """Choose hunks of the change, or edit the call."""
+        if action_id == "confirm:chooseParts" and self._revision.has_parts:
+            self._revision.begin_choosing()
+        elif action_id == "confirm:edit" and self._revision.has_editor:
+            self._revision.edit()
+            self._take_revision()
+        elif action_id in ("confirm:edit", "confirm:editHere"):
+            self._revision.begin_editing()
+            self._take_revision()
+        else:
+            self.ignored_keys += 1
 
     def paste(self, text: str) -> None:
         """Paste into the comment, or into the call that is being edited."""

@@ -81,13 +81,15 @@ class QuestionDialog:
         if key.isdigit() and 0 < int(key) <= len(choices.choices):
             choices.select(int(key) - 1)
             self._pick(choices.selected)
-            return
-        if text.strip() and text.isprintable() and self._open_own():
+        elif text.strip() and text.isprintable() and self._open_own():
             choices.type(key, text)
-            return
-        if key in ("left", "right"):
+        elif key in ("left", "right"):
             self._turn(1 if key == "right" else -1)
-            return
+        else:
+            self._act(key, action_id)
+
+    def _act(self, key: str, action_id: str | None) -> None:
+        choices = self._choices
         match action_id:
             case "confirm:yes" if key == "enter":
                 self._enter(choices.selected)

@@ -134,25 +134,38 @@ class ListPanel:
         """Take a key; while it searches, letters are what is searched."""
         if action_id == "settings:search" and not self._query:
             self.is_searching = True
-            return
-        if self.is_searching and text and text.isprintable():
+        elif self.is_searching and text and text.isprintable():
             self._search(self._query + text)
-            return
+        elif not (self._press_own(key, action_id) or self._press_move(key, action_id)):
+            self._press_search(key)
+
+    def _press_own(self, key: str, action_id: str | None) -> bool:
+        """Pick with one of the panel's own keys or Enter, or go back."""
         own = action_id if action_id in self.keys else key if key in self.keys else None
-        if own is not None or key == "enter" or action_id in _ACCEPTS:
-            if self.selected is not None:
-                self._answered.give(Picked(self.selected, own or "enter"))
-            elif own is not None and own in self._list_keys and not self._items:
-                self._answered.give(Picked(NOTHING, own))
-        elif key == "escape" or action_id == "select:cancel":
+        if own is None and (key == "escape" or action_id == "select:cancel"):
             self._go_back()
-        elif (step := _ADJUSTS.get(action_id or key)) and self._on_adjust is not None:
+        elif own is None and key != "enter" and action_id not in _ACCEPTS:
+            return False
+        elif self.selected is not None:
+            self._answered.give(Picked(self.selected, own or "enter"))
+        elif own is not None and own in self._list_keys and not self._items:
+            self._answered.give(Picked(NOTHING, own))
+        return True
+
+    def _press_move(self, key: str, action_id: str | None) -> bool:
+        named = action_id or ""
+        if (step := _ADJUSTS.get(action_id or key)) and self._on_adjust is not None:
             self._on_adjust(step)
-        elif step := _PAGES.get(key) or _PAGES.get(action_id or ""):
+        elif step := _PAGES.get(key) or _PAGES.get(named):
             self._turn_page(step)
-        elif step := _MOVES.get(key) or _MOVES.get(action_id or ""):
+        elif step := _MOVES.get(key) or _MOVES.get(named):
             self._move(step)
-        elif key in {"backspace", "ctrl+h"}:
+        else:
+            return False
+        return True
+
+    def _press_search(self, key: str) -> None:
+        if key in {"backspace", "ctrl+h"}:
             self._search(self._query[:-1])
         elif key == "ctrl+u":
             self._search("")
