@@ -145,7 +145,7 @@ def _restricting_part(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _unknown_key_warnings(
-    root: Node, value: Mapping[str, JsonValue], path: Path | None
+    root: JsonNode, value: Mapping[str, JsonValue], path: Path | None
 ) -> Iterator[SettingsWarning]:
     for where, near in unknown_keys(value):
         hint = f'unknown key; did you mean "{near}"?' if near else "unknown key, kept but not used"
