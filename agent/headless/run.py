@@ -203,12 +203,15 @@ class HeadlessOutput:
                 run.api_s += time.monotonic() - run.asked_at
                 run.asked_at = None
             if isinstance(event, Complete):
-                run.usages[event.message_uid] = event.usage
-                if event.agent_id is None:
-                    run.stop_reason = event.stop_reason
-                if self._partial is not None and self._format == "stream-json":
-                    for line in self._partial.complete(event):
-                        self._line(line)
+                self._see_answer(event, run)
+
+    def _see_answer(self, event: Complete, run: _Run) -> None:
+        run.usages[event.message_uid] = event.usage
+        if event.agent_id is None:
+            run.stop_reason = event.stop_reason
+        if self._partial is not None and self._format == "stream-json":
+            for line in self._partial.complete(event):
+                self._line(line)
 
     def _between(self, event: RetryScheduled | ModelFallback | Compacted) -> None:
         if self._format == "stream-json":

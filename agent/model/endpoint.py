@@ -81,11 +81,7 @@ def resolve_model(
             f"ANTHROPIC_BASE_URL is no web address: {given!r}. "
             "It looks like http://localhost:11434 or https://gateway.example.com."
         )
-    api_key = _value(env, "ANTHROPIC_API_KEY")
-    auth_token = _value(env, "ANTHROPIC_AUTH_TOKEN")
-    origin = "ANTHROPIC_API_KEY" if api_key else "ANTHROPIC_AUTH_TOKEN" if auth_token else ""
-    if not origin and helper_key:
-        api_key, origin = helper_key, "apiKeyHelper"
+    api_key, auth_token, origin = _credentials(env, helper_key)
     for name, value in (("ANTHROPIC_API_KEY", api_key), ("ANTHROPIC_AUTH_TOKEN", auth_token)):
         if value and not _may_be_header(value):
             return Unconfigured(f"{name} holds characters that no key has, such as a line break.")
@@ -103,18 +99,35 @@ def resolve_model(
             )
         endpoint = Endpoint(base_url, auth_token=NO_KEY, headers=endpoint.headers)
         origin = "no key needed"
+    is_official = endpoint.is_official
     model = flag_model or _value(env, "ANTHROPIC_MODEL") or settings.model
     small = _value(env, "ANTHROPIC_SMALL_FAST_MODEL") or settings.small_model
-    if endpoint.is_official:
-        model, small = model or DEFAULT_MODEL, small or DEFAULT_SMALL_MODEL
     return ModelSetup(
         endpoint=endpoint,
-        model=expand_alias(model) if model else None,
-        small_model=expand_alias(small) if small else None,
+        model=_expanded(model, DEFAULT_MODEL if is_official else None),
+        small_model=_expanded(small, DEFAULT_SMALL_MODEL if is_official else None),
         fallback_models=tuple(expand_alias(each) for each in settings.fallback_models),
         origin=origin,
         warnings=tuple(warnings),
     )
+
+
+def _credentials(
+    env: Mapping[str, str], helper_key: str | None
+) -> tuple[str | None, str | None, str]:
+    """Return key, token, and the name of where the one in use comes from; empty for none."""
+    api_key = _value(env, "ANTHROPIC_API_KEY")
+    auth_token = _value(env, "ANTHROPIC_AUTH_TOKEN")
+    if api_key:
+        return api_key, auth_token, "ANTHROPIC_API_KEY"
+    if auth_token:
+        return api_key, auth_token, "ANTHROPIC_AUTH_TOKEN"
+    return (helper_key, None, "apiKeyHelper") if helper_key else (None, None, "")
+
+
+def _expanded(name: str | None, default: str | None) -> str | None:
+    chosen = name or default
+    return expand_alias(chosen) if chosen else None
 
 
 def expand_alias(model: str) -> str:

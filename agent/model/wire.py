@@ -46,13 +46,8 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, A
         body["tools"] = list(request.tools)
         if request.tool_choice is not None:
             body["tool_choice"] = request.tool_choice
-    if "thinking" in request.without:
-        pass
-    elif model.adaptive_thinking and request.thinking:
-        # Without summaries the text between tool calls stays hidden, and the screen silent.
-        body["thinking"] = {"type": "adaptive", "display": "summarized"}
-    elif model.adaptive_thinking and model.can_disable_thinking:
-        body["thinking"] = {"type": "disabled"}
+    if (thinking := _thinking(request, model)) is not None:
+        body["thinking"] = thinking
     if request.effort in model.efforts and "effort" not in request.without:
         body["output_config"] = {"effort": request.effort}
     if model.prompt_caching and "cache_control" not in request.without:
@@ -66,6 +61,15 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, A
         body["context_management"] = {"edits": [_clearing(model)]}
     body.update(request.extra_body)
     return body
+
+
+def _thinking(request: ModelRequest, model: ModelCapabilities) -> dict[str, Any] | None:
+    if "thinking" in request.without or not model.adaptive_thinking:
+        return None
+    if request.thinking:
+        # Without summaries the text between tool calls stays hidden, and the screen silent.
+        return {"type": "adaptive", "display": "summarized"}
+    return {"type": "disabled"} if model.can_disable_thinking else None
 
 
 def betas_of(body: Mapping[str, Any]) -> tuple[str, ...]:

@@ -89,15 +89,7 @@ async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
         raise ToolError(
             f"{name} is not a folder." if os.path.exists(folder) else f"{name} does not exist."
         )
-    names, note = await _matching(pattern, folder, services.env)
-    # A glob of rg brings back files that .gitignore leaves out.
-    if names and not note:
-        listed = await _listed([], folder, services.env)
-        names, note = names & _names(listed), listed.note
-    ignored = False
-    if not names and not note:
-        names, note = await _matching(pattern, folder, services.env, "--no-ignore")
-        ignored = bool(names)
+    names, note, ignored = await _found(pattern, folder, services.env)
     found = await asyncio.to_thread(_newest_first, names, folder)
     chosen, withheld = _permitted(found, services)
     is_cut = len(chosen) + withheld < len(found)
@@ -119,6 +111,21 @@ async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
             "durationMs": int((time.monotonic() - started) * 1000),
         },
     )
+
+
+async def _found(
+    pattern: str, folder: Path, env: Mapping[str, str]
+) -> tuple[set[bytes], str, bool]:
+    """Return the matching names, a note, and whether all of them are ignored by .gitignore."""
+    names, note = await _matching(pattern, folder, env)
+    # A glob of rg brings back files that .gitignore leaves out.
+    if names and not note:
+        listed = await _listed([], folder, env)
+        names, note = names & _names(listed), listed.note
+    if names or note:
+        return names, note, False
+    names, note = await _matching(pattern, folder, env, "--no-ignore")
+    return names, note, bool(names)
 
 
 def _permitted(found: list[Path], services: ToolServices) -> tuple[list[Path], int]:
@@ -163,8 +170,10 @@ def _glob(pattern: str) -> str:
     """Return a pattern as rg takes it, which reads globs like lines of an ignore file."""
     if pattern[:1] in ("#", "!"):
         pattern = f"\\{pattern}"
-    if pattern[-1:].isspace() and pattern[-2:-1] != "\\":
-        pattern = f"{pattern[:-1]}[{pattern[-1]}]"
+    if pattern[-1:].isspace():
+        before = pattern[:-1]
+        is_escaped = (len(before) - len(before.rstrip("\\"))) % 2
+        pattern = f"{before[: len(before) - is_escaped]}[{pattern[-1]}]"
     return pattern
 
 

@@ -231,23 +231,14 @@ def _outcome(
         chosen = chosen[:limit]
     chosen = fitting_entries(chosen, MAX_CHARS)
     files = list(dict.fromkeys(entry.path for entry in chosen if entry.path is not None))
-    notes = []
-    following = tool_input.offset + len(chosen)
-    is_cut = following < len(entries)
-    if is_cut:
-        total = "more" if result.note else f"{len(entries) - following:,} more"
-        notes.append(f"there are {total} entries; continue with offset={following}")
-    elif result.note:
-        notes.append(result.note)
-    elif tool_input.offset and not chosen:
-        notes.append(f"offset {tool_input.offset} is past the last of {len(entries)} entries")
+    left = len(entries) - tool_input.offset - len(chosen)
+    notes = _notes(tool_input, len(entries), len(chosen), result)
     if withheld:
         notes.append(f"left out by permission rules: {withheld} files")
     none = "No match."
     if b"binary file matches" in result.data and not entries:
         none = "A binary file matches; it has no lines to show."
     text = "\n".join(entry.text for entry in chosen) or none
-    count = sum(entry.count for entry in chosen)
     structured: dict[str, Any] = {
         "mode": tool_input.output_mode,
         "filenames": [printable(str(path)) for path in files],
@@ -256,10 +247,11 @@ def _outcome(
     if tool_input.output_mode == "content":
         structured |= {"content": "\n".join(e.text for e in chosen), "numLines": len(chosen)}
     elif tool_input.output_mode == "count":
+        count = sum(entry.count for entry in chosen)
         structured["numMatches"] = count
         if chosen:
             notes.insert(0, f"{count:,} matches in {len(files):,} files")
-    if is_cut:
+    if left > 0:
         structured |= {"appliedLimit": len(chosen), "appliedOffset": tool_input.offset}
     return ToolOutcome(text + (f"\n\n[{'; '.join(notes)}]" if notes else ""), structured=structured)
 
@@ -288,3 +280,16 @@ def grep_tool() -> Tool[GrepInput]:
         identifier=_identifier,
         permission_input=_permission_input,
     )
+
+
+def _notes(tool_input: GrepInput, total: int, chosen: int, result: SearchResult) -> list[str]:
+    """Say what is missing: the entries behind those shown, or what the search left out."""
+    following = tool_input.offset + chosen
+    if following < total:
+        more = "more" if result.note else f"{total - following:,} more"
+        return [f"there are {more} entries; continue with offset={following}"]
+    if result.note:
+        return [result.note]
+    if tool_input.offset and not chosen:
+        return [f"offset {tool_input.offset} is past the last of {total} entries"]
+    return []

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agent.tools.base import ToolError
@@ -191,6 +191,8 @@ async def test_what_a_glob_matches(bench: Bench, pattern: str, path: str, expect
 
 
 @given(st.text(alphabet="ab*?[]{},!\\/-^ \t#", min_size=1, max_size=12))
+@example("\\\t")
+@example("a\\\\ ")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_any_text_is_a_glob(bench: Bench, pattern: str) -> None:
     if await bench.objection(GLOB, pattern=pattern) is None and not pattern.startswith("/"):

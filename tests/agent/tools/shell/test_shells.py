@@ -85,7 +85,7 @@ async def test_stop_ends_everything_it_started(bench: Bench) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="seen through /proc")
 async def test_stop_ends_what_left_the_session(bench: Bench) -> None:
-    shell = await started(bench, "setsid bash -c 'echo $$ >up; exec sleep 600' & sleep 600")
+    shell = await started(bench, "setsid bash -c 'sleep 600 & echo $$ >up; wait' & sleep 600")
     pid = int(await asyncio.to_thread((bench.root / "up").read_text))
     assert pid not in {member.pid for member in session_members(shell.child.pid)}
     assert pid in {member.pid for member in shell.child.family().members()}
