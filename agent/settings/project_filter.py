@@ -71,7 +71,7 @@ def _trusted_hooks(hooks: Mapping[str, object], state: TrustState) -> dict[str, 
     return kept
 
 
-def _only_trusted(model: SettingsFile, state: TrustState) -> dict[str, Any]:
+def _only_trusted(model: SettingsFile, state: TrustState) -> dict[str, object]:
     """Return what replaces the values that wait for trust."""
     env = {
         name: value
@@ -80,7 +80,7 @@ def _only_trusted(model: SettingsFile, state: TrustState) -> dict[str, Any]:
         and state.in_force(variable_item(name, value, file=None, line=None))
     }
     hooks = _trusted_hooks(model.hooks or {}, state)
-    update: dict[str, Any] = {"env": env or None, "hooks": hooks or None}
+    update: dict[str, object] = {"env": env or None, "hooks": hooks or None}
     if model.statusLine is not None:
         found = status_line_item(model.statusLine.command, file=None, line=None)
         update["statusLine"] = model.statusLine if state.in_force(found) else None
