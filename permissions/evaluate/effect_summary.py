@@ -14,9 +14,10 @@ from permissions.paths.file_view import FileView
 from permissions.paths.resolve import is_below
 from permissions.scope.resolve_access import resolve_access
 from permissions.scope.scope import Scope
-from permissions.shell.access import AccessKind
+from permissions.shell.access import AccessKind, names
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.flow.working_directories import UNKNOWN_FOLDER, Folders
+from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import RedirectKind, Word
 from permissions.tool_names import EDIT_TOOLS, canonical_tool, is_mcp_name
 
@@ -25,14 +26,6 @@ _URL = re.compile(r"""[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?([^\s/:?#"'@]+)""", re.I
 _LOGIN = re.compile(r"[\w.-]+@([A-Za-z][\w.-]*)(?::|$)")
 
 
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_NETWORK = _set(
-    "curl wget ssh scp sftp rsync nc ncat netcat socat telnet ftp ping dig nslookup host aws "
-    "gcloud az gh glab http https httpie rclone lftp mosh kubectl helm terraform"
-)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _POSING = frozenset(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0455\u0456\u0458\u0501\u04bb\u051b\u051d"
@@ -40,36 +33,6 @@ _POSING = frozenset(
     "\u03bf\u03bd\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
 )
 """Cyrillic and Greek letters that look like Latin ones in most fonts."""
-_LOGGING_IN = _set("git mosh rsync scp sftp ssh")
-_NETWORK_COMMANDS = {
-    "git": _set("push pull fetch clone ls-remote remote submodule"),
-    "npm": _set("install i ci add publish update audit view login"),
-    "pnpm": _set("install i add publish update dlx"),
-    "yarn": _set("install add publish up dlx"),
-    "pip": _set("install download"),
-    "pip3": _set("install download"),
-    "uv": _set("sync add pip tool"),
-    "cargo": _set("install add fetch publish update"),
-    "go": _set("get install"),
-    "gem": _set("install push"),
-    "bundle": _set("install update"),
-    "apt": _set("install update upgrade"),
-    "apt-get": _set("install update upgrade"),
-    "brew": _set("install update upgrade"),
-    "docker": _set("pull push login"),
-}
-_ROOT = _set("sudo doas su pkexec runuser")
-_LOSING = {
-    "git reset": "--hard",
-    "git clean": "",
-    "git checkout": "--",
-    "git restore": "",
-    "git stash": "drop clear",
-    "git branch": "-D",
-    "git push": "--force -f --force-with-lease --delete --mirror",
-    "git rebase": "",
-    "git filter-branch": "",
-}
 
 
 def effects_of(evaluation: Evaluation) -> tuple[str, ...]:
@@ -129,12 +92,13 @@ def _of_commands(facts: Iterable[CommandFacts], scope: Scope) -> tuple[str, ...]
         forms = [form for form in one.deny_forms if form.joined]
         programs = [(form.head.rpartition("/")[2], form.spaced.split()) for form in forms]
         for program, words in programs:
+            known = program_named(program)
             verb = words[1] if len(words) > 1 else ""
-            if program in _NETWORK or verb in _NETWORK_COMMANDS.get(program, ()):
+            if known.network == "*" or verb in names(known.network):
                 reached.append(_reached(program, words))
-            if program in _ROOT:
+            if known.is_root:
                 roots.append(program)
-            options = _LOSING.get(f"{program} {verb}")
+            options = known.discards.get(verb)
             if options is not None and (not options or set(options.split()) & set(words[2:])):
                 lost.append(f"{program} {verb}")
         network.extend(_most_telling(reached))
@@ -151,9 +115,9 @@ def _of_commands(facts: Iterable[CommandFacts], scope: Scope) -> tuple[str, ...]
                 deleted.append(word.raw)
                 unkept.extend(_unkept(kind, word, one.folders, scope))
             elif kind is AccessKind.WRITE:
-                names = _unkept(kind, word, one.folders, scope)
-                unkept.extend(names)
-                if not names and resolve_access(scope, kind, word, one.folders) is not None:
+                outside = _unkept(kind, word, one.folders, scope)
+                unkept.extend(outside)
+                if not outside and resolve_access(scope, kind, word, one.folders) is not None:
                     written.append(word.raw)
     said = [
         ("deletes or moves away", deleted),
@@ -201,7 +165,7 @@ def _has_git(files: FileView, folder: str) -> bool:
 
 def _reached(program: str, words: Sequence[str]) -> str:
     """Return a program with the hosts that its words name, as they are looked up."""
-    forms = (_URL, _LOGIN) if program in _LOGGING_IN else (_URL,)
+    forms = (_URL, _LOGIN) if program_named(program).logs_in else (_URL,)
     found = [match[1] for word in words for form in forms if (match := form.match(word))]
     hosts = ", ".join(dict.fromkeys(_looked_up(host) for host in found))
     return f"{program} to {hosts}".strip() if program and hosts else hosts or program

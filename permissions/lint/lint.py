@@ -21,7 +21,7 @@ from permissions.paths.path_pattern import Anchor, PathPattern
 from permissions.rules.grammar import RuleBehavior
 from permissions.rules.rule_set import Rule, RuleSet, RuleSource, RuleText
 from permissions.shell.command_pattern import BashPattern
-from permissions.shell.programs.registry import LOOKED_THROUGH
+from permissions.shell.programs.registry import LOOKED_THROUGH, program_named
 from permissions.tool_names import KNOWN_TOOLS
 
 
@@ -86,7 +86,6 @@ _NO_PROGRAM = re.compile(r"-(?!n$).*|\.")
 """An option of a runner (`bash -n` runs nothing), or the folder that `direnv exec` is given."""
 _WORD = re.compile(r"""(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+""", re.DOTALL)
 _OPERATORS = frozenset({"&&", "||", "|", ";", "&", "|&"})
-_EXACT_ONLY = frozenset({"watch", "setsid", "ionice", "flock"})
 _MORE_RUNNERS = frozenset(
     {"sh", "bash", "zsh", "dash", "ksh", "sh -c", "bash -c", "zsh -c", "docker exec", "npm exec"}
 )
@@ -272,7 +271,7 @@ def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
         return
     if pattern.is_exact:
         return
-    if words[0] in _EXACT_ONLY:
+    if program_named(words[0]).runs_anything:
         yield _one(
             rule,
             LintType.UNREACHABLE,
