@@ -50,6 +50,11 @@ def test_a_folder_that_is_gone_is_still_the_scope(tmp_path: Path, engine: Engine
     assert gone.bash("touch ../x", allow=["Bash(touch *)"]).behavior is Behavior.DENY
 
 
+def test_a_wrapper_without_a_command_behind_find_is_asked_about(engine: Engine) -> None:
+    found = engine.bash("find . -type f | xargs busybox -s", allow=["Bash(find *)"])
+    assert found.behavior is Behavior.ASK
+
+
 HUGE = {
     "a megabyte": "x" * 1_000_000,
     "substitutions": "$(" * 3_000 + ")" * 3_000,

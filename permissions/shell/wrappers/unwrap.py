@@ -99,7 +99,7 @@ def found_texts(layers: tuple[Layer, ...], search: Simple | None) -> Iterator[st
         return
     for layer in layers:
         words = layer.words[:-1]
-        if layer.words[-1:] != (SUPPLIED,) or not words[0].is_literal:
+        if layer.words[-1:] != (SUPPLIED,) or not words or not words[0].is_literal:
             continue
         if any(not word.is_literal and PIPE_MARK not in word.text for word in words):
             continue
