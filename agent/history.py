@@ -90,27 +90,33 @@ def problems(messages: Sequence[Message]) -> tuple[str, ...]:
     for index, entry in enumerate(wire):
         content = entry["content"]
         assert isinstance(content, list)
-        results = [str(b["tool_use_id"]) for b in content if b.get("type") == "tool_result"]
+        before, open_ids = open_ids, _ids(content, "tool_use", "id")
+        results = _ids(content, "tool_result", "tool_use_id")
         if entry["role"] == "user":
-            if sorted(results) != sorted(open_ids):
-                found.append(f"message {index}: results {results} for open calls {open_ids}")
             open_ids = []
+            if sorted(results) != sorted(before):
+                found.append(f"message {index}: results {results} for open calls {before}")
         else:
             if results:
                 found.append(f"message {index}: a result in an assistant message")
-            open_ids = [str(b["id"]) for b in content if b.get("type") == "tool_use"]
             repeated = [use for use in open_ids if use in seen]
             if repeated or len(set(open_ids)) != len(open_ids):
                 found.append(f"message {index}: repeated call ids {repeated or open_ids}")
             seen.update(open_ids)
-        for block in content:
-            if block.get("type") == "text" and not str(block.get("text", "")).strip():
-                found.append(f"message {index}: an empty text block")
+        found += [f"message {index}: an empty text block"] * sum(map(_is_empty_text, content))
     if open_ids:
         found.append(f"calls without results at the end: {open_ids}")
     if wire[-1]["role"] != "user":
         found.append("the last message is not the user's")
     return tuple(found)
+
+
+def _ids(content: Sequence[Block], kind: str, key: str) -> list[str]:
+    return [str(block[key]) for block in content if block.get("type") == kind]
+
+
+def _is_empty_text(block: Block) -> bool:
+    return block.get("type") == "text" and not str(block.get("text", "")).strip()
 
 
 def interruption(text: str = INTERRUPTED_NOTE) -> Message:

@@ -38,6 +38,10 @@ async def say_command(text: str, center: CommandService) -> CommandReply | None:
         return CommandReply(str(error), is_error=True)
     except OSError as error:
         return CommandReply(f"/{name}: {error.strerror or error}", is_error=True)
+    return _reply(result, name)
+
+
+def _reply(result: results.CommandResult, name: str) -> CommandReply:
     match result:
         case results.ShowText(said, level):
             return CommandReply(said, is_error=level == "warning")

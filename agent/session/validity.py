@@ -114,11 +114,10 @@ class _Repair:
         results = {
             str(b.get("tool_use_id")): b for b in message.content if b.get("type") == "tool_result"
         }
-        wanted = {call_id for call_id, _ in self._open}
         rest = [
             b for b in message.content if b.get("type") != "tool_result" and not _is_empty_text(b)
         ]
-        orphans = [r for call_id, r in results.items() if call_id not in wanted]
+        orphans = results.keys() - dict(self._open).keys()
         answers = [
             results[call_id] if call_id in results else self._stand_in(call_id, name, at_end=False)
             for call_id, name in self._open

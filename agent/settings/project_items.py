@@ -31,14 +31,22 @@ WAITING_SETTINGS: Final = ("model", "smallFastModel", "fallbackModel", "disableA
 def items_of_file(loaded: LoadedFile) -> Iterator[TrustItem]:
     """List what one project or local settings file brings."""
     file = loaded.path
-    rules, _ = rules_of(loaded)
-    for rule in rules:
+    for rule in rules_of(loaded)[0]:
         if rule.behavior is RuleBehavior.ALLOW:
             yield allow_rule_item(rule.text, file=file, line=rule.line)
+    yield from _hook_items(loaded)
+    yield from _value_items(loaded)
+
+
+def _hook_items(loaded: LoadedFile) -> Iterator[TrustItem]:
     for event, groups in (loaded.model.hooks or {}).items():
         line = loaded.line_of("hooks", event)
         for group, handler in handlers(groups):
-            yield hook_item(event, group, handler, file=file, line=line)
+            yield hook_item(event, group, handler, file=loaded.path, line=line)
+
+
+def _value_items(loaded: LoadedFile) -> Iterator[TrustItem]:
+    file = loaded.path
     for name, server in (loaded.model.mcpServers or {}).items():
         raw = server.model_dump(exclude_none=True)
         yield server_item(name, raw, file=file, line=loaded.line_of("mcpServers", name))

@@ -7,7 +7,7 @@ their name, not their shade: what draws them has a theme.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -68,41 +68,34 @@ def _cleaned(text: str, look: Piece) -> Iterator[Piece]:
         yield replace(look, text=shown)
 
 
+_CHANGES: Final[Mapping[int, Mapping[str, object]]] = {
+    1: {"bold": True},
+    2: {"dim": True},
+    3: {"italic": True},
+    4: {"underline": True},
+    22: {"bold": False, "dim": False},
+    23: {"italic": False},
+    24: {"underline": False},
+    39: {"colour": None},
+    90: {"colour": "black"},
+    **{30 + index: {"colour": colour} for index, colour in enumerate(COLOURS)},
+    **{90 + index: {"colour": colour} for index, colour in enumerate(COLOURS) if index},
+}
+"""What each code changes that stands for itself."""
+
+
 def _changed(look: Piece, parameters: str) -> Piece:
     codes = [int(part) if part else 0 for part in re.split("[;:]", parameters)]
     while codes:
         code = codes.pop(0)
-        match code:
-            case 0:
-                look = Piece("", link=look.link)
-            case 1:
-                look = replace(look, bold=True)
-            case 2:
-                look = replace(look, dim=True)
-            case 3:
-                look = replace(look, italic=True)
-            case 4:
-                look = replace(look, underline=True)
-            case 22:
-                look = replace(look, bold=False, dim=False)
-            case 23:
-                look = replace(look, italic=False)
-            case 24:
-                look = replace(look, underline=False)
-            case 38 | 48:
-                colour, codes = _extended(codes)
-                if code == 38:
-                    look = replace(look, colour=colour)
-            case 39:
-                look = replace(look, colour=None)
-            case _ if 30 <= code <= 37:
-                look = replace(look, colour=COLOURS[code - 30])
-            case 90:
-                look = replace(look, colour="black")
-            case _ if 91 <= code <= 97:
-                look = replace(look, colour=COLOURS[code - 90])
-            case _:
-                pass
+        if code == 0:
+            look = Piece("", link=look.link)
+        elif code in (38, 48):
+            colour, codes = _extended(codes)
+            if code == 38:
+                look = replace(look, colour=colour)
+        else:
+            look = replace(look, **_CHANGES.get(code, {}))
     return look
 
 

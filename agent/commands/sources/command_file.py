@@ -101,10 +101,7 @@ def parse_command_file(data: bytes, *, folder: Path | None) -> CommandFile:
         reader.say_what_is_mistyped()
     body = head.body.strip("\n")
     names = reader.words("arguments")
-    effort = reader.text("effort") or None
-    if effort is not None and effort not in EFFORTS:
-        reader.say(f"effort is {effort!r}; known: {', '.join(EFFORTS)}")
-        effort = None
+    effort = _effort(reader)
     model = reader.text("model") or None
     described = reader.text("description")
     description = (described or _first_line(body))[:MAX_DESCRIPTION]
@@ -123,14 +120,21 @@ def parse_command_file(data: bytes, *, folder: Path | None) -> CommandFile:
         agent=_agent(reader),
         hooks=reader.mapping("hooks"),
     )
-    for_model = not reader.flag("disable-model-invocation", default=False)
-    if folder is None and not described:
-        # The model is told of commands by their description; without one it cannot choose.
-        for_model = False
+    # The model chooses commands by their description; without one it cannot choose.
+    can_choose = folder is not None or bool(described)
+    for_model = not reader.flag("disable-model-invocation", default=False) and can_choose
     heading = Heading(
         description, argument_hint, when_to_use, is_listed, for_model, tuple(reader.problems)
     )
     return CommandFile(heading, template)
+
+
+def _effort(reader: _HeadReader) -> str | None:
+    effort = reader.text("effort") or None
+    if effort is None or effort in EFFORTS:
+        return effort
+    reader.say(f"effort is {effort!r}; known: {', '.join(EFFORTS)}")
+    return None
 
 
 def split_rules(text: str) -> tuple[str, ...]:
