@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ConversationFacts(Protocol):
-    """One conversation, read only; `agent.conversation.conversation.Conversation` fits."""
+    """One conversation, read only; `agent.conversation.conversation_view` has it."""
 
     @property
     def session_id(self) -> str:
@@ -86,8 +86,4 @@ class ConversationFacts(Protocol):
     @property
     def todos(self) -> tuple[TodoItem, ...]:
         """The task list."""
-        ...
-
-    async def set_model(self, model: str) -> None:
-        """Use another model from the next request on."""
         ...

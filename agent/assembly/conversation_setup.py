@@ -122,11 +122,12 @@ def build_command_service(
     side_question = Aside(
         model.client,
         parts.loop.request,
-        lambda: conversation.messages,
+        lambda: conversation.view.messages,
         model.accounting.add_quietly,
     )
     context = CommandContext(
-        session=conversation,
+        session=conversation.view,
+        changes=conversation,
         registry=commands.registry,
         custom=commands.custom,
         settings=start.current_settings,

@@ -42,11 +42,11 @@ class LateParts(Struct, frozen=True):
 
     def turn_id(self) -> str:
         """Return the turn in progress, or the last one."""
-        return self.conversation().turn_id
+        return self.conversation().view.turn_id
 
     def user_messages(self) -> list[str]:
         """Return the texts of the user's messages, oldest first."""
-        return [message.text for message in self.conversation().prompts]
+        return [message.text for message in self.conversation().view.prompts]
 
 
 class SharedState(Struct, frozen=True):

@@ -23,7 +23,7 @@ from permissions.gate import PermissionGate
 
 
 class CommandSession(ConversationFacts, Protocol):
-    """The conversation, as commands see it; `agent.conversation.conversation.Conversation` fits."""
+    """The conversation, as commands read it; `agent.conversation.conversation_view` has it."""
 
     @property
     def transcript_path(self) -> Path:
@@ -45,8 +45,16 @@ class CommandSession(ConversationFacts, Protocol):
         """Whether a prompt is being worked on."""
         ...
 
-    def context_picture(self) -> ContextBreakdown:
+    def context_breakdown(self) -> ContextBreakdown:
         """Return what fills the model's window, part by part."""
+        ...
+
+
+class SessionChanges(Protocol):
+    """What commands change; `agent.conversation.conversation.Conversation` has it."""
+
+    async def set_model(self, model: str) -> None:
+        """Use another model from the next request on."""
         ...
 
     def set_effort(self, effort: Effort | None) -> None:
@@ -62,6 +70,7 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     """Made by the composition root, once per conversation."""
 
     session: CommandSession
+    changes: SessionChanges
     registry: CommandRegistry
     custom: CustomCommands
     settings: Callable[[], Settings]

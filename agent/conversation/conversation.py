@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,48 +19,53 @@ from agent.commands.service import CommandService
 from agent.conversation.conversation_ports import ConversationParts
 from agent.conversation.conversation_view import ConversationState, ConversationView
 from agent.conversation.prompt_opening import open_prompt, open_wake
+from agent.conversation.prompt_queue import PromptQueue
 from agent.conversation.rewinding import Rewinding
 from agent.errors import SwitchRefused
 from agent.events import AgentEvent, ErrorEvent, MessageCommitted, Notice, Terminal
 from agent.history import HistoryPart
 from agent.loop.loop import AgentLoop
-from agent.memory.context_breakdown import ContextBreakdown, picture
 from agent.messages import Message
 from agent.model.client import Effort
 from agent.model.endpoint import expand_alias
-from agent.session.rewind import RewindPoint
 from agent.stream import StreamRun, TurnEvents
 from agent.user_prompt import Prompt
 from permissions.base.process.background_tasks import BackgroundTasks
 from permissions.mode import Mode
 
 if TYPE_CHECKING:
-    from agent.session.checkpoints.checkpoint import Preview, RestoreResult
+    pass
 
 _NO_COMPACTION: Final = "Nothing can be compacted right now."
 
 
-class Conversation(ConversationView):
+class Conversation:
     """A conversation in progress. One prompt runs at a time; others queue."""
 
     def __init__(self, parts: ConversationParts) -> None:
         """Everything is made by `agent.assembly.assemble`."""
-        super().__init__(
-            parts,
-            ConversationState(
-                messages=parts.messages, has_opening=parts.is_resumed and bool(parts.messages)
-            ),
+        recorder = parts.recorder
+        self._parts = parts
+        self._state = ConversationState(
+            messages=parts.messages, has_opening=parts.is_resumed and bool(parts.messages)
         )
-        self._rewinding = Rewinding(self._state, parts.recorder, parts.totals, parts.checkpoints)
+        self._background = BackgroundTasks()
         self._events: AsyncGenerator[AgentEvent, None] | None = None
         self._loop: AgentLoop | None = None
         self._starting: asyncio.Future[None] | None = None
         self._start_abort = AbortController()
         self._session_started = False
-        self._background = BackgroundTasks()
-        self._unrecorded: dict[str, str] = {}
-        """Texts of prompts that waited, by uid, until the transcript has them for themselves."""
-        recorder = parts.recorder
+        self.view = ConversationView(parts, self._state)
+        self.prompt_queue = PromptQueue(parts.queue, recorder.queue, self._background)
+        self.rewinding = Rewinding(self._state, recorder, parts.totals, parts.checkpoints)
+        self.identity = parts.identity
+        self.gate = parts.gate
+        self.hooks = parts.hooks
+        self.shells = parts.shells
+        self.checkpoints = parts.checkpoints
+        """The files as they were before each prompt; None where nothing stores them."""
+        self.recovery = parts.ports.recovery
+        """How failed requests are retried."""
         parts.gate.on_mode_change(lambda mode: self._background.start(recorder.mode(str(mode))))
 
     @property
@@ -74,33 +79,15 @@ class Conversation(ConversationView):
         """Go to the next permission mode."""
         return self.gate.cycle_mode()
 
-    def queue(self, prompt: Prompt) -> None:
-        """Keep a prompt for after the current tool calls, or for when the current prompt ends."""
-        self._parts.queue.append(prompt)
-        self._unrecorded[prompt.uid] = prompt.text
-        self._background.start(self._save_queue())
-
-    def take_back(self) -> list[Prompt]:
-        """Return all queued prompts to the user and empty the queue."""
-        prompts = list(self._parts.queue)
-        self._parts.queue.clear()
-        self._unrecorded.clear()
-        self._background.start(self._save_queue())
-        return prompts
-
     def forget_queue(self, unfinished_turn: str | None) -> None:
         """Record that nothing waits: what a resumed session had queued went back to the user.
 
         So did the prompt of the turn that a kill left unfinished, if the model was not sent it.
         """
-        self._background.start(self._save_queue())
+        self.prompt_queue.save()
         if unfinished_turn is not None:
             ended = Terminal(unfinished_turn, "error", "the program was killed")
-            self._background.start(self._parts.recorder.event(ended, self.messages))
-
-    def next_queued(self) -> Prompt | None:
-        """Take the oldest queued prompt, or None."""
-        return self._parts.queue.pop(0) if self._parts.queue else None
+            self._background.start(self._parts.recorder.event(ended, self._state.messages))
 
     def interrupt(self, reason: str = "Interrupted by user") -> bool:
         """End what is running, work kept; return whether anything was."""
@@ -115,12 +102,12 @@ class Conversation(ConversationView):
         Raises:
             SwitchRefused: a hook objects; the model stays.
         """
-        before, wanted = self.model, expand_alias(model)
+        before, wanted = self.view.model, expand_alias(model)
         refusal = await self.hooks.may_switch_model(before, wanted, model)
         if refusal is not None:
             raise SwitchRefused(f"The model stays {before}: {refusal}")
         await self._parts.switch.set_model(model)
-        await self.hooks.model_switched(before, self.model, model)
+        await self.hooks.model_switched(before, self.view.model, model)
 
     def set_effort(self, effort: Effort | None) -> None:
         """Ask for another effort from the next request on."""
@@ -214,7 +201,7 @@ class Conversation(ConversationView):
         self, begin: Callable[[AbortController], StreamRun], *, busy: str | None = None
     ) -> AsyncGenerator[AgentEvent, None]:
         events = self._yield_events(begin, busy)
-        if not self.is_running:
+        if not self.view.is_running:
             self._events = events
         return events
 
@@ -222,10 +209,10 @@ class Conversation(ConversationView):
         self, begin: Callable[[AbortController], StreamRun], busy: str | None
     ) -> AsyncGenerator[AgentEvent, None]:
         """Yield the events of some work: the one generator between the loop and its listeners."""
-        if self.is_running:
+        if self.view.is_running:
             if busy is None:
                 raise RuntimeError("a prompt is running; queue this one")
-            yield Notice(self.turn_id, "warning", busy)
+            yield Notice(self._state.turn_id, "warning", busy)
             return
         abort = self._state.abort = AbortController()
         run = begin(abort)
@@ -259,7 +246,7 @@ class Conversation(ConversationView):
             try:
                 if prompt is not None:
                     await parts.recorder.prompt(events.turn_id, prompt.text)
-                    await self._recorded(prompt.uid)
+                    await self.prompt_queue.on_recorded(prompt.uid)
                 end = await self._answer(prompt, events, abort)
             except Exception as error:  # noqa: BLE001 - isolation boundary: the program goes on
                 text = f"{type(error).__name__}: {error}"
@@ -267,7 +254,7 @@ class Conversation(ConversationView):
                 end = Terminal(events.turn_id, "error", text)
             await events.emit(end)
             if end.reason == "completed":
-                parts.after_prompt(self.messages)
+                parts.after_prompt(self._state.messages)
         finally:
             if parts.expander is not None:
                 await parts.expander.end_turn()
@@ -291,7 +278,7 @@ class Conversation(ConversationView):
             token_budget=self._parts.token_budget,
         )
         try:
-            return await loop.run(self.messages, new, abort)
+            return await loop.run(self._state.messages, new, abort)
         finally:
             self._loop = None
             await self._record_synthetic(events.turn_id, loop.messages)
@@ -301,70 +288,25 @@ class Conversation(ConversationView):
         parts, recorder = self._parts, self._parts.recorder
         if self._loop is not None and event.agent_id is None:
             self._state.messages = self._loop.messages
-        await recorder.event(event, self.messages)
+        await recorder.event(event, self._state.messages)
         if isinstance(event, MessageCommitted):
-            await self._recorded(event.message.uid)
+            await self.prompt_queue.on_recorded(event.message.uid)
         if event.type == "tool_result" and event.name == "TodoWrite":
-            await recorder.todos(self.todos)
+            await recorder.todos(self.view.todos)
         notices = (recorder.take_complaint(), parts.totals.take_notice())
-        return [Notice(self.turn_id, "warning", text) for text in notices if text is not None]
+        return [
+            Notice(self._state.turn_id, "warning", text) for text in notices if text is not None
+        ]
 
     async def _record_synthetic(self, turn_id: str, messages: tuple[Message, ...]) -> None:
         """Record what the loop added while it was being abandoned."""
-        recorded = len(self.messages)
-        if messages[:recorded] == self.messages:
+        recorded = len(self._state.messages)
+        if messages[:recorded] == self._state.messages:
             for message in messages[recorded:]:
                 await self._parts.recorder.event(MessageCommitted(turn_id, message), messages)
-        self._state.messages = messages or self.messages
-
-    # -- back in time -----------------------------------------------------------------------
-
-    async def rewind_points(self) -> tuple[RewindPoint, ...]:
-        """Return the prompts to go back to, oldest first, those behind a compaction included.
-
-        Raises:
-            SessionError: the session's file cannot be read.
-        """
-        return await self._rewinding.points()
-
-    async def preview_files(
-        self, turn_id: str, paths: Iterable[Path] | None = None
-    ) -> Preview | None:
-        """Say what going back to before a turn would change in files; None for nothing at all."""
-        return await self._rewinding.preview_files(turn_id, paths)
-
-    async def restore_files(
-        self, turn_id: str, paths: Iterable[Path] | None = None
-    ) -> RestoreResult | None:
-        """Put files back as they were before a turn; `redo_id` of the result takes it back.
-
-        Raises:
-            SessionError: a prompt is running, or the present cannot be kept; nothing has changed.
-        """
-        return await self._rewinding.restore_files(turn_id, paths)
-
-    async def rewind(self, prompt_uid: str) -> str:
-        """Go back to before one of the user's messages and return its text.
-
-        The transcript on disk keeps everything; the model no longer sees it.
-
-        Raises:
-            SessionError: a prompt is running, or there is no such message.
-        """
-        return await self._rewinding.rewind(prompt_uid)
+        self._state.messages = messages or self._state.messages
 
     # -- the model's window -----------------------------------------------------------------
-
-    def context_picture(self) -> ContextBreakdown:
-        """Return what fills the model's window, part by part."""
-        request = self._parts.ports.request(self.messages)
-        return picture(
-            request.system,
-            request.tools,
-            self.messages,
-            window=self.context_window,
-            measured=self.context_tokens,
-        )
 
     def compact(
         self, focus: str = "", part: HistoryPart | None = None
@@ -388,9 +330,9 @@ class Conversation(ConversationView):
             await events.notice("warning", _NO_COMPACTION)
             return
         if part is None:
-            step = await context.by_wish(self.messages, focus, abort)
+            step = await context.by_wish(self._state.messages, focus, abort)
         else:
-            step = await context.part_by_wish(self.messages, part, abort)
+            step = await context.part_by_wish(self._state.messages, part, abort)
         if step is None:
             text = "There is nothing to compact yet."
             if abort.aborted:
@@ -426,7 +368,7 @@ class Conversation(ConversationView):
 
     async def _end_events(self) -> None:
         """End a prompt that nobody listens to any more: its calls are closed and recorded."""
-        while self._events is not None and self.is_running:
+        while self._events is not None and self.view.is_running:
             try:
                 await self._events.aclose()
             except RuntimeError:
@@ -434,11 +376,3 @@ class Conversation(ConversationView):
                 await asyncio.sleep(0.01)
             else:
                 self._events = None
-
-    async def _recorded(self, uid: str) -> None:
-        """A prompt that waited stands in the transcript itself now, and no sooner."""
-        if self._unrecorded.pop(uid, None) is not None:
-            await self._save_queue()
-
-    async def _save_queue(self) -> None:
-        await self._parts.recorder.queue(list(self._unrecorded.values()))

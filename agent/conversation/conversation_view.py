@@ -8,21 +8,16 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from agent.abort import AbortController
-from agent.conversation.conversation_ports import ConversationParts, Identity
+from agent.conversation.conversation_ports import ConversationParts
 from agent.display import Display, TodoItem
 from agent.events import Usage
-from agent.hook_events.dispatch import HookDispatch
-from agent.loop.model_turn import Recovery
+from agent.memory.context_breakdown import ContextBreakdown, context_breakdown
 from agent.messages import Message
-from agent.tools.shell.shells import ShellRegistry
-from agent.user_prompt import Prompt
-from permissions.gate import PermissionGate
 from permissions.mode import Mode
 from permissions.rules.rule_set import Rule
 
 if TYPE_CHECKING:
     from agent.observe.ledger import Costs
-    from agent.session.checkpoints.checkpoint import Checkpoints
 
 
 class ConversationState(Struct):
@@ -41,37 +36,12 @@ class ConversationState(Struct):
 
 
 class ConversationView:
-    """The reading side; `agent.conversation.conversation` adds what the user does."""
+    """The reading side of one conversation, always as it is now."""
 
     def __init__(self, parts: ConversationParts, state: ConversationState) -> None:
-        """Show these parts and this state, always as they are now."""
+        """Show these parts and this state."""
         self._parts = parts
         self._state = state
-
-    @property
-    def identity(self) -> Identity:
-        """What does not change while the program runs."""
-        return self._parts.identity
-
-    @property
-    def gate(self) -> PermissionGate:
-        """Decides which calls may run."""
-        return self._parts.gate
-
-    @property
-    def hooks(self) -> HookDispatch:
-        """Fires the hooks."""
-        return self._parts.hooks
-
-    @property
-    def shells(self) -> ShellRegistry:
-        """The commands that run in the background."""
-        return self._parts.shells
-
-    @property
-    def checkpoints(self) -> Checkpoints | None:
-        """The files as they were before each prompt; None where nothing keeps them."""
-        return self._parts.checkpoints
 
     @property
     def costs(self) -> Costs | None:
@@ -92,11 +62,6 @@ class ConversationView:
     def messages(self) -> tuple[Message, ...]:
         """The history as the model knows it."""
         return self._state.messages
-
-    @property
-    def recovery(self) -> Recovery:
-        """How failed requests are retried."""
-        return self._parts.ports.recovery
 
     @property
     def transcript_path(self) -> Path:
@@ -198,10 +163,16 @@ class ConversationView:
         """Whether a prompt is being worked on."""
         return self._state.abort is not None
 
-    @property
-    def queued(self) -> tuple[Prompt, ...]:
-        """Prompts that wait for their turn."""
-        return tuple(self._parts.queue)
+    def context_breakdown(self) -> ContextBreakdown:
+        """Return what fills the model's window, part by part."""
+        request = self._parts.ports.request(self.messages)
+        return context_breakdown(
+            request.system,
+            request.tools,
+            self.messages,
+            window=self.context_window,
+            measured=self.context_tokens,
+        )
 
     def preview_of(self, tool_use_id: str) -> Display | None:
         """Return what a call that waits for permission would do, for the dialog."""

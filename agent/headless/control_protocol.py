@@ -238,7 +238,7 @@ def _introduced(conversation: Conversation, request: Mapping[str, object]) -> di
         if request.get(part):
             raise ControlError(f"{part}: {says}")
     commands = conversation.commands.registry.listed()
-    model = conversation.model
+    model = conversation.view.model
     return {
         "commands": [
             {

@@ -135,7 +135,7 @@ class StreamedRun:
         """Yield every event of the run; `Terminal` is the last."""
         async with _conversation(self._config) as assembled:
             conversation = assembled.conversation
-            before = len(conversation.messages)
+            before = len(conversation.view.messages)
             answer = AnswerText()
             terminal: Terminal | None = None
             async for event in conversation.run(Prompt(self._prompt)):
@@ -147,13 +147,13 @@ class StreamedRun:
             assert terminal is not None, "a run ends with Terminal"
             self.result = RunResult(
                 final_output=answer.text,
-                messages=conversation.messages,
-                new_messages=conversation.messages[before:],
+                messages=conversation.view.messages,
+                new_messages=conversation.view.messages[before:],
                 reason=terminal.reason,
                 turns=terminal.turns,
-                usage=conversation.usage,
-                cost_usd=conversation.cost_usd,
-                session_id=conversation.session_id,
+                usage=conversation.view.usage,
+                cost_usd=conversation.view.cost_usd,
+                session_id=conversation.view.session_id,
             )
 
 

@@ -38,18 +38,18 @@ def init_line(conversation: Conversation) -> Line:
     return {
         "type": "system",
         "subtype": "init",
-        "session_id": conversation.session_id,
+        "session_id": conversation.view.session_id,
         "uuid": _new_uuid(),
-        "cwd": str(conversation.launch_dir),
-        "model": conversation.model,
-        "permissionMode": str(conversation.mode),
-        "tools": list(conversation.tool_names),
+        "cwd": str(conversation.view.launch_dir),
+        "model": conversation.view.model,
+        "permissionMode": str(conversation.view.mode),
+        "tools": list(conversation.view.tool_names),
         "mcp_servers": [],
         "slash_commands": [command.meta.name for command in commands],
         "skills": [c.meta.name for c in commands if c.meta.source in SKILLS],
         "output_style": "default",
         "agent_tui_version": conversation.identity.version,
-        "demo": conversation.is_demo,
+        "demo": conversation.view.is_demo,
     }
 
 
@@ -126,7 +126,7 @@ def usage_json(usage: Usage) -> dict[str, int]:
 
 def models_json(conversation: Conversation) -> dict[str, Line]:
     """Return what each model of the session used and cost."""
-    costs = conversation.costs
+    costs = conversation.view.costs
     models = costs.session().models if costs is not None else {}
     return {
         name: {

@@ -142,7 +142,7 @@ class HeadlessOutput:
         self._format = output_format
         self._out = out
         self._err = err
-        self._partial = PartialLines(conversation.session_id) if partial_messages else None
+        self._partial = PartialLines(conversation.view.session_id) if partial_messages else None
         self._inputs: dict[str, tuple[str, Mapping[str, object]]] = {}
 
     def begin(self) -> None:
@@ -154,7 +154,7 @@ class HeadlessOutput:
         """Run one prompt to its end, write what belongs to it, return its exit status."""
         run = _Run()
         if self._replays:
-            self._line(replay_line(prompt, self._conversation.session_id))
+            self._line(replay_line(prompt, self._conversation.view.session_id))
         if prompt.text.startswith("/"):
             from agent.commands.headless import say_command  # few prompts are commands
 
@@ -215,7 +215,7 @@ class HeadlessOutput:
 
     def _between(self, event: RetryScheduled | ModelFallback | Compacted) -> None:
         if self._format == "stream-json":
-            self._line(notice_line(event, self._conversation.session_id))
+            self._line(notice_line(event, self._conversation.view.session_id))
         if isinstance(event, RetryScheduled):
             self._say(
                 f"waiting {event.delay_s:.1f} s, then attempt {event.attempt}: {event.reason}"
@@ -233,7 +233,7 @@ class HeadlessOutput:
         if self._format != "stream-json" or message.origin not in {"model", "tool"}:
             return
         usage = run.usages.pop(message.uid, None)
-        self._line(message_line(event, self._conversation.session_id, usage))
+        self._line(message_line(event, self._conversation.view.session_id, usage))
 
     def _resolved(self, event: PermissionResolved, run: _Run) -> None:
         decision = event.decision
@@ -260,7 +260,7 @@ class HeadlessOutput:
 
     def _partial_lines(self, event: Delta) -> None:
         if self._partial is not None and self._format == "stream-json":
-            for line in self._partial.delta(event, self._conversation.model):
+            for line in self._partial.delta(event, self._conversation.view.model):
                 self._line(line)
 
     def _end(self, run: _Run) -> int:
@@ -313,9 +313,9 @@ class HeadlessOutput:
             "num_turns": 0,
             "stop_reason": run.stop_reason,
             "result": run.answer.text if not run.error else run.error,
-            "session_id": conversation.session_id,
-            "total_cost_usd": round(conversation.cost_usd, 6),
-            "usage": usage_json(conversation.usage),
+            "session_id": conversation.view.session_id,
+            "total_cost_usd": round(conversation.view.cost_usd, 6),
+            "usage": usage_json(conversation.view.usage),
             "modelUsage": models_json(conversation),
             "permission_denials": run.denials,
             "uuid": str(uuid.uuid4()),
@@ -334,7 +334,7 @@ class HeadlessOutput:
             if not any(terminal.detail and terminal.detail in text for text in run.notices):
                 self._say(f"stopped by a hook: {terminal.detail}")
         elif status == EXIT_INTERRUPTED:
-            how = f"; continue with: agent-tui -r {self._conversation.session_id}"
+            how = f"; continue with: agent-tui -r {self._conversation.view.session_id}"
             self._say(f"interrupted{how if self._is_kept else ''}")
 
     def _line(self, value: Mapping[str, object]) -> None:
@@ -347,7 +347,7 @@ class HeadlessOutput:
         except BrokenPipeError:
             raise
         except OSError as error:
-            session_id = self._conversation.session_id
+            session_id = self._conversation.view.session_id
             kept = f" What was said is kept: agent-tui sessions show {session_id[:8]}"
             raise OutputError(
                 f"The output cannot be written: {error.strerror}.{kept if self._is_kept else ''}"

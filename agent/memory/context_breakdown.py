@@ -28,7 +28,7 @@ class ContextBreakdown(Struct, frozen=True):
     """The total is the endpoint's count; the parts are scaled to it."""
 
 
-def picture(
+def context_breakdown(
     system: Sequence[Block],
     tools: Sequence[Mapping[str, Any]],
     messages: Sequence[Message],

@@ -48,7 +48,7 @@ async def test_an_end_that_fails_keeps_no_other_from_ending(
         UserPorts(),
         on_close=(fails, ends),
     )
-    session_id = assembled.conversation.session_id
+    session_id = assembled.conversation.view.session_id
     await assembled.conversation.rename("kept")
     with pytest.raises(OSError, match="the disk is gone"):
         await assembled.conversation.aclose()

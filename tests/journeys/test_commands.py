@@ -38,7 +38,7 @@ async def test_a_command_becomes_its_text_and_the_person_keeps_their_words(begin
     await journey.assembled.commands.custom.refresh()
     await journey.send("/fix basket.py")
     assert "Repair basket.py with care." in seen(journey)
-    assert journey.conversation.prompts[-1].text == "/fix basket.py"
+    assert journey.conversation.view.prompts[-1].text == "/fix basket.py"
 
 
 async def test_commands_inside_run_through_the_gate_with_the_rules_of_the_turn(
@@ -136,7 +136,7 @@ async def test_a_mention_means_the_file_that_was_offered_wherever_the_shell_is(
         write(folder / "same.py", f"in {folder.name}")
     write(journey.project / "src" / "x.py", "below")
     await journey.send("go there")
-    assert journey.conversation.cwd == journey.project / "src"
+    assert journey.conversation.view.cwd == journey.project / "src"
     events = await journey.send("look at @src/x.py, @same.py and @x.py")
     assert notices(events) == ["attached: src/x.py, same.py, src/x.py"]
     assert f"in {journey.project.name}" in seen(journey)
@@ -267,10 +267,10 @@ async def test_a_queued_command_waits_for_the_end_of_the_turn(begin: Begin) -> N
         nonlocal queued
         if isinstance(event, MessageCommitted) and not queued:
             queued = True
-            journey.conversation.queue(Prompt("/later"))
+            journey.conversation.prompt_queue.add(Prompt("/later"))
 
     await journey.send("read it", queue)
-    assert [p.text for p in journey.conversation.queued] == ["/later"]
+    assert [p.text for p in journey.conversation.prompt_queue.prompts] == ["/later"]
     assert "The later text" not in seen(journey)
 
 
@@ -285,7 +285,7 @@ async def test_what_a_queued_prompt_attaches_is_told_in_the_turn_that_runs(begin
         nonlocal queued
         if isinstance(event, MessageCommitted) and not queued:
             queued = True
-            journey.conversation.queue(Prompt("and @b.py, @secret.txt"))
+            journey.conversation.prompt_queue.add(Prompt("and @b.py, @secret.txt"))
 
     events = await journey.send("read it", queue)
     told, refused = (event for event in events if isinstance(event, Notice))
@@ -316,9 +316,9 @@ async def test_a_commands_model_counts_for_its_turn_alone(begin: Begin) -> None:
     head = "---\nmodel: haiku\neffort: low\n---\nQuick"
     write(journey.around.agent_home / "commands" / "quick.md", head)
     await journey.assembled.commands.custom.refresh()
-    before = journey.conversation.model
+    before = journey.conversation.view.model
     await journey.send("/quick")
     assert journey.server.requests[-1].body["model"] == "claude-haiku-5-5"
-    assert (journey.conversation.model, journey.conversation.effort) == (before, None)
+    assert (journey.conversation.view.model, journey.conversation.view.effort) == (before, None)
     await journey.send("go on")
     assert journey.server.requests[-1].body["model"] == before

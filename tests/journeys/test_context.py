@@ -52,8 +52,8 @@ async def test_an_early_instruction_survives_an_automatic_compaction(begin: Begi
     assert compacted
     assert all(event.tokens_after < event.tokens_before for event in compacted)
     assert terminal(answer).reason == "completed"
-    assert journey.conversation.messages[-1].text == "In Esperanto."
-    assert "Esperanto" in journey.conversation.transcript_path.read_text()
+    assert journey.conversation.view.messages[-1].text == "In Esperanto."
+    assert "Esperanto" in journey.conversation.view.transcript_path.read_text()
 
 
 SIGNING = ModelInfo("claude-opus-5-5", max_input_tokens=40_000, signed_compaction=True)
@@ -84,8 +84,8 @@ async def test_a_summary_that_the_endpoint_signs_keeps_later_thinking(begin: Beg
     kept = [b for m in last.body["messages"] for b in m["content"] if b["type"] == "thinking"]
     assert len(kept) >= 2
     assert last.status == 200
-    again = load(journey.conversation.transcript_path)
-    assert again.messages == journey.conversation.messages
+    again = load(journey.conversation.view.transcript_path)
+    assert again.messages == journey.conversation.view.messages
 
 
 async def test_an_endpoint_that_will_not_have_its_summary_back_gets_it_as_text(
@@ -152,16 +152,16 @@ async def test_a_summary_is_retried_when_the_model_is_overloaded(begin: Begin) -
     journey = await begin(scenario=scenario)
     await journey.send("first")
     await journey.send("second")
-    before = journey.conversation.cost_usd
+    before = journey.conversation.view.cost_usd
     events = [event async for event in journey.conversation.compact()]
     assert [event.type for event in events if event.type != "notice"] == [
         "retry_scheduled",
         "usage_update",
         "compacted",
     ]
-    assert journey.conversation.cost_usd > before
-    kept = load(journey.conversation.transcript_path)
-    assert kept.cost_usd == pytest.approx(journey.conversation.cost_usd)
+    assert journey.conversation.view.cost_usd > before
+    kept = load(journey.conversation.view.transcript_path)
+    assert kept.cost_usd == pytest.approx(journey.conversation.view.cost_usd)
 
 
 async def test_prefixes_are_the_same_bytes_from_request_to_request(
@@ -203,12 +203,12 @@ async def test_the_cache_serves_most_of_a_conversation_and_costs_say_so(begin: B
         events = await journey.send(f"question {number}")
     update = next(event for event in events if isinstance(event, UsageUpdate))
     assert update.usage.cache_read_tokens > update.usage.prompt_tokens * 0.9
-    costs = journey.conversation.costs
+    costs = journey.conversation.view.costs
     assert costs is not None
     (cost,) = costs.session().models.values()
     assert cost.cache_hit_rate > 0.7
     assert cost.responses == 8
-    assert costs.session().total_usd == journey.conversation.cost_usd
+    assert costs.session().total_usd == journey.conversation.view.cost_usd
     shown = await cost_command.call("", journey.assembled.commands.context)
     assert isinstance(shown, ShowText)
     assert f"{cost.cache_hit_rate:.0%} of prompts from cache" in shown.text
@@ -270,8 +270,8 @@ async def test_hooks_hear_of_instructions_and_of_a_moved_shell(
 async def test_the_picture_of_the_window_adds_up(begin: Begin) -> None:
     journey = await begin([Turn((ToolCall("Bash", {"command": "echo hi"}),)), Turn((Text("ok"),))])
     await journey.send("hello")
-    picture = journey.conversation.context_picture()
+    picture = journey.conversation.view.context_breakdown()
     assert picture.is_measured
     assert picture.used == sum(part.tokens for part in picture.slices)
-    assert abs(picture.used - journey.conversation.context_tokens) <= len(picture.slices)
+    assert abs(picture.used - journey.conversation.view.context_tokens) <= len(picture.slices)
     assert {"System prompt", "Tools", "Tool results"} <= {part.name for part in picture.slices}

@@ -106,7 +106,7 @@ async def test_a_failure_is_silent_and_made_up_for(begin: Begin, fresh_home: Pat
     await journey.send("second words")
     await journey.assembled.facts.wait()
     assert list(fresh_home.rglob("esperanto.md"))
-    count = len(journey.conversation.messages)
+    count = len(journey.conversation.view.messages)
     assert f"last {count} messages" in json.dumps(extractions(journey)[-1].body)
 
 
@@ -124,4 +124,4 @@ async def test_notes_on_the_session_are_a_summary_that_costs_nothing(
     assert compacted[0].summary == NOTES["text"]
     asked = json.dumps([r.body["messages"][-1] for r in journey.server.requests if r.body])
     assert "about to be compacted" not in asked
-    assert "NOTED" in journey.conversation.messages[0].text
+    assert "NOTED" in journey.conversation.view.messages[0].text

@@ -185,7 +185,7 @@ def _open_problems(messages: tuple[Message, ...]) -> list[str]:
 
 def conversation_path(conversation: Conversation) -> Path:
     """The transcript's file."""
-    path = conversation.transcript_path
+    path = conversation.view.transcript_path
     assert path is not None
     return path
 
@@ -205,7 +205,7 @@ def test_messages_are_committed_once_each(tmp_path: Path) -> None:
                 ]
             finally:
                 await conversation.aclose()
-        assert committed == [message.uid for message in conversation.messages]
+        assert committed == [message.uid for message in conversation.view.messages]
         assert len(set(committed)) == len(committed)
 
     asyncio.run(run())

@@ -88,7 +88,7 @@ async def test_a_start_says_why_and_its_context_reaches_the_model_each_time(
     first = await begin([replace(DONE, times=0)])
     await first.send("one")
     await first.conversation.aclose()
-    session_id = first.conversation.session_id
+    session_id = first.conversation.view.session_id
     ways: list[dict[str, Any]] = [{}, {"fork_session": True}]
     for times, options in enumerate(ways, start=2):
         again = await begin(server=first.server, resume=session_id, **options)
@@ -136,7 +136,9 @@ async def test_a_hook_names_the_session(begin: Begin, fresh_home: Path) -> None:
     journey = await begin([DONE])
     await journey.send("go")
     await journey.conversation.aclose()
-    assert '"title":"Parser"' in journey.conversation.transcript_path.read_text().replace(" ", "")
+    assert '"title":"Parser"' in journey.conversation.view.transcript_path.read_text().replace(
+        " ", ""
+    )
 
 
 async def test_text_goes_through_display_hooks_and_stays_whole_for_the_model(
@@ -252,10 +254,10 @@ async def test_a_hook_refuses_another_model_or_hears_of_it(
         {"PreModelSwitch": refuse, "PostModelSwitch": f"{log_to(log)}; echo 'You are fast now.'"},
     )
     journey = await begin([DONE], model="sonnet")
-    before = journey.conversation.model
+    before = journey.conversation.view.model
     with pytest.raises(SwitchRefused, match="too dear"):
         await journey.conversation.set_model("opus")
-    assert journey.conversation.model == before
+    assert journey.conversation.view.model == before
     await journey.conversation.set_model("haiku")
     (payload,) = heard(log)
     assert (payload["from_model"], payload["to_model"], payload["requested_model"]) == (
@@ -341,8 +343,8 @@ async def test_hooks_guard_and_hear_of_sub_agents_as_of_the_main_agent(
     stops = [json.loads(line) for line in lines]
     assert {p["agent_type"] for p in stops if "agent_id" in p} == {"Explore"}
     (first, _) = (p for p in stops if p["hook_event_name"] == "SubagentStop")
-    assert first["agent_transcript_path"] == str(journey.conversation.transcript_path)
-    assert first["agent_id"] in journey.conversation.transcript_path.read_text()
+    assert first["agent_transcript_path"] == str(journey.conversation.view.transcript_path)
+    assert first["agent_id"] in journey.conversation.view.transcript_path.read_text()
     assert terminal(events).reason == "completed"
 
 
@@ -402,7 +404,7 @@ async def test_a_hook_that_hangs_before_a_compaction_is_ended_by_an_interruption
     await appeared(there)
     journey.conversation.interrupt()
     await compacting
-    assert not journey.conversation.is_running
+    assert not journey.conversation.view.is_running
 
 
 async def test_a_link_that_a_hook_makes_is_seen_before_the_call_runs(

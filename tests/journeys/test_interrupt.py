@@ -89,12 +89,12 @@ async def test_a_queued_message_is_delivered_after_the_running_tools(begin: Begi
 
     def queue(event: AgentEvent) -> None:
         if isinstance(event, ToolDispatch):
-            journey.conversation.queue(Prompt("and be quick"))
+            journey.conversation.prompt_queue.add(Prompt("and be quick"))
 
     events = await journey.send("read it", queue)
 
     assert "and be quick" in str(journey.last_messages()[-1])
-    assert journey.conversation.queued == ()
+    assert journey.conversation.prompt_queue.prompts == ()
     committed = [e.message.text for e in events if isinstance(e, MessageCommitted)]
     assert "and be quick" in committed
 
@@ -171,6 +171,6 @@ async def test_closing_while_a_tool_runs_leaves_no_process_and_a_closed_call(beg
 
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    resumed = load(journey.conversation.transcript_path)
+    resumed = load(journey.conversation.view.transcript_path)
     assert [message.role for message in resumed.messages][-2:] == ["assistant", "user"]
     await events.aclose()

@@ -44,14 +44,14 @@ async def said(journey: Journey, name: str, arguments: str = "") -> str:
 async def test_a_question_beside_sees_the_conversation_and_leaves_nothing(begin: Begin) -> None:
     journey = await begin([HELLO, ASIDE, HELLO])
     await journey.send("first")
-    before = journey.conversation.messages
+    before = journey.conversation.view.messages
     assert "Because of the tests." in await said(journey, "btw", "why?")
     request = journey.server.requests[-1].body
     assert "first" in str(request["messages"])
     assert "why?" in str(request["messages"][-1])
     assert request["tool_choice"] == {"type": "none"}
     assert request["tools"] == journey.server.requests[0].body["tools"]
-    assert journey.conversation.messages == before
+    assert journey.conversation.view.messages == before
     await journey.send("second")
     assert "why?" not in str(journey.last_messages())
 
@@ -93,7 +93,7 @@ async def test_a_call_keeps_the_time_that_it_showed(begin: Begin) -> None:
     journey = await begin([Turn((write,)), HELLO])
     events = await journey.send("go")
     shown = [event.elapsed_s for event in events if event.type == "tool_result"]
-    kept = SessionPages(journey.conversation.transcript_path).older().calls.values()
+    kept = SessionPages(journey.conversation.view.transcript_path).older().calls.values()
     assert [call.elapsed_s for call in kept] == shown
 
 
@@ -102,7 +102,7 @@ async def test_a_branch_is_a_copy_with_its_own_name(begin: Begin) -> None:
     await journey.send("hello")
     result = await do(journey, "branch", "  other way \x1b[1m ")
     assert isinstance(result, OpenSession)
-    assert journey.conversation.session_id in result.said
+    assert journey.conversation.view.session_id in result.said
     copy = load(SessionStore(journey.around.agent_home).get(result.session_id).path)
     assert copy.title == "other way"
     assert [m.text for m in copy.messages if m.origin == "person"] == ["hello"]
@@ -112,7 +112,9 @@ async def test_what_is_cleared_away_may_get_a_name(begin: Begin) -> None:
     journey = await begin([HELLO])
     await journey.send("hello")
     assert isinstance(await do(journey, "clear", " the  first try "), ClearConversation)
-    old = load(SessionStore(journey.around.agent_home).get(journey.conversation.session_id).path)
+    old = load(
+        SessionStore(journey.around.agent_home).get(journey.conversation.view.session_id).path
+    )
     assert old.title == "the first try"
 
 
@@ -150,7 +152,7 @@ async def test_vim_is_a_setting_that_counts_at_once(begin: Begin) -> None:
 async def test_the_debug_log_is_shown_or_explained(begin: Begin) -> None:
     journey = await begin([])
     assert "--debug -r" in await said(journey, "debug")
-    path = debug_path(journey.around.agent_home, journey.conversation.session_id)
+    path = debug_path(journey.around.agent_home, journey.conversation.view.session_id)
     path.parent.mkdir(parents=True)
     path.write_bytes(b"\xff\n" + b"line \x1b[31m\n" * 40)
     lines = (await said(journey, "debug")).splitlines()

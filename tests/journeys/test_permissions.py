@@ -200,7 +200,7 @@ async def test_denials_of_the_classifier_lead_to_the_dialog(begin: Begin, fresh_
 
 async def test_without_the_classifier_there_is_no_auto_mode(begin: Begin) -> None:
     journey = await begin([DONE], permission_mode="auto")
-    assert journey.conversation.mode is Mode.DEFAULT
+    assert journey.conversation.view.mode is Mode.DEFAULT
     assert any("model classifier" in notice for notice in journey.assembled.notices)
 
 

@@ -164,7 +164,7 @@ async def test_a_machine_that_slept_finds_its_stream_dead_and_goes_on(begin: Beg
     assert "90 s" in wait.reason
     assert any(event.type == "tombstone" for event in events)
     assert terminal(events).reason == "completed"
-    assert journey.conversation.messages[-1].text == "A whole answer."
+    assert journey.conversation.view.messages[-1].text == "A whole answer."
 
 
 async def test_a_server_that_takes_less_gets_less_from_then_on(begin: Begin) -> None:
@@ -191,7 +191,7 @@ async def test_a_token_budget_keeps_the_model_at_work(begin: Begin, fresh_home: 
     (fresh_home / ".agent" / "settings.json").write_text('{"tokenBudget": 3000}')
     journey = await begin([Turn((Text("word " * 900),), times=0)])
     await journey.send("write a lot")
-    spent = journey.conversation.usage.output_tokens
+    spent = journey.conversation.view.usage.output_tokens
     assert spent >= 2_700
     assert len(journey.server.requests) == 3
 

@@ -38,28 +38,28 @@ async def test_a_resume_brings_everything_back(begin: Begin) -> None:
     conversation = first.conversation
     first.assembled.grants.store(GrantChoice(("Bash(make test)",), "session"))
     assert conversation.cycle_mode() is Mode.ACCEPT_EDITS
-    conversation.queue(Prompt("then this"))
+    conversation.prompt_queue.add(Prompt("then this"))
     conversation.keep_draft("half a thou")
     await conversation.rename("The plan")
-    before = (conversation.messages, conversation.usage, conversation.cost_usd)
+    before = (conversation.view.messages, conversation.view.usage, conversation.view.cost_usd)
     await conversation.aclose()
 
-    second = await begin(resume=conversation.session_id, server=first.server)
+    second = await begin(resume=conversation.view.session_id, server=first.server)
     resumed = second.assembled.resumed
     again = second.conversation
     assert resumed is not None
     assert resumed.notes == ()
-    assert (again.messages, again.usage, again.cost_usd) == before
-    assert again.costs is not None
-    assert again.costs.session().total_usd == pytest.approx(before[2])
-    assert [todo.content for todo in again.todos] == ["Count"]
-    assert again.mode is Mode.ACCEPT_EDITS
+    assert (again.view.messages, again.view.usage, again.view.cost_usd) == before
+    assert again.view.costs is not None
+    assert again.view.costs.session().total_usd == pytest.approx(before[2])
+    assert [todo.content for todo in again.view.todos] == ["Count"]
+    assert again.view.mode is Mode.ACCEPT_EDITS
     assert (resumed.queued, resumed.draft, resumed.title) == (
         ("then this",),
         "half a thou",
         "The plan",
     )
-    assert "Bash(make test)" in [rule.text for rule in again.rules]
+    assert "Bash(make test)" in [rule.text for rule in again.view.rules]
     # The strict server rejects thinking whose past is not the same bytes.
     assert terminal(await second.send("and?")).reason == "completed"
     *_, earlier, later = (request.body for request in first.server.requests)
@@ -76,30 +76,30 @@ async def test_a_prompt_that_waited_comes_back_only_until_the_model_has_it(begin
 
     def on_event(event: AgentEvent) -> None:
         if event.type == "tool_dispatch":
-            conversation.queue(Prompt("then this"))
-            conversation.queue(Prompt("and that"))
+            conversation.prompt_queue.add(Prompt("then this"))
+            conversation.prompt_queue.add(Prompt("and that"))
         if event.type == "message_committed":
-            waiting.append(resume.load(conversation.transcript_path).queued)
+            waiting.append(resume.load(conversation.view.transcript_path).queued)
 
     await journey.send("plan it", on_event)
-    texts = [message.text for message in conversation.messages]
+    texts = [message.text for message in conversation.view.messages]
     assert texts[-3:] == ["then this", "and that", "Noted."]
     # After each message from the results on: they are on the disk, one way or the other.
     assert waiting[-4:] == [("then this", "and that"), ("and that",), (), ()]
-    conversation.queue(Prompt("later"))
-    prompt = conversation.next_queued()
+    conversation.prompt_queue.add(Prompt("later"))
+    prompt = conversation.prompt_queue.take_next()
     assert prompt is not None
     async for event in conversation.run(prompt):
         if event.type == "message_committed":
-            assert resume.load(conversation.transcript_path).queued == ()
-    assert conversation.next_queued() is None
+            assert resume.load(conversation.view.transcript_path).queued == ()
+    assert conversation.prompt_queue.take_next() is None
 
 
 async def test_a_prompt_that_went_back_does_not_come_again(begin: Begin) -> None:
     first = await begin([Turn((Text("Hello."),))])
     await first.send("hi")
     await first.conversation.aclose()
-    session = SessionStore(first.around.agent_home).open(first.conversation.session_id)
+    session = SessionStore(first.around.agent_home).open(first.conversation.view.session_id)
     for record in (PromptRecord("t", "go"), QueueRecord(("next",))):
         session.transcript.append(to_json(record), sync=True)
     session.close()
@@ -123,15 +123,15 @@ async def test_states_survive_a_compaction_and_two_resumes(begin: Begin) -> None
     await first.conversation.rename("Long work")
     first.assembled.grants.store(GrantChoice(("Bash(make test)",), "session"))
     await first.conversation.aclose()
-    second = await begin(resume=first.conversation.session_id, server=first.server)
+    second = await begin(resume=first.conversation.view.session_id, server=first.server)
     assert [event.type async for event in second.conversation.compact()][-1] == "compacted"
-    cost = second.conversation.cost_usd
+    cost = second.conversation.view.cost_usd
     await second.conversation.aclose()
-    third = await begin(resume=first.conversation.session_id, server=first.server)
+    third = await begin(resume=first.conversation.view.session_id, server=first.server)
     assert third.assembled.resumed is not None
     assert third.assembled.resumed.title == "Long work"
-    assert "Bash(make test)" in [rule.text for rule in third.conversation.rules]
-    assert third.conversation.cost_usd == pytest.approx(cost, rel=0.5)
+    assert "Bash(make test)" in [rule.text for rule in third.conversation.view.rules]
+    assert third.conversation.view.cost_usd == pytest.approx(cost, rel=0.5)
     assert terminal(await third.send("on")).reason == "completed"
 
 
@@ -143,11 +143,11 @@ async def test_other_tools_at_a_resume_cost_the_thinking_and_nothing_else(begin:
     # Without a screen there are fewer tools, so the prefix is another one.
     for text in ("Again.", "3"):
         later = await begin(
-            resume=first.conversation.session_id, server=first.server, has_person=False,
+            resume=first.conversation.view.session_id, server=first.server, has_person=False,
             append_system_prompt="Be brief.",
         )  # fmt: skip
         assert terminal(await later.send("and now?")).reason == "completed"
-        assert later.conversation.messages[-1].text == text
+        assert later.conversation.view.messages[-1].text == text
         await later.conversation.aclose()
     assert "deep" not in json.dumps(first.server.requests[-1].body)
 
@@ -170,33 +170,33 @@ async def test_rewind_undoes_a_bad_edit_and_a_destructive_command(begin: Begin) 
     await journey.send("improve it")
     assert _files(folder) == {"a.txt": "bad\n", "c.txt": "new\n"}
     conversation = journey.conversation
-    hello, improve = await conversation.rewind_points()
+    hello, improve = await conversation.rewinding.points()
     assert (hello.text, improve.text) == ("hello", "improve it")
 
-    preview = await conversation.preview_files(hello.turn_id)
+    preview = await conversation.rewinding.preview_files(hello.turn_id)
     assert preview is not None
     assert {(c.path.name, c.action) for c in preview.changes} == {
         ("a.txt", "write"),
         ("b.txt", "write"),
         ("c.txt", "delete"),
     }
-    one = await conversation.restore_files(improve.turn_id, [folder / "a.txt"])
+    one = await conversation.rewinding.restore_files(improve.turn_id, [folder / "a.txt"])
     assert one is not None
     assert _files(folder) == {"a.txt": "good\n", "c.txt": "new\n"}
-    everything = await conversation.restore_files(improve.turn_id)
+    everything = await conversation.rewinding.restore_files(improve.turn_id)
     assert everything is not None
     assert _files(folder) == {"a.txt": "good\n", "b.txt": "dear\n"}
     assert conversation.checkpoints is not None
     await conversation.checkpoints.restore(everything.redo_id, redo_id="back")
     assert _files(folder) == {"a.txt": "good\n", "c.txt": "new\n"}
 
-    assert await conversation.rewind(improve.message_uid) == "improve it"
-    assert conversation.context_tokens == 0
+    assert await conversation.rewinding.rewind(improve.message_uid) == "improve it"
+    assert conversation.view.context_tokens == 0
     await journey.send("something else")
     sent = json.dumps(journey.last_messages())
     assert "improve it" not in sent
     assert "back as they were" in sent
-    assert [point.text for point in await conversation.rewind_points()] == [
+    assert [point.text for point in await conversation.rewinding.points()] == [
         "hello",
         "something else",
     ]
@@ -215,15 +215,15 @@ async def test_rewind_reaches_behind_a_compaction(begin: Begin) -> None:
         await journey.send(text)
     conversation = journey.conversation
     assert [event.type async for event in conversation.compact()][-1] == "compacted"
-    points = await conversation.rewind_points()
+    points = await conversation.rewinding.points()
     assert [point.is_compacted for point in points] == [True, True, True]
-    await conversation.rewind(points[1].message_uid)
+    await conversation.rewinding.rewind(points[1].message_uid)
     await journey.send("two, differently")
     sent = [b["text"] for m in journey.last_messages() for b in m["content"] if "text" in b]
     assert "one" in sent
     assert "two" not in sent
     with pytest.raises(SessionError):
-        await conversation.rewind(points[2].message_uid)
+        await conversation.rewinding.rewind(points[2].message_uid)
 
 
 async def test_a_second_program_on_a_session_works_on_a_copy(

@@ -197,10 +197,10 @@ async def _run(loop: VirtualLoop, folder: Path, seed: int) -> None:
             state = _state(conversation)
         finally:
             await conversation.aclose()
-    again = load(conversation.transcript_path)
+    again = load(conversation.view.transcript_path)
     assert _replayed(again.messages) == state[0]
     assert (again.usage, again.todos) == state[1:]
-    assert again.cost_usd == pytest.approx(conversation.cost_usd)
+    assert again.cost_usd == pytest.approx(conversation.view.cost_usd)
 
 
 async def _conversation(
@@ -275,7 +275,7 @@ def _check_requests(requests: list[RecordedRequest], scenario: Scenario) -> None
 
 
 def _state(conversation: Conversation) -> tuple[object, object, object]:
-    return _replayed(conversation.messages), conversation.usage, conversation.todos
+    return _replayed(conversation.view.messages), conversation.view.usage, conversation.view.todos
 
 
 def _replayed(messages: tuple[Message, ...]) -> list[tuple[str, str, tuple[object, ...]]]:

@@ -52,6 +52,28 @@ Step = AgentEvent | Callable[["RecordedConversation"], Awaitable[object]]
 
 
 @dataclass
+class RecordedQueue:
+    """The prompts that wait in a recorded conversation."""
+
+    waiting: list[Prompt]
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        return tuple(self.waiting)
+
+    def add(self, prompt: Prompt) -> None:
+        self.waiting.append(prompt)
+
+    def take_back(self) -> list[Prompt]:
+        taken = list(self.waiting)
+        self.waiting.clear()
+        return taken
+
+    def take_next(self) -> Prompt | None:
+        return self.waiting.pop(0) if self.waiting else None
+
+
+@dataclass
 class RecordedConversation:
     """Plays one list of steps per prompt, then `Terminal`."""
 
@@ -104,10 +126,10 @@ class RecordedConversation:
     async def rename(self, title: str) -> None:
         self.title = title
 
-    def context_picture(self) -> ContextBreakdown:
+    def context_breakdown(self) -> ContextBreakdown:
         return ContextBreakdown(self.context_window, 30_000, (Slice("Tools", 30_000),), True)
 
-    async def rewind_points(self) -> tuple[RewindPoint, ...]:
+    async def points(self) -> tuple[RewindPoint, ...]:
         return tuple(RewindPoint(m.uid, "t1", m.text, "") for m in self.prompts)
 
     async def preview_files(self, turn_id: str) -> Preview | None:
@@ -129,6 +151,18 @@ class RecordedConversation:
     @property
     def prompts(self) -> tuple[Message, ...]:
         return tuple(m for m in self.messages if m.origin == "person")
+
+    @property
+    def view(self) -> RecordedConversation:
+        return self
+
+    @property
+    def rewinding(self) -> RecordedConversation:
+        return self
+
+    @property
+    def prompt_queue(self) -> RecordedQueue:
+        return RecordedQueue(self.waiting)
 
     @property
     def queued(self) -> tuple[Prompt, ...]:
@@ -158,16 +192,6 @@ class RecordedConversation:
         was_running = self.is_running
         self.interrupted.set()
         return was_running
-
-    def queue(self, prompt: Prompt) -> None:
-        self.waiting.append(prompt)
-
-    def take_back(self) -> list[Prompt]:
-        taken, self.waiting = self.waiting, []
-        return taken
-
-    def next_queued(self) -> Prompt | None:
-        return self.waiting.pop(0) if self.waiting else None
 
     def cycle_mode(self) -> Mode:
         self.mode = next_mode(self.mode, bypass_available=False, auto_available=False)
@@ -231,6 +255,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
     registry = CommandRegistry([custom.commands, lambda: BUILTIN_COMMANDS], Surface.SCREEN)
     context = CommandContext(
         session=conversation,
+        changes=conversation,
         registry=registry,
         custom=custom,
         settings=lambda: settings,

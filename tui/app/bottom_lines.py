@@ -101,7 +101,7 @@ class BottomLines:
 
     def _show_mode(self) -> None:
         conversation = self._conversations.current
-        mode = conversation.mode if conversation is not None else Mode.DEFAULT
+        mode = conversation.view.mode if conversation is not None else Mode.DEFAULT
         role = self._appearance.prompt_role if mode is Mode.DEFAULT else MODE_ROLES[mode]
         if role is not self._mode_role:
             self._mode_role = role
@@ -166,16 +166,16 @@ class BottomLines:
         denials = center.context.gate.denials if center is not None else None
         return StatusLineState(
             denied=denials.short if denials is not None else "",
-            mode=conversation.mode,
-            model=conversation.model,
-            effort=conversation.effort,
-            is_unthinking=conversation.can_think and not conversation.thinks,
-            context_tokens=figures.context_tokens or conversation.context_tokens,
-            context_window=figures.context_window or conversation.context_window,
-            cost_usd=figures.cost_usd or conversation.cost_usd,
-            folder=short_directory(conversation.cwd, workspace.home),
-            branch=conversation.branch,
-            is_demo=conversation.is_demo,
+            mode=conversation.view.mode,
+            model=conversation.view.model,
+            effort=conversation.view.effort,
+            is_unthinking=conversation.view.can_think and not conversation.view.thinks,
+            context_tokens=figures.context_tokens or conversation.view.context_tokens,
+            context_window=figures.context_window or conversation.view.context_window,
+            cost_usd=figures.cost_usd or conversation.view.cost_usd,
+            folder=short_directory(conversation.view.cwd, workspace.home),
+            branch=conversation.view.branch,
+            is_demo=conversation.view.is_demo,
             running=self._conversations.background_count,
             own=self._user_status.lines,
             hint=self._hint.text,

@@ -155,7 +155,7 @@ class ConversationMaker:
         mode = self._mode_of_start
         if self.assembled is not None:
             if session_id is None:
-                mode = str(self.assembled.conversation.mode)
+                mode = str(self.assembled.conversation.view.mode)
             await self.assembled.conversation.aclose("clear" if session_id is None else "resume")
             for line in self.last_words():
                 self._front.notice(line, "warning")
@@ -184,10 +184,14 @@ class ConversationMaker:
         if self.assembled is None:
             return ""
         conversation, home = self.assembled.conversation, self.assembled.temporary_home
-        if not conversation.messages or conversation.is_demo or conversation.is_unused_copy:
+        if (
+            not conversation.view.messages
+            or conversation.view.is_demo
+            or conversation.view.is_unused_copy
+        ):
             return ""
         where = f"AGENT_TUI_HOME={shlex.quote(str(home))} " if home is not None else ""
-        return f"Continue with: {where}agent-tui -r {conversation.session_id}\n"
+        return f"Continue with: {where}agent-tui -r {conversation.view.session_id}\n"
 
     def last_words(self) -> Sequence[str]:
         """Return what is to be said once everything is closed: what ended, and hooks of the end."""
@@ -208,7 +212,7 @@ class ConversationMaker:
         from tui.dialogs.grant_offers import grant_offers
 
         conversation = self.assembled.conversation
-        evaluation = conversation.gate.current_evaluation(request, cwd=conversation.cwd)
+        evaluation = conversation.gate.current_evaluation(request, cwd=conversation.view.cwd)
         return grant_offers(evaluation, decision)
 
     def judge_call(self, request: PermissionRequest) -> Decision | None:
@@ -216,7 +220,7 @@ class ConversationMaker:
         if self.assembled is None or request.agent_id is not None:
             return None
         conversation = self.assembled.conversation
-        return conversation.gate.preview(request, cwd=conversation.cwd)
+        return conversation.gate.preview(request, cwd=conversation.view.cwd)
 
     async def _show_past(self) -> None:
         """Show the end of the session to resume: seconds before a large one is rebuilt."""

@@ -85,7 +85,7 @@ async def _write(screen: CommandScreen, piece: CodeBlock) -> None:
     name = await screen.show_dialog(entry)
     if name is None or screen.session.commands is None or screen.session.conversation is None:
         return
-    target = screen.session.conversation.cwd / expand_home(
+    target = screen.session.conversation.view.cwd / expand_home(
         name, screen.session.commands.context.home
     )
     try:

@@ -77,14 +77,14 @@ async def _per_prompt(screen: CommandScreen) -> list[Source]:
     if conversation is None or checkpoints is None:
         return []
     try:
-        points = await conversation.rewind_points()
+        points = await conversation.rewinding.points()
     except AgentError:
         return []  # The session's file cannot be read; what git says is still worth showing.
     known = set(checkpoints.turns)
     sources: list[Source] = []
     for point in reversed([p for p in points if p.turn_id in known][-MAX_TURNS:]):
         changes = await checkpoints.changes_of(point.turn_id)
-        files = tuple(_of_turn(change, conversation.launch_dir) for change in changes)
+        files = tuple(_of_turn(change, conversation.view.launch_dir) for change in changes)
         if files:
             title = shown_line(" ".join(point.text.split())[:_TITLE_CHARS])
             sources.append(Source(f"Changed by “{title}”", files))

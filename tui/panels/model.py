@@ -34,8 +34,8 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         if await _use(screen, argument):
             await _say_unlisted(screen)
         return
-    level = _LEVELS.index(_as_effort(conversation.effort))
-    items = [Item(conversation.model, "in use", is_current=True)]
+    level = _LEVELS.index(_as_effort(conversation.view.effort))
+    items = [Item(conversation.view.model, "in use", is_current=True)]
 
     def adjust(step: int) -> None:
         nonlocal level
@@ -81,11 +81,11 @@ async def _apply(
     is_saved: bool,
 ) -> None:
     """Use a model and an effort, and save both where they are not for this session alone."""
-    is_new_effort = effort != _as_effort(conversation.effort)
+    is_new_effort = effort != _as_effort(conversation.view.effort)
     if is_new_effort and screen.session.commands is not None:
-        screen.session.commands.context.session.set_effort(effort)
+        screen.session.commands.context.changes.set_effort(effort)
     is_used = await _use(screen, name)
-    if is_used and is_saved and not conversation.is_demo:
+    if is_used and is_saved and not conversation.view.is_demo:
         await screen.workspace.save_setting("model", name)
         if is_new_effort:
             await screen.workspace.save_setting("effortLevel", effort)
@@ -100,7 +100,7 @@ async def _offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -
     if conversation is None or center is None:
         return
     found = dict.fromkeys(await _listed(center), "offered by the endpoint")
-    if not found and not conversation.is_demo:
+    if not found and not conversation.view.is_demo:
         found = {name: f"short: {alias}" for alias, name in ALIASES.items()}
     known = {item.label for item in items}
     more = [Item(name, detail) for name, detail in found.items() if name not in known]
@@ -111,9 +111,9 @@ async def _offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -
 async def _say_unlisted(screen: CommandScreen) -> None:
     """Point out a name that the endpoint does not list, before a prompt fails over it."""
     conversation, center = screen.session.conversation, screen.session.commands
-    if conversation is None or center is None or conversation.is_demo:
+    if conversation is None or center is None or conversation.view.is_demo:
         return
-    name = conversation.model
+    name = conversation.view.model
     names = await _listed(center)
     # Short names of dated models are listed with their date.
     if names and not any(listed.startswith(name) for listed in names):
@@ -138,8 +138,8 @@ async def _use(screen: CommandScreen, name: str) -> bool:
     except AgentError as error:
         screen.notice(str(error), "warning")
         return False
-    effort = f", effort {conversation.effort}" if conversation.effort else ""
-    screen.notice(f"model {conversation.model}{effort} from the next request on")
+    effort = f", effort {conversation.view.effort}" if conversation.view.effort else ""
+    screen.notice(f"model {conversation.view.model}{effort} from the next request on")
     return True
 
 

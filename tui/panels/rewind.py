@@ -29,7 +29,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Let the user choose a prompt, then what goes back."""
     conversation = screen.session.conversation
     try:
-        points = await conversation.rewind_points() if conversation is not None else ()
+        points = await conversation.rewinding.points() if conversation is not None else ()
     except AgentError as error:
         screen.notice(str(error), "warning")
         return
@@ -61,7 +61,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             _tell(screen, restored, "as before the restore")
         return
     point = newest_first[picked.index]
-    preview = await conversation.preview_files(point.turn_id)
+    preview = await conversation.rewinding.preview_files(point.turn_id)
     what = await _ask_what(screen, point, preview)
     if what in ("before", "since"):
         screen.session.compact("", HistoryPart(point.message_uid, what))
@@ -75,11 +75,11 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             return
     if what in ("both", "conversation"):
         try:
-            text = await conversation.rewind(point.message_uid)
+            text = await conversation.rewinding.rewind(point.message_uid)
         except AgentError as error:
             screen.notice(str(error), "warning")
         else:
-            screen.session.show_history(conversation.messages)
+            screen.session.show_history(conversation.view.messages)
             _put_back(screen, text)
     if restored is not None:
         # Last: what is told stays below the history that is shown anew.
@@ -102,7 +102,7 @@ async def _restore_to_undo(conversation: ConversationPort) -> Preview | None:
     last = checkpoints.turns[-1] if checkpoints is not None and checkpoints.turns else ""
     if not last.startswith(REDO):
         return None
-    preview = await conversation.preview_files(last)
+    preview = await conversation.rewinding.preview_files(last)
     return preview if preview is not None and preview.changes else None
 
 
@@ -111,7 +111,7 @@ async def _restored(
 ) -> RestoreResult | None:
     """Put files back; None where that was not possible, which the user is told."""
     try:
-        return await conversation.restore_files(turn_id) or RestoreResult((), (), "")
+        return await conversation.rewinding.restore_files(turn_id) or RestoreResult((), (), "")
     except AgentError as error:
         screen.notice(str(error), "warning")
         return None

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from tui.dialogs.trust_dialog import TrustRequest
 
 
-class ConversationPort(ConversationFacts, Protocol):
-    """One conversation, as the screen drives it."""
+class ConversationReading(ConversationFacts, Protocol):
+    """One conversation, as the screen reads it."""
 
     @property
     def branch(self) -> str | None:
@@ -42,8 +42,76 @@ class ConversationPort(ConversationFacts, Protocol):
         ...
 
     @property
-    def queued(self) -> Sequence[Prompt]:
+    def rules(self) -> Sequence[Rule]:
+        """The permission rules in force, highest source first."""
+        ...
+
+    def preview_of(self, tool_use_id: str) -> Display | None:
+        """Return what a waiting call would do."""
+        ...
+
+
+class PromptQueuePort(Protocol):
+    """The prompts that wait."""
+
+    @property
+    def prompts(self) -> Sequence[Prompt]:
+        """Prompts that wait, oldest first."""
+        ...
+
+    def add(self, prompt: Prompt) -> None:
+        """Queue a prompt."""
+        ...
+
+    def take_back(self) -> list[Prompt]:
+        """Return all queued prompts and empty the queue."""
+        ...
+
+    def take_next(self) -> Prompt | None:
+        """Take the oldest queued prompt."""
+        ...
+
+
+class RewindingPort(Protocol):
+    """Going back in a conversation."""
+
+    async def points(self) -> Sequence[RewindPoint]:
+        """Return the prompts to go back to, oldest first. Raises AgentError."""
+        ...
+
+    async def preview_files(self, turn_id: str) -> Preview | None:
+        """Return what going back to before a turn would change in files; None for nothing."""
+        ...
+
+    async def restore_files(self, turn_id: str) -> RestoreResult | None:
+        """Put files back as they were before a turn. Raises AgentError."""
+        ...
+
+    async def rewind(self, prompt_uid: str) -> str:
+        """Go back to before a message; return its text. Raises AgentError when it cannot."""
+        ...
+
+
+class ConversationPort(Protocol):
+    """One conversation, as the screen drives it."""
+
+    @property
+    def view(self) -> ConversationReading:
+        """The reading side."""
+        ...
+
+    @property
+    def prompt_queue(self) -> PromptQueuePort:
         """Prompts that wait."""
+        ...
+
+    @property
+    def rewinding(self) -> RewindingPort:
+        """Takes it back."""
+        ...
+
+    async def set_model(self, model: str) -> None:
+        """Use another model from the next request on."""
         ...
 
     def run(self, prompt: Prompt) -> AsyncIterator[AgentEvent]:
@@ -54,29 +122,12 @@ class ConversationPort(ConversationFacts, Protocol):
         """End what is running, work kept."""
         ...
 
-    def queue(self, prompt: Prompt) -> None:
-        """Keep a prompt for later."""
-        ...
-
-    def take_back(self) -> list[Prompt]:
-        """Return all queued prompts and empty the queue."""
-        ...
-
-    def next_queued(self) -> Prompt | None:
-        """Take the oldest queued prompt."""
-        ...
-
     def cycle_mode(self) -> Mode:
         """Go to the next mode."""
         ...
 
     def set_thinking(self, wanted: bool) -> bool:
         """Have the model think, or not; False where it can do only the other."""
-        ...
-
-    @property
-    def rules(self) -> Sequence[Rule]:
-        """The permission rules in force, highest source first."""
         ...
 
     @property
@@ -89,18 +140,6 @@ class ConversationPort(ConversationFacts, Protocol):
         """The files as they were before each prompt; None where nothing keeps them."""
         ...
 
-    async def rewind_points(self) -> Sequence[RewindPoint]:
-        """Return the prompts to go back to, oldest first. Raises AgentError."""
-        ...
-
-    async def preview_files(self, turn_id: str) -> Preview | None:
-        """Say what going back to before a turn would change in files; None for nothing."""
-        ...
-
-    async def restore_files(self, turn_id: str) -> RestoreResult | None:
-        """Put files back as they were before a turn. Raises AgentError."""
-        ...
-
     def tell(self, text: str) -> None:
         """Have the model hear something with the next prompt."""
         ...
@@ -111,10 +150,6 @@ class ConversationPort(ConversationFacts, Protocol):
 
     def send_to_background(self) -> bool:
         """Let the running command go on behind the conversation; False when none runs."""
-        ...
-
-    async def rewind(self, prompt_uid: str) -> str:
-        """Go back to before a message; return its text. Raises AgentError when it cannot."""
         ...
 
     def compact(
@@ -134,10 +169,6 @@ class ConversationPort(ConversationFacts, Protocol):
 
     def wake(self) -> AsyncIterator[AgentEvent]:
         """Let the model hear what background hooks brought; `Terminal` is the last event."""
-        ...
-
-    def preview_of(self, tool_use_id: str) -> Display | None:
-        """Return what a waiting call would do."""
         ...
 
     @property

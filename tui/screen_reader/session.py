@@ -107,16 +107,16 @@ class _FlatRun:
         )
         ports = ScreenPorts(contender, person, person.trust, person.onboard)
         conversation = self.conversation = await self._maker.make(ports)
-        demo = ", a scripted demo model" if conversation.is_demo else ""
+        demo = ", a scripted demo model" if conversation.view.is_demo else ""
         self.voice.say(
             [
-                f"folder: {conversation.launch_dir}",
-                f"model: {conversation.model}{demo}",
-                f"mode: {named(conversation.mode)}",
+                f"folder: {conversation.view.launch_dir}",
+                f"model: {conversation.view.model}{demo}",
+                f"mode: {named(conversation.view.mode)}",
                 WELCOME,
             ]
         )
-        count = sum(1 for message in conversation.messages if message.origin == "person")
+        count = sum(1 for message in conversation.view.messages if message.origin == "person")
         if count:
             self.voice.say([f"notice: this session goes on after {count} earlier prompts"])
         await self._read_history()
@@ -210,7 +210,7 @@ class _FlatRun:
         next_prompt: Prompt | None = Prompt(text)
         while next_prompt is not None and self._status is None:
             await self.say_events(self.conversation.run(next_prompt))
-            next_prompt = self.conversation.next_queued()
+            next_prompt = self.conversation.prompt_queue.take_next()
             if next_prompt is not None:
                 self.voice.say([f"you: {next_prompt.text}"])
 
@@ -254,7 +254,11 @@ class _FlatRun:
             self.voice.say([f"notice: kept for later: {line}" for line in lines])
 
     def _preview(self, tool_use_id: str) -> Display | None:
-        return self.conversation.preview_of(tool_use_id) if self.conversation is not None else None
+        return (
+            self.conversation.view.preview_of(tool_use_id)
+            if self.conversation is not None
+            else None
+        )
 
     # History, signals
 
@@ -281,7 +285,7 @@ class _FlatRun:
         self.reader.remember(text)
         if self._log is None or self.conversation is None:
             return
-        typed = TypedPrompt(text, self.conversation.session_id, time.time())
+        typed = TypedPrompt(text, self.conversation.view.session_id, time.time())
         try:
             await asyncio.to_thread(self._log.add, typed)
         except OSError as error:

@@ -11,5 +11,5 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     """Name what is left behind, where a name is given, and ask for a new conversation."""
     title = title_of(arguments)
     if title:
-        await context.session.rename(title)
+        await context.changes.rename(title)
     return ClearConversation()

@@ -17,11 +17,11 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
         now = context.session.effort or "auto"
         return ShowText(f"effort {now}; there are: {', '.join((*levels, 'auto'))}")
     if wanted == "auto":
-        context.session.set_effort(None)
+        context.changes.set_effort(None)
         return ShowText("effort auto from the next request on")
     level = next((level for level in levels if level == wanted), None)
     if level is None:
         known = ", ".join((*levels, "auto"))
         return ShowText(f"There is no effort {wanted!r}. Known: {known}.", "warning")
-    context.session.set_effort(level)
+    context.changes.set_effort(level)
     return ShowText(f"effort {level} from the next request on")

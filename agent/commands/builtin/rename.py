@@ -12,5 +12,5 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     title = title_of(arguments)
     if not title:
         return ShowText("Type the name behind /rename.", "warning")
-    await context.session.rename(title)
+    await context.changes.rename(title)
     return Renamed(title)

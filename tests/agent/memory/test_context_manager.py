@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from agent.abort import AbortController, AbortSignal
 from agent.history import HistoryPart, problems
 from agent.memory.budget import MAX_FAILURES, ContextBudget, Pressure
-from agent.memory.context_breakdown import picture
+from agent.memory.context_breakdown import context_breakdown
 from agent.memory.context_manager import ContextManager, ContextManagerPorts
 from agent.messages import (
     Message,
@@ -217,7 +217,9 @@ async def test_switched_off_it_leaves_the_history_alone() -> None:
 
 def test_the_picture_adds_up_and_is_scaled_to_what_was_measured() -> None:
     messages = talk(2_000, results=True)
-    seen = picture((text_block("s" * 400),), ({"name": "x"},), messages, window=9, measured=5_000)
+    seen = context_breakdown(
+        (text_block("s" * 400),), ({"name": "x"},), messages, window=9, measured=5_000
+    )
     assert seen.slices[0].name == "Tool results"
     assert abs(seen.used - 5_000) <= len(seen.slices)
     assert seen.used == sum(part.tokens for part in seen.slices)

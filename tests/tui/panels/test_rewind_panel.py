@@ -80,11 +80,11 @@ async def test_without_changed_files_nothing_happens_before_it_was_chosen() -> N
         await settled(pilot)
         conversation = app.parts.conversations.current
         assert conversation is not None
-        assert len(conversation.messages) == 3
+        assert len(conversation.view.messages) == 3
         await menu(pilot, app, "down")
         await pilot.press("enter")
         await settled(pilot)
-        assert [message.text for message in conversation.messages] == ["first"]
+        assert [message.text for message in conversation.view.messages] == ["first"]
         assert app.parts.composer.buffer.text == "second"
 
 

@@ -58,13 +58,13 @@ class ConversationKeys:
         conversation = self._conversations.current
         if conversation is None:
             return
-        wanted = not conversation.thinks
+        wanted = not conversation.view.thinks
         if conversation.set_thinking(wanted):
             self._user_status.plan()
             self._hint(f"thinking {'on' if wanted else 'off'} from the next prompt on")
         else:
             only = "does not think" if wanted else "always thinks: /effort says how much"
-            self._hint(f"{conversation.model} {only}")
+            self._hint(f"{conversation.view.model} {only}")
 
     def copy_answer(self) -> None:
         """Copy the last answer."""

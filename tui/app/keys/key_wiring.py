@@ -243,7 +243,7 @@ class Keyboard:
     def _log_prompt(self, text: str) -> None:
         if self._parts.workspace.agent_home is not None:
             conversation = self._parts.conversations.current
-            session_id = conversation.session_id if conversation is not None else None
+            session_id = conversation.view.session_id if conversation is not None else None
             self._parts.typed_prompts.keep(text, session_id)
 
     def _on_files(self) -> None:
@@ -254,4 +254,4 @@ class Keyboard:
         conversation = self._parts.conversations.current
         if conversation is None:
             return self._parts.workspace.folder
-        return conversation.launch_dir
+        return conversation.view.launch_dir

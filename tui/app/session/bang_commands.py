@@ -32,7 +32,8 @@ def user_shell(
         return None
     context = center.context
     files = context.gate.context.scratch_dir or context.agent_home / "cache" / "commands"
-    folder = conversation.cwd if os.path.isdir(conversation.cwd) else conversation.launch_dir
+    view = conversation.view
+    folder = view.cwd if os.path.isdir(view.cwd) else view.launch_dir
     return ShellCommand(command, folder, env, new_uid(), shells=context.shells, files=files)
 
 
@@ -127,8 +128,8 @@ def pass_result(
     values = center.context.settings().values if center is not None else None
     remark = ""
     if (folder := shell.final_cwd) is not None and not conversation.move_to(folder):
-        remark = f"The current directory is still {conversation.cwd}: {folder} is outside."
-        notice(f"still in {conversation.cwd}: {folder} is outside the working directories")
+        remark = f"The current directory is still {conversation.view.cwd}: {folder} is outside."
+        notice(f"still in {conversation.view.cwd}: {folder} is outside the working directories")
     is_answered = values is None or values.respondToBashCommands is not False
     if is_answered and not shell.was_killed and not shell.background_id:
         return shell.note(remark)

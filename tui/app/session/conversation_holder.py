@@ -116,10 +116,10 @@ class ConversationHolder:
             self._on_failed(str(error) or type(error).__name__)
             return
         self.current = conversation
-        self._document.folder = str(conversation.cwd)
+        self._document.folder = str(conversation.view.cwd)
         if self._past.path is None:
-            self._document.restore(conversation.messages)
-        self._document.todos = conversation.todos
+            self._document.restore(conversation.view.messages)
+        self._document.todos = conversation.view.todos
         for _ in range(self._early_cycles):
             conversation.cycle_mode()
         self._early_cycles = 0

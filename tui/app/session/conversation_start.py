@@ -155,4 +155,4 @@ class ConversationStart:
 
     def _preview(self, tool_use_id: str) -> Any:
         conversation = self._parts.conversations.current
-        return conversation.preview_of(tool_use_id) if conversation is not None else None
+        return conversation.view.preview_of(tool_use_id) if conversation is not None else None

@@ -50,7 +50,9 @@ class PromptRunner:
     @property
     def queued(self) -> list[Prompt]:
         """Prompts that wait, oldest first."""
-        waiting = list(self._conversation.queued) if self._conversation is not None else []
+        waiting = (
+            list(self._conversation.prompt_queue.prompts) if self._conversation is not None else []
+        )
         return [*self._early, *waiting]
 
     def attach(self, conversation: ConversationPort) -> None:
@@ -72,7 +74,7 @@ class PromptRunner:
         if conversation is None:
             self._early.append(prompt)
         elif self._is_running:
-            conversation.queue(prompt)
+            conversation.prompt_queue.add(prompt)
         else:
             self._is_running = True
             self._start_worker(self._work(conversation, prompt))
@@ -92,7 +94,9 @@ class PromptRunner:
     def take_back(self) -> list[Prompt]:
         """Return everything that waits, and empty the queue."""
         early, self._early = self._early, []
-        waiting = self._conversation.take_back() if self._conversation is not None else []
+        waiting = (
+            self._conversation.prompt_queue.take_back() if self._conversation is not None else []
+        )
         return [*early, *waiting]
 
     def interrupt(self) -> bool:
@@ -116,7 +120,7 @@ class PromptRunner:
                 async for event in events:
                     await self._take(event)
                 await self._catch_up()
-                prompt = conversation.next_queued()
+                prompt = conversation.prompt_queue.take_next()
         finally:
             self._end()
 

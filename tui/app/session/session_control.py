@@ -85,7 +85,7 @@ class ScreenSession:
     def leave(self, error: str = "") -> None:
         """End the program; the report is printed on the normal screen."""
         self._drafts.settle()
-        session_id = self.conversation.session_id if self.conversation is not None else None
+        session_id = self.conversation.view.session_id if self.conversation is not None else None
         self._end(ExitReport(session_id, self._document.last_answer, error))
 
     async def restart(self, session_id: str | None) -> None:
