@@ -13,7 +13,6 @@ from pathlib import Path
 from textual import events
 from textual.app import ComposeResult
 
-from tui.app.activity_line import FRAME_S
 from tui.app.parts import AppOptions, ScreenParts
 from tui.app.session.conversation_start import JudgeCall, SuggestGrants
 from tui.app.session.session_control import ExitReport
@@ -133,15 +132,6 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
         """Whether there is a screen: not yet before the first frame, no more while closing."""
         return bool(self.screen_stack) and self.parts.status_line.is_attached
 
-    @property
-    def is_covered(self) -> bool:
-        """Whether something above the main screen has the keyboard."""
-        return self.parts.dialogs.open_count > 0 or len(self.screen_stack) > 1
-
     def start_worker(self, work: Awaitable[None]) -> None:
         """Run something that ends with the screen; what it raises ends the program."""
         self.run_worker(work, exit_on_error=True)
-
-    def call_next_frame(self, work: Callable[[], None]) -> None:
-        """Call something once what is shown now has been drawn."""
-        self.set_timer(FRAME_S / 2, work)

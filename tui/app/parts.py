@@ -280,7 +280,7 @@ class ScreenParts:
             notices=self.notices,
             editing=self.editing,
             copy=self._app.copy_to_clipboard,
-            output_line=self._app.output_line,
+            output_line=self._app.frame_writer.figures_line,
             show_lines=self._show_lines,
         )
         self.bang_commands = BangCommands(

@@ -5,8 +5,6 @@ Unclaimed events fall through to Textual, whose bindings, palette and footer kee
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
@@ -19,18 +17,16 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.errors import NoWidget
 from textual.widget import Widget
 
-from tui.input.dispatch import RESERVED_KEYS, InputRouter
+from tui.input.dispatch import InputRouter
 from tui.input.driver import InputDriver
 from tui.input.event import RoutedEvent
 from tui.input.event_kind import EventKind, kind_of
+from tui.input.key_handover import KeyHandover
 
 if TYPE_CHECKING:
     from tui.input.early_prompt import EarlyPrompt
 
 ReturnType = TypeVar("ReturnType")
-
-_HANDOVER_LIMIT_S: Final = 0.25
-"""How long typed keys wait for a widget that has the previous one and does not answer."""
 
 PRIVATE_NAMES: Final = {
     "textual.app.App": ("_check_resize", "_driver", "_mouse_down_widget", "_resize_timer")
@@ -62,9 +58,7 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         """Set by a discrete event, cleared by the frame that shows its effect."""
         self.early: EarlyPrompt | None = None
         """Who has the terminal until the driver takes it."""
-        self._parked: deque[events.Event] = deque()
-        self._handover_target: DOMNode | None = None
-        self._handover_count = 0
+        self._handover = KeyHandover(self, self._route)
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
@@ -95,12 +89,12 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         kind = kind_of(event)
         if kind is None or event.is_forwarded:
             await super().on_event(event)
-        elif kind in (EventKind.KEY, EventKind.PASTE) and self._must_wait(event):
-            self._parked.append(event)
-        else:
-            await self._route(event, kind)
+        elif kind not in (EventKind.KEY, EventKind.PASTE) or not self._handover.take(event):
+            await self._route(event)
 
-    async def _route(self, event: events.Event, kind: EventKind) -> None:
+    async def _route(self, event: events.Event) -> None:
+        kind = kind_of(event)
+        assert kind is not None
         if kind not in (EventKind.MOUSE_MOVE, EventKind.RESIZE):
             self.discrete_input_pending = True
         if kind is EventKind.MOUSE_MOVE and not self.router.hears(kind):
@@ -116,7 +110,7 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
             self._mouse_down_widget = None
         await super().on_event(event)
         if kind in (EventKind.KEY, EventKind.PASTE):
-            self._begin_handover()
+            self._handover.begin()
         elif kind is EventKind.RESIZE and self._resize_timer is not None:
             # Textual waits for more of them; the bus has done so already.
             self._check_resize()
@@ -129,17 +123,13 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
                 target, _region = self.get_widget_at(int(event.screen_x), int(event.screen_y))
             except (NoWidget, IndexError):
                 target = None
-        elif self._is_ready:
+        elif self.screen_stack:
             target = self.focused or self.screen
         path = [*reversed((target or self).ancestors_with_self)]
         owner = self.router.keyboard_owner
         if kind in _OWNED_KINDS and isinstance(owner, Widget) and owner not in path:
             return [*reversed(owner.ancestors_with_self)], True
         return path, False
-
-    @property
-    def _is_ready(self) -> bool:
-        return bool(self.screen_stack)
 
     def _click_is_claimed(self, event: events.MouseUp, path: list[DOMNode]) -> bool:
         if self._mouse_down_widget is None or self._mouse_down_widget is not path[-1]:
@@ -148,42 +138,3 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         click_path, is_kept_by_owner = self._path_of(click, EventKind.CLICK)
         routed = RoutedEvent(click, EventKind.CLICK, click_path)
         return self.router.dispatch(routed) or is_kept_by_owner
-
-    # A key that nobody claimed is handled by the focused widget in its own task. Until that has
-    # happened no later key may be routed, or "a" then Enter in one read would submit without
-    # the "a".
-    def _must_wait(self, event: events.Event) -> bool:
-        if isinstance(event, events.Key) and event.key in RESERVED_KEYS:
-            return False
-        if self._handover_target is None:
-            return bool(self._parked)
-        if not self._handover_target.is_running:
-            self._end_handover(self._handover_count)
-            return bool(self._parked)
-        if not self._parked:
-            # Only now does it matter whether the widget ever answers.
-            asyncio.get_running_loop().call_later(
-                _HANDOVER_LIMIT_S, self._end_handover, self._handover_count
-            )
-        return True
-
-    def _begin_handover(self) -> None:
-        target = self.focused
-        if target is None:
-            return
-        self._handover_count += 1
-        if target.call_later(self._end_handover, self._handover_count):
-            self._handover_target = target
-
-    def _end_handover(self, count: int) -> None:
-        if count == self._handover_count and self._handover_target is not None:
-            self._handover_target = None
-            if self._parked:
-                self.call_later(self._route_parked)
-
-    async def _route_parked(self) -> None:
-        while self._parked and self._handover_target is None:
-            event = self._parked.popleft()
-            kind = kind_of(event)
-            if kind is not None:
-                await self._route(event, kind)

@@ -90,6 +90,23 @@ class DrawsRows(LaidOutOnce):
             self.refresh(*(Region(0, y, width, 1) for y in rows))
 
 
+class UncoveredRows:
+    """Where widgets are of which all is in view, as of the last layout."""
+
+    def __init__(self) -> None:
+        """Nothing is laid out yet."""
+        self._visible: dict[Widget, tuple[Region, Region]] | None = None
+        self._regions: dict[Widget, Region] = {}
+
+    def region_of(self, widget: Widget, screen: Screen[Any]) -> Region | None:
+        """Return where a widget is if all of it is in view and nothing lies above it."""
+        visible = screen._compositor.visible_widgets
+        if visible is not self._visible:
+            self._visible = visible
+            self._regions = _uncovered(visible)
+        return self._regions.get(widget)
+
+
 class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
     """An app that writes cells, and paints single rows past Textual."""
 
@@ -102,8 +119,7 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
         self.frame_is_planned = False
         """Whether something was painted that is not written yet."""
         self._is_left_to_textual = False
-        self._visible: dict[Widget, tuple[Region, Region]] | None = None
-        self._uncovered: dict[Widget, Region] = {}
+        self._uncovered = UncoveredRows()
         super().__init__(*args, **kwargs)
 
     @property
@@ -126,13 +142,14 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
 
     def paint_rows(self, widget: DrawsRows, rows: Collection[int]) -> bool:
         """Paint rows of a widget into the next frame; False when Textual has to."""
-        region = self._region_of(widget)
+        screen = self._free_screen()
+        region = self._uncovered.region_of(widget, screen) if screen is not None else None
         if region is None:
             return False
         shown = [y for y in rows if 0 <= y < region.height]
         strips = widget.strips_of(shown)
         x, width, back, styles, maker = (
-            region.x, region.width, self._back, self._styles, self._maker
+            region.x, region.width, self._cells.back, self._cells.styles, self._cells.maker
         )  # fmt: skip
         try:
             for y, strip in zip(shown, strips, strict=True):
@@ -145,37 +162,24 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
 
     def _free_screen(self) -> Screen[Any] | None:
         """Return the screen if it is the only one, as Textual laid it out and to stay so."""
-        if not self._may_paint() or len(self.screen_stack) != 1:
+        driver = self._driver
+        may_paint = (
+            self._uses_cells
+            and driver is not None
+            and not driver.is_inline
+            and self._may_write()
+            and not self._cells.styles.is_full
+        )
+        if not may_paint or len(self.screen_stack) != 1:
             return None
         screen = self.screen_stack[0]
         is_free = (
-            (self._back.width, self._back.height) == self.size == screen.size
+            self._cells.size == self.size == screen.size
             and not screen._layout_required
             and not screen._scroll_required
             and not screen._repaint_required
         )
         return screen if is_free else None
-
-    def _may_paint(self) -> bool:
-        driver = self._driver
-        return (
-            self._uses_cells
-            and driver is not None
-            and not driver.is_inline
-            and self._may_write()
-            and not self._styles.is_full
-        )
-
-    def _region_of(self, widget: Widget) -> Region | None:
-        """Return where a widget is if all of it is in view and nothing lies above it."""
-        screen = self._free_screen()
-        if screen is None:
-            return None
-        visible = screen._compositor.visible_widgets
-        if visible is not self._visible:
-            self._visible = visible
-            self._uncovered = _uncovered(visible)
-        return self._uncovered.get(widget)
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, renderable)

@@ -36,7 +36,7 @@ class StreamApp(CellOutput[int], RoutedApp[int]):
             text.update(f"tick {self._ticks} {noise}")
             return
         self._clock.stop()
-        figures = self.output_figures()
+        figures = self.frame_writer.figures()
         assert figures is not None
         text.update(
             f"done coalesced={figures.coalesced_frames > 0} slow={self.output_is_slow} "

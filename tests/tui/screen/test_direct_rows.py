@@ -46,7 +46,7 @@ async def test_keys_and_streamed_text_are_composed_by_nobody(compositions: list[
             await app.parts.bridge.put(TextDelta("t1", "m1", 0, f"word{number} "))
             await settled(pilot)
         assert compositions == []
-        shown = "\n".join("".join(c.grapheme for c in row) for row in app._back.rows)
+        shown = "\n".join("".join(c.grapheme for c in row) for row in app._cells.back.rows)
         assert "typed" in shown
         assert "word9" in shown
 

@@ -110,7 +110,7 @@ async def test_invalidation_writes_everything_again_without_clearing() -> None:
         assert len(frames) == 1
         assert "\x1b[2J" not in frames[0]
         assert app.differences == []
-        assert all(cell is not UNKNOWN for row in app._front.rows for cell in row)
+        assert all(cell is not UNKNOWN for row in app._cells.front.rows for cell in row)
 
 
 async def test_a_key_draws_its_own_frame_and_other_changes_wait_for_the_clock(
@@ -156,7 +156,7 @@ async def test_tiny_windows_draw(size: tuple[int, int]) -> None:
         await pilot.press("好")
         await pilot.pause()
         assert app.differences == []
-        assert (app._back.width, app._back.height) == size
+        assert (app._cells.back.width, app._cells.back.height) == size
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ async def test_a_fault_of_the_cell_layer_leaves_the_output_to_textual() -> None:
     async with app.run_test(size=(60, 15)) as pilot:
         app.query_one(Input).focus()
         await pilot.pause()
-        app._back.rows.clear()
+        app._cells.back.rows.clear()
         await pilot.press("a", "b")
         assert app.query_one(Input).value == "ab"
         assert not app._uses_cells

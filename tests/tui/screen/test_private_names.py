@@ -18,11 +18,11 @@ from textual.strip import Strip
 
 from tui.input import byte_filter, driver
 from tui.input import routed_app as routed
-from tui.screen import crash, presenter
+from tui.screen import crash, frame_writer, presenter
 from tui.screen import direct_rows as direct
 from tui.screen import immediate_screen as frames
 
-MODULES = (presenter, crash, direct, frames, byte_filter, driver, routed)
+MODULES = (presenter, frame_writer, crash, direct, frames, byte_filter, driver, routed)
 USED = [
     (owner, name)
     for module in MODULES

@@ -120,4 +120,4 @@ async def test_a_window_that_is_back_at_its_size_at_once_is_written_anew() -> No
         is_free.set()
         await pilot.pause()
         assert app.cell_bytes - before > 60 * 20 / 4
-        assert all(cell is not UNKNOWN for row in app._front.rows for cell in row)
+        assert all(cell is not UNKNOWN for row in app._cells.front.rows for cell in row)

@@ -78,7 +78,7 @@ class RendersTwice(CellOutput[ReturnType], Generic[ReturnType]):
 
     def _encode(self) -> str:
         data = super()._encode()
-        width, height = self._back.width, self._back.height
+        width, height = self._cells.size
         if (self._screens[0].columns, self._screens[0].lines) != (width, height):
             self._screens = (_emulator(width, height), _emulator(width, height))
         stock, ours = self._screens

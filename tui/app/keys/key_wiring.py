@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tui.app.activity_line import FRAME_S
 from tui.app.bottom_lines import BottomLines
 from tui.app.key_table import KeyTable
 from tui.app.keys.background_stop import BackgroundStop
@@ -157,7 +158,7 @@ class Keyboard:
         return FileCompletion(
             FilesBelow(lambda: conversations.commands, self._launch_dir, parts.shell_env),
             runtime.start_worker,
-            runtime.call_next_frame,
+            lambda work: runtime.set_timer(FRAME_S / 2, work),
             self._on_files,
             SuggestionCommand(
                 lambda: conversations.commands, runtime.start_worker, parts.notices.warn
@@ -183,7 +184,7 @@ class Keyboard:
         return KeyModes(
             (
                 # Dialogs and panels listen for themselves.
-                KeyMode(lambda _event: False, lambda: parts.runtime.is_covered),
+                KeyMode(lambda _event: False, self._is_covered),
                 KeyMode(self._press_in_reading, lambda: self.reading.is_open, self.reading.close),
                 KeyMode(self._press_in_search, lambda: self.search.is_open, self.search.cancel),
                 KeyMode(prompt.press),
@@ -222,6 +223,10 @@ class Keyboard:
             **scroll_actions(screen.transcript),
             **KeyboardSelection(screen.composer, screen.transcript, hint, copy).actions(),
         }
+
+    def _is_covered(self) -> bool:
+        parts = self._parts
+        return parts.screen.dialogs.open_count > 0 or len(parts.runtime.screen_stack) > 1
 
     def _press_in_reading(self, event: RoutedEvent) -> bool:
         self.reading.press(event)

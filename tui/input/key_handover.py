@@ -1,0 +1,72 @@
+"""Keys wait until the widget that has the one before them has handled it.
+
+A key that nobody claimed is handled by the focused widget in its own task. Until that has happened
+no later key may be routed, or "a" then Enter in one read would submit without the "a".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from textual import events
+from textual.app import App
+from textual.dom import DOMNode
+
+from tui.input.dispatch import RESERVED_KEYS
+
+_HANDOVER_LIMIT_S: Final = 0.25
+"""How long typed keys wait for a widget that has the previous one and does not answer."""
+
+
+class KeyHandover:
+    """Keys and pastes that wait, oldest first."""
+
+    def __init__(self, app: App[Any], route: Callable[[events.Event], Awaitable[None]]) -> None:
+        """`route` routes an event that has waited."""
+        self._app = app
+        self._route = route
+        self._parked: deque[events.Event] = deque()
+        self._target: DOMNode | None = None
+        self._count = 0
+
+    def take(self, event: events.Event) -> bool:
+        """Keep an event for later if it must wait; reserved keys never do."""
+        if self._must_wait(event):
+            self._parked.append(event)
+            return True
+        return False
+
+    def begin(self) -> None:
+        """The focused widget has a key."""
+        target = self._app.focused
+        if target is None:
+            return
+        self._count += 1
+        if target.call_later(self._end, self._count):
+            self._target = target
+
+    def _must_wait(self, event: events.Event) -> bool:
+        if isinstance(event, events.Key) and event.key in RESERVED_KEYS:
+            return False
+        if self._target is None:
+            return bool(self._parked)
+        if not self._target.is_running:
+            self._end(self._count)
+            return bool(self._parked)
+        if not self._parked:
+            # Only now does it matter whether the widget ever answers.
+            asyncio.get_running_loop().call_later(_HANDOVER_LIMIT_S, self._end, self._count)
+        return True
+
+    def _end(self, count: int) -> None:
+        if count == self._count and self._target is not None:
+            self._target = None
+            if self._parked:
+                self._app.call_later(self._route_parked)
+
+    async def _route_parked(self) -> None:
+        while self._parked and self._target is None:
+            await self._route(self._parked.popleft())
