@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hooks.answers.outcome import EventOutcome
 from hooks.answers.permission_updates import grant_of, suggestions_json
-from hooks.events.tool import PermissionRequest as PermissionRequestEvent
+from hooks.events.tool import PermissionRequestEvent
 from hooks.runner import HookRunner
 from permissions.decision import (
     Behavior,

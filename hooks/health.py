@@ -26,7 +26,7 @@ from hooks.execution.environment import fill_placeholders
 from hooks.execution.handlers.command import shell_argv
 from hooks.execution.handlers.mcp_tool import NO_MCP
 from permissions.base.process.run_program import RunLimits, run_blocking, run_program
-from permissions.base.process.spawn import CannotStart, Program
+from permissions.base.process.spawn import CannotStart, Launch
 
 INTERPRETERS: Final = frozenset({"python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl"})
 SHELL_WORDS: Final = frozenset(
@@ -64,7 +64,7 @@ async def check_round_trip(
 ) -> str | None:
     """Send a payload through the shell hooks use and compare; return what is wrong, or None."""
     sent = json.dumps({"hook_event_name": "Notification", "message": "“ \\ \n 🙂 '"}).encode()
-    program = Program((*shell_argv(env), "cat"), dict(env), cwd, sent)
+    program = Launch((*shell_argv(env), "cat"), dict(env), cwd, sent)
     try:
         ended = await run_program(program, RunLimits(timeout_s, grace_s=1.0))
     except CannotStart as error:
@@ -107,7 +107,7 @@ def _check(spec: HandlerSpec, *, env: Mapping[str, str], cwd: Path) -> Iterator[
 
 
 def _check_shell(command: str, env: Mapping[str, str], cwd: Path) -> Iterator[str]:
-    program = Program((*shell_argv(env)[:-1], "-n", "-c", command), env)
+    program = Launch((*shell_argv(env)[:-1], "-n", "-c", command), env)
     try:
         syntax = run_blocking(program, timeout_s=SYNTAX_TIMEOUT_S)
     except CannotStart as error:

@@ -14,19 +14,6 @@ Resolve = Callable[[str], Sequence[str]]
 """Addresses of a host name, as text. Raises OSError when there are none."""
 
 
-class Abort(Protocol):
-    """A signal that the user interrupted; the runner only observes it."""
-
-    @property
-    def aborted(self) -> bool:
-        """Whether it has fired."""
-        ...
-
-    async def wait(self) -> str:
-        """Return the reason once it fires."""
-        ...
-
-
 class AskSmallModel(Protocol):
     """One question to the small model, straight: no hooks, no tools, no history."""
 

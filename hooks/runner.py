@@ -22,26 +22,27 @@ from hooks.config.config import HookConfig
 from hooks.config.select import Selection, select
 from hooks.config.spec import CommandHandler, HandlerSpec, is_background
 from hooks.events.capabilities import EFFECTS, default_timeout_s
-from hooks.execution.background import Background, BackgroundDelivery
+from hooks.execution.background import BackgroundDelivery, BackgroundHandlers
 from hooks.execution.env_files import EnvFiles
 from hooks.execution.environment import hook_environment, working_folder
-from hooks.execution.handlers.agent import AgentMode
-from hooks.execution.handlers.base import HookCall, Mode
-from hooks.execution.handlers.callback import CallbackMode
-from hooks.execution.handlers.command import CommandMode
-from hooks.execution.handlers.http import HttpMode
-from hooks.execution.handlers.mcp_tool import McpToolMode
-from hooks.execution.handlers.prompt import PromptMode
-from hooks.ports import Abort, HookPorts, HookSession, Payload
+from hooks.execution.handlers.agent import AgentHandlerMode
+from hooks.execution.handlers.base import HandlerMode, HookCall
+from hooks.execution.handlers.callback import CallbackHandlerMode
+from hooks.execution.handlers.command import CommandHandlerMode
+from hooks.execution.handlers.http import HttpHandlerMode
+from hooks.execution.handlers.mcp_tool import McpToolHandlerMode
+from hooks.execution.handlers.prompt import PromptHandlerMode
+from hooks.ports import HookPorts, HookSession, Payload
 from permissions.base.text.strict_json import dump_json
+from permissions.resolve.race import Abort
 
-MODES: Final[Mapping[str, Mode]] = {
-    "command": CommandMode(),
-    "http": HttpMode(),
-    "mcp_tool": McpToolMode(),
-    "prompt": PromptMode(),
-    "agent": AgentMode(),
-    "callback": CallbackMode(),
+MODES: Final[Mapping[str, HandlerMode]] = {
+    "command": CommandHandlerMode(),
+    "http": HttpHandlerMode(),
+    "mcp_tool": McpToolHandlerMode(),
+    "prompt": PromptHandlerMode(),
+    "agent": AgentHandlerMode(),
+    "callback": CallbackHandlerMode(),
 }
 SESSION_END_VARIABLE: Final = "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS"
 SESSION_END_MAX_S: Final = 60.0
@@ -70,7 +71,7 @@ class HookRunner:
         self._stops = StopCap(ports.env)
         self._overflow = Overflow(session.state_dir / "hook-output")
         self._env_files = EnvFiles(session.state_dir / "hook-env")
-        self.background = Background(lambda result: self._overflow.cap(result)[0])
+        self.background = BackgroundHandlers(lambda result: self._overflow.cap(result)[0])
         self.on_config: list[Callable[[], None]] = []
         """Called after every change of the configuration in force."""
 

@@ -22,7 +22,7 @@ from agent.commands.command_context import CommandContext
 from agent.commands.service import CommandService
 from agent.conversation.conversation import Conversation
 from agent.conversation.conversation_ports import ConversationParts
-from agent.conversation.display_hooks import MessageDisplay
+from agent.conversation.display_hooks import DisplayHooks
 from agent.conversation.side_question import Aside
 from agent.observe.observer import Observer
 from agent.prompt.reminders import PromptReminders
@@ -94,7 +94,7 @@ def build_conversation(
             is_resumed=resumed is not None,
             observe=observer.record,
             on_start=start_hooks.run,
-            display=MessageDisplay(dispatch, replaces=start.user.dialog is not None),
+            display=DisplayHooks(dispatch, replaces=start.user.dialog is not None),
             checkpoints=tools.checkpoints,
             costs=model.costs.costs,
             after_prompt=loop.extractor.after_prompt,

@@ -14,7 +14,7 @@ from agent.conversation.accounting import Accounting
 from agent.conversation.model_selection import ModelInUse
 from agent.events import Usage
 from agent.model.prices import PriceTable, canonical_name, shipped_prices
-from agent.observe.background import Background
+from agent.observe.background import SinkThread
 from agent.observe.cost import CostTracker, read_cost_state
 from agent.observe.ledger import Costs, Ledger, LedgerEntry, Sums, ledger_path
 from agent.settings.load import Settings
@@ -26,7 +26,7 @@ class CostParts(Struct, frozen=True):
     accounting: Accounting
     costs: Costs
     warnings: tuple[str, ...]
-    entries: Background[LedgerEntry]
+    entries: SinkThread[LedgerEntry]
     """Writes the ledger."""
 
     async def aclose(self) -> None:
@@ -40,7 +40,7 @@ def build_costs(
     """Build the accounting over the totals of `used`."""
     resumed = start.resumed
     path, session_id = ledger_path(start.environment.agent_home), start.session.id
-    entries = Background(Ledger(path).add, name="costs")
+    entries = SinkThread(Ledger(path).add, name="costs")
     prices, warnings = _prices(start.settings)
 
     def add(model: str, usd: float, usage: Usage) -> None:

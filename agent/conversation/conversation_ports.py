@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from agent.commands.service import CommandService
 from agent.conversation.accounting import Totals
-from agent.conversation.display_hooks import MessageDisplay
+from agent.conversation.display_hooks import DisplayHooks
 from agent.display import Display, TodoItem
 from agent.events import AgentEvent
 from agent.hook_events.dispatch import HookDispatch
@@ -180,7 +180,7 @@ class ConversationParts(Struct, frozen=True, kw_only=True):
     token_budget: int | None = None
     on_start: Callable[[], Awaitable[None]]
     """Fires the hooks of the start; the first prompt waits for it."""
-    display: MessageDisplay
+    display: DisplayHooks
     """Lets hooks see text before it is shown."""
     checkpoints: Checkpoints | None = None
     """The files as they were before each prompt; None where nothing keeps them."""

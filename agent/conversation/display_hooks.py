@@ -29,7 +29,7 @@ class _Held(Struct):
     text: str = ""
 
 
-class MessageDisplay:
+class DisplayHooks:
     """Passes events on; text of the main agent goes through hooks first, if there are any."""
 
     def __init__(

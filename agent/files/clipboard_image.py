@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from permissions.base.process.run_program import RunLimits, run_program
-from permissions.base.process.spawn import CannotStart, Program
+from permissions.base.process.spawn import CannotStart, Launch
 
 MAX_BYTES: Final = 20_000_000
 TIMEOUT_S: Final = 3.0
@@ -35,7 +35,7 @@ async def read_clipboard_image(env: Mapping[str, str]) -> bytes | None:
 async def _output(command: list[str], env: Mapping[str, str]) -> bytes:
     limits = RunLimits(TIMEOUT_S, stdout_bytes=MAX_BYTES, stderr_bytes=0, stops_at_limit=True)
     try:
-        ended = await run_program(Program(tuple(command), env), limits)
+        ended = await run_program(Launch(tuple(command), env), limits)
     except CannotStart:
         return b""
     return b"" if ended.timed_out or ended.was_stopped else ended.stdout

@@ -16,7 +16,7 @@ from agent.model.scripted.demo import DEMO_MODEL, copy_sample, demo_variables
 from agent.model.scripted.process import ScriptedProcess
 from permissions.base.files.temporary_folders import OwnedFolder, make_owned_folder
 from permissions.base.process.run_program import run_blocking
-from permissions.base.process.spawn import CannotStart, Program
+from permissions.base.process.spawn import CannotStart, Launch
 
 DEMO_KEY = "demo"
 _GIT_S: Final = 5.0
@@ -73,7 +73,7 @@ def _keep_in_git(project: Path) -> None:
         ("commit", "--quiet", "--no-verify", "--message", "The basket"),
     ):
         try:
-            done = run_blocking(Program((git, *options, *step), env, project), timeout_s=_GIT_S)
+            done = run_blocking(Launch((git, *options, *step), env, project), timeout_s=_GIT_S)
         except CannotStart:
             done = None
         if done is None or done.exit_code != 0:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from agent.model.client import ModelError
 from agent.model.endpoint_config import Endpoint
 from permissions.base.process.run_program import RunLimits, run_program
-from permissions.base.process.spawn import CannotStart, shell_program
+from permissions.base.process.spawn import CannotStart, shell_launch
 
 HELPER_TIMEOUT_S: Final = 30.0
 
@@ -25,7 +25,7 @@ async def read_helper_key(command: str, *, env: Mapping[str, str]) -> str:
     """
     limits = RunLimits(HELPER_TIMEOUT_S, stderr_bytes=0)
     try:
-        ended = await run_program(shell_program(command, env=env), limits)
+        ended = await run_program(shell_launch(command, env=env), limits)
     except CannotStart as error:
         raise _failed(f"cannot start: {error}") from error
     if ended.timed_out:

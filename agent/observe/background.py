@@ -13,7 +13,7 @@ CLOSE_TIMEOUT_S: Final = 2.0
 T = TypeVar("T")
 
 
-class Background(Generic[T]):
+class SinkThread(Generic[T]):
     """Calls a sink with every value, in order; the thread starts with the first one."""
 
     def __init__(self, sink: Callable[[T], None], *, name: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TextIO
 
-from agent.observe.background import Background
+from agent.observe.background import SinkThread
 from agent.observe.events import LoggedEvent
 from permissions.base.files.private_file import make_private_dir
 
@@ -37,7 +37,7 @@ class DebugLog(logging.Handler):
         self.path = path
         self._stream: TextIO | None = os.fdopen(os.open(path, flags, 0o600), "a", encoding="utf-8")
         self._redact = redact
-        self._lines: Background[str] = Background(self._write, name="debug-log")
+        self._lines: SinkThread[str] = SinkThread(self._write, name="debug-log")
         self._levels: list[tuple[logging.Logger, int]] = []
         self.setFormatter(
             logging.Formatter("%(asctime)s %(levelname)s %(name)s %(threadName)s: %(message)s")

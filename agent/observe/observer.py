@@ -15,7 +15,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from agent.events import AgentEvent
-from agent.observe.background import Background
+from agent.observe.background import SinkThread
 from agent.observe.debug_log import DebugLog
 from agent.observe.events import EventLog
 from agent.observe.otel import otel_exporter
@@ -66,7 +66,7 @@ class Observer:
         self._export: Callable[[FinishedSpan], None] | None = None
         self._is_export_looked_for = False
         self._file = SpanFile(spans_path(session_folder))
-        self._spans: Background[FinishedSpan] = Background(self._take, name="spans")
+        self._spans: SinkThread[FinishedSpan] = SinkThread(self._take, name="spans")
         self.tracer.export_to(self._spans)
         self._recorder = EventRecorder(self.tracer, self.log)
         self._sweeping: asyncio.TimerHandle | None = None

@@ -10,7 +10,7 @@ from typing import Final
 from agent.prompt.prompt_context import GitState
 from permissions.base.files.plain_file import read_plain, read_start
 from permissions.base.process.run_program import RunLimits, run_program
-from permissions.base.process.spawn import CannotStart, Program
+from permissions.base.process.spawn import CannotStart, Launch
 
 MAX_STATUS_LINES: Final = 30
 MAX_COMMITS: Final = 5
@@ -86,7 +86,7 @@ async def run_git(
     """
     quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     inherited = {k: v for k, v in env.items() if not k.startswith("GIT_")}
-    program = Program(("git", *_HARMLESS, *arguments), {**inherited, **quiet}, folder)
+    program = Launch(("git", *_HARMLESS, *arguments), {**inherited, **quiet}, folder)
     limits = RunLimits(TIMEOUT_S, stdout_bytes=MAX_OUTPUT_BYTES, stderr_bytes=0)
     try:
         ended = await run_program(program, limits)

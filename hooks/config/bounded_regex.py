@@ -18,7 +18,7 @@ from hooks.config.regex_program import (
     Jump,
     Look,
     Matched,
-    Program,
+    RegexProgram,
     Split,
     UnboundedPattern,
     compile_program,
@@ -50,7 +50,7 @@ class _Search:
         self._value = value
         self._looked: dict[Look, frozenset[int]] = {}
 
-    def reached(self, program: Program) -> frozenset[int]:
+    def reached(self, program: RegexProgram) -> frozenset[int]:
         """Return the positions at which a match ends that may begin anywhere.
 
         A backward program reads from right to left: its matches end where the text they cover

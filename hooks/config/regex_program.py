@@ -72,7 +72,7 @@ class Matched(Struct, frozen=True):
 class Look(Struct, frozen=True, eq=False):
     """A look ahead or behind: its own program, read away from the position."""
 
-    program: Program
+    program: RegexProgram
     is_negative: bool
 
 
@@ -85,7 +85,7 @@ class AssertLook(Struct, frozen=True):
 Instruction = Char | AssertHolds | Jump | Split | Matched | AssertLook
 
 
-class Program(Struct, frozen=True):
+class RegexProgram(Struct, frozen=True):
     """Instructions, the first first."""
 
     code: tuple[Instruction, ...]
@@ -119,15 +119,15 @@ class _Look(Struct, frozen=True):
 _Node = Char | AssertHolds | _Alternatives | _Repeat | _Look
 
 
-def compile_program(pattern: str) -> Program:
+def compile_program(pattern: str) -> RegexProgram:
     """Return the program of a pattern that `re` accepts. Raises UnboundedPattern."""
     return _program(_Reader(pattern).read(), _Room(), is_backward=False)
 
 
-def _program(node: _Alternatives, room: _Room, *, is_backward: bool) -> Program:
+def _program(node: _Alternatives, room: _Room, *, is_backward: bool) -> RegexProgram:
     writer = _Writer(room, is_backward)
     writer.write(node)
-    return Program((*writer.code, Matched()), is_backward)
+    return RegexProgram((*writer.code, Matched()), is_backward)
 
 
 class _Room(Struct):

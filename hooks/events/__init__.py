@@ -34,7 +34,7 @@ from hooks.events.team import (
 )
 from hooks.events.tool import (
     PermissionDenied,
-    PermissionRequest,
+    PermissionRequestEvent,
     PostToolBatch,
     PostToolUse,
     PostToolUseFailure,
@@ -60,7 +60,7 @@ EVENTS: Final[dict[str, type[HookEventPayload]]] = {
         Stop,
         StopFailure,
         PreToolUse,
-        PermissionRequest,
+        PermissionRequestEvent,
         PermissionDenied,
         PostToolUse,
         PostToolUseFailure,
@@ -102,7 +102,7 @@ __all__ = [
     "MessageDisplay",
     "Notification",
     "PermissionDenied",
-    "PermissionRequest",
+    "PermissionRequestEvent",
     "PostCompact",
     "PostModelSwitch",
     "PostToolBatch",

@@ -15,7 +15,7 @@ class PreToolUse(ToolEvent, frozen=True, kw_only=True):
     mcp_server: str | None = None
 
 
-class PermissionRequest(ToolEvent, frozen=True, kw_only=True):
+class PermissionRequestEvent(ToolEvent, frozen=True, kw_only=True):
     """A dialog is about to appear, or a call that nobody can be asked about would be denied."""
 
     event_name: ClassVar[str] = "PermissionRequest"

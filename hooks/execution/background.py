@@ -32,7 +32,7 @@ class _Owned(Struct, frozen=True):
     on_end: Callable[[HandlerResult], None]
 
 
-class Background:
+class BackgroundHandlers:
     """The background handlers of one session. `close` ends them all and waits for it."""
 
     def __init__(self, cap: Callable[[HandlerResult], HandlerResult]) -> None:

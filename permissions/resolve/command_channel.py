@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from permissions.base.process.run_program import RunLimits, run_program
-from permissions.base.process.spawn import CannotStart, Program
+from permissions.base.process.spawn import CannotStart, Launch
 from permissions.decision import Decision, DecisionSource
 from permissions.request import PermissionRequest
 from permissions.resolve.contender_authority import CHANNEL
@@ -84,7 +84,7 @@ class Channel:
     async def _run(self, request: str) -> str:
         stdin = request.encode("utf-8", "backslashreplace")
         try:
-            ended = await run_program(Program(self._command, self._env, stdin=stdin), _LIMITS)
+            ended = await run_program(Launch(self._command, self._env, stdin=stdin), _LIMITS)
         except CannotStart as error:
             raise ChannelFailed(f"{self._command[0]} cannot be started: {error}") from error
         if ended.was_stopped:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from permissions.base.process.run_program import RunLimits, run_program
-from permissions.base.process.spawn import CannotStart, Program
+from permissions.base.process.spawn import CannotStart, Launch
 
 TIMEOUT_S: Final = 3.0
 TERMINAL_BYTES: Final = 74_994
@@ -83,7 +83,7 @@ def _commands(env: Mapping[str, str]) -> list[list[str]]:
 async def _give(command: list[str], data: bytes, env: Mapping[str, str]) -> bool:
     limits = RunLimits(TIMEOUT_S, stdout_bytes=0, stderr_bytes=0, leaves_descendants=True)
     try:
-        ended = await run_program(Program(tuple(command), env, stdin=data), limits)
+        ended = await run_program(Launch(tuple(command), env, stdin=data), limits)
     except CannotStart:
         return False
     return ended.exit_code == 0

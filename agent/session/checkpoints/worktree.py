@@ -16,7 +16,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from permissions.base.process.run_program import run_blocking
-from permissions.base.process.spawn import CannotStart, Program
+from permissions.base.process.spawn import CannotStart, Launch
 
 MAX_FILES: Final = 2_000
 MAX_TOTAL_BYTES: Final = 100_000_000
@@ -121,7 +121,7 @@ class Worktree:
 
     def _git(self, *arguments: str) -> bytes | None:
         quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-        program = Program(("git", *_QUIET, *arguments), {**self._env, **quiet}, self.root)
+        program = Launch(("git", *_QUIET, *arguments), {**self._env, **quiet}, self.root)
         try:
             done = run_blocking(program, timeout_s=TIMEOUT_S)
         except CannotStart:

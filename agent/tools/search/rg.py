@@ -14,7 +14,7 @@ from typing import Final
 
 from agent.tools.base import ToolError
 from permissions.base.process.run_program import CHUNK_BYTES, RunLimits, run_program
-from permissions.base.process.spawn import CannotStart, Program
+from permissions.base.process.spawn import CannotStart, Launch
 
 TIMEOUT_S: Final = 30.0
 MAX_MEMORY_BYTES: Final = 4 * 1024**3
@@ -97,7 +97,7 @@ async def search(
             note = "too much output; narrow the search"
         return bool(note)
 
-    program = Program(
+    program = Launch(
         tuple(search_command([*unignored, *arguments])),
         kept_env,
         folder,
@@ -130,7 +130,7 @@ async def matching_lines(pattern: str, text: str, *, env: Mapping[str, str]) -> 
     path = {name: env[name] for name in ("PATH",) if name in env}
     limits = RunLimits(TIMEOUT_S, stdout_bytes=2 * len(stdin) + 1)
     try:
-        ended = await run_program(Program(tuple(command), path, stdin=stdin), limits)
+        ended = await run_program(Launch(tuple(command), path, stdin=stdin), limits)
     except CannotStart as error:
         raise ToolError(f"The filter could not be started: {error}.") from error
     if ended.timed_out:

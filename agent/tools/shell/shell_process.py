@@ -17,7 +17,7 @@ from agent.errors import AgentError
 from agent.tools.shell.shell_output import ShellOutput
 from permissions.base.process.child_process import ChildProcess
 from permissions.base.process.process_tree import session_members
-from permissions.base.process.spawn import CannotStart, Program
+from permissions.base.process.spawn import CannotStart, Launch
 
 GRACE_S: Final = 2.0
 """How long a command may clean up after TERM before it gets KILL."""
@@ -124,7 +124,7 @@ class ShellProcess:
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         self._pipe = reading
-        program = Program((bash, "--noprofile", "--norc", "-c", command), {**env, **prologue}, cwd)
+        program = Launch((bash, "--noprofile", "--norc", "-c", command), {**env, **prologue}, cwd)
         try:
             # One pipe for both streams is the only way to keep their order.
             self._child = await ChildProcess.start(program, stdout=writing, stderr=writing)

@@ -19,7 +19,7 @@ SYSTEM: Final = (
 )
 
 
-class AgentMode:
+class AgentHandlerMode:
     """Runs a sub-agent."""
 
     async def run(self, call: HookCall) -> HandlerResult:

@@ -40,7 +40,7 @@ class HookCall(Struct, frozen=True):
     """To be called when the handler says that it goes on in the background."""
 
 
-class Mode(Protocol):
+class HandlerMode(Protocol):
     """Runs handlers of one type. Must not swallow cancellation; what it raises is reported."""
 
     async def run(self, call: HookCall) -> HandlerResult:

@@ -7,7 +7,7 @@ from hooks.config.spec import CallbackHandler
 from hooks.execution.handlers.base import HookCall
 
 
-class CallbackMode:
+class CallbackHandlerMode:
     """Calls functions that were registered through the library."""
 
     async def run(self, call: HookCall) -> HandlerResult:

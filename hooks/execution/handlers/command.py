@@ -26,14 +26,14 @@ from hooks.events.capabilities import LONGEST_TIMEOUT_S
 from hooks.execution.environment import fill_placeholders, fill_single_quoted
 from hooks.execution.handlers.base import HookCall
 from permissions.base.process.run_program import RunLimits, run_program
-from permissions.base.process.spawn import CannotStart, Program
+from permissions.base.process.spawn import CannotStart, Launch
 
 SHELL_PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
 DRAIN_S = 0.1
 """How long output may still arrive after the program exited."""
 
 
-class CommandMode:
+class CommandHandlerMode:
     """Runs programs."""
 
     async def run(self, call: HookCall) -> HandlerResult:
@@ -59,7 +59,7 @@ class CommandMode:
             with contextlib.suppress(OSError):
                 call.spec.plugin.data.mkdir(parents=True, exist_ok=True)
         try:
-            program = Program(argv_of(handler, call.env), call.env, call.cwd, call.payload_json)
+            program = Launch(argv_of(handler, call.env), call.env, call.cwd, call.payload_json)
             limits = RunLimits(
                 call.timeout_s,
                 grace_s=call.ports.grace_s,

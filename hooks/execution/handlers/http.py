@@ -41,7 +41,7 @@ class Response(Struct, frozen=True):
     is_cut: bool
 
 
-class HttpMode:
+class HttpHandlerMode:
     """Posts payloads."""
 
     async def run(self, call: HookCall) -> HandlerResult:

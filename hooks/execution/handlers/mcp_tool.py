@@ -20,7 +20,7 @@ NO_MCP: Final = (
 REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][\w.]*)\}")
 
 
-class McpToolMode:
+class McpToolHandlerMode:
     """Calls MCP tools."""
 
     async def run(self, call: HookCall) -> HandlerResult:

@@ -25,7 +25,7 @@ SYSTEM: Final = (
 )
 
 
-class PromptMode:
+class PromptHandlerMode:
     """Asks the small model."""
 
     async def run(self, call: HookCall) -> HandlerResult:

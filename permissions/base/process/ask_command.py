@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from permissions.base.process.run_program import RunLimits, run_program
-from permissions.base.process.spawn import CannotStart, shell_program
+from permissions.base.process.spawn import CannotStart, shell_launch
 
 MAX_BYTES: Final = 65_536
 
@@ -27,7 +27,7 @@ async def ask_command(
     Raises:
         CommandFailed: says why.
     """
-    program = shell_program(command, env=env, cwd=cwd, stdin=json.dumps(given).encode())
+    program = shell_launch(command, env=env, cwd=cwd, stdin=json.dumps(given).encode())
     limits = RunLimits(timeout_s, stdout_bytes=MAX_BYTES, stderr_bytes=0, stops_at_limit=True)
     try:
         ended = await run_program(program, limits)

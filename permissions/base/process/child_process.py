@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from permissions.base.process.guardian import forget, started, watch
 from permissions.base.process.process_tree import MARK, ProcessFamily, signal_members
-from permissions.base.process.spawn import RETRY_S, Program, spawn_when_possible
+from permissions.base.process.spawn import RETRY_S, Launch, spawn_when_possible
 
 _POLL_S = 0.02
 
@@ -45,7 +45,7 @@ class ChildProcess:
     @classmethod
     async def start(
         cls,
-        program: Program,
+        program: Launch,
         *,
         stdout: int,
         stderr: int,

@@ -17,7 +17,7 @@ from typing import IO, Final
 from msgspec import Struct
 
 from permissions.base.process.child_process import ChildProcess
-from permissions.base.process.spawn import RETRY_S, Program, spawn
+from permissions.base.process.spawn import RETRY_S, Launch, spawn
 
 CHUNK_BYTES: Final = 64 * 1024
 
@@ -60,7 +60,7 @@ class ProcessResult(Struct, frozen=True):
 
 
 async def run_program(
-    program: Program,
+    program: Launch,
     limits: RunLimits,
     *,
     on_first_line: OnFirstLine | None = None,
@@ -108,7 +108,7 @@ async def run_program(
         child.release()
 
 
-def run_blocking(program: Program, *, timeout_s: float | None) -> ProcessResult:
+def run_blocking(program: Launch, *, timeout_s: float | None) -> ProcessResult:
     """Run a program to its end, for a thread; all of its output is returned.
 
     Raises:

@@ -32,8 +32,8 @@ class OutOfResources(CannotStart):
     """Too many descriptors or processes are in use; it may start when others have exited."""
 
 
-class Program(Struct, frozen=True):
-    """What to run. A change of how it is confined is a change of this value."""
+class Launch(Struct, frozen=True):
+    """What to start. How it is confined is a change of this value alone."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -45,14 +45,14 @@ class Program(Struct, frozen=True):
     """The most data it may allocate, on systems that can limit another process (Linux)."""
 
 
-def shell_program(
+def shell_launch(
     command: str, *, env: Mapping[str, str], cwd: Path | None = None, stdin: bytes = b""
-) -> Program:
+) -> Launch:
     """Return the program that runs a command of the settings: `/bin/sh -c`."""
-    return Program(("/bin/sh", "-c", command), env, cwd, stdin)
+    return Launch(("/bin/sh", "-c", command), env, cwd, stdin)
 
 
-def spawn(program: Program, *, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
+def spawn(program: Launch, *, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
     """Start a program as the leader of a new session; `stdout`, `stderr` as for `Popen`.
 
     Raises:
@@ -76,7 +76,7 @@ def spawn(program: Program, *, stdout: int, stderr: int) -> subprocess.Popen[byt
 
 
 async def spawn_when_possible(
-    program: Program, *, stdout: int, stderr: int, wait_s: float = RETRY_S
+    program: Launch, *, stdout: int, stderr: int, wait_s: float = RETRY_S
 ) -> subprocess.Popen[bytes]:
     """Start a program like `spawn`; retry for `wait_s` seconds while resources are short.
 
@@ -95,7 +95,7 @@ async def spawn_when_possible(
                 await asyncio.sleep(_POLL_S)
 
 
-def _spawn_script(program: Program, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
+def _spawn_script(program: Launch, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
     try:
         return _popen(program, ("/bin/sh", *program.argv), stdout, stderr)
     except OSError as error:
@@ -103,7 +103,7 @@ def _spawn_script(program: Program, stdout: int, stderr: int) -> subprocess.Pope
 
 
 def _popen(
-    program: Program, argv: Sequence[str], stdout: int, stderr: int
+    program: Launch, argv: Sequence[str], stdout: int, stderr: int
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         argv,
@@ -117,7 +117,7 @@ def _popen(
     )
 
 
-def _reason(error: OSError, program: Program) -> str:
+def _reason(error: OSError, program: Launch) -> str:
     if (
         isinstance(error, FileNotFoundError)
         and program.cwd is not None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agent.abort import AbortController, AbortSignal
-from agent.conversation.display_hooks import MessageDisplay
+from agent.conversation.display_hooks import DisplayHooks
 from agent.events import AgentEvent, Complete, HookFinished, TextDelta, Tombstone, Usage
 from agent.hook_events.dispatch import HookDispatch
 from tests.agent.hook_events.test_dispatch import dispatch_for, specific
@@ -37,7 +37,7 @@ class Screen:
         self.dispatch, self.heard = dispatch_for(tmp_path, answers, on_call=spend)
         self.dispatch.firing.begin_turn("t", "p")
         self.now = 0.0
-        self.display = MessageDisplay(self.dispatch, replaces=replaces, clock=lambda: self.now)
+        self.display = DisplayHooks(self.dispatch, replaces=replaces, clock=lambda: self.now)
 
     async def show(
         self, events: Sequence[AgentEvent], abort: AbortSignal | None = None

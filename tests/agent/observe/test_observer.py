@@ -12,7 +12,7 @@ import pytest
 
 from agent.events import MessageCommitted, Terminal, Usage
 from agent.messages import Message, text_block, user_message
-from agent.observe.background import Background
+from agent.observe.background import SinkThread
 from agent.observe.debug_log import LOGS_KEPT, DebugLog, debug_path
 from agent.observe.events import LoggedEvent
 from agent.observe.ledger import Ledger, LedgerEntry, Sums, ledger_path
@@ -87,7 +87,7 @@ def _timers(loop: asyncio.AbstractEventLoop) -> list[float]:
 
 def test_the_background_keeps_order_and_close_waits_for_all() -> None:
     taken: list[int] = []
-    background: Background[int] = Background(taken.append, name="test")
+    background: SinkThread[int] = SinkThread(taken.append, name="test")
     for number in range(MANY):
         background(number)
     background.close()

@@ -9,7 +9,7 @@ import pytest
 
 from hooks.events import (
     HookEventPayload,
-    PermissionRequest,
+    PermissionRequestEvent,
     PostToolUse,
     PreToolUse,
     Stop,
@@ -23,7 +23,7 @@ from tests.hooks.conftest import Place
 
 PRE = PreToolUse(tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t")
 POST = PostToolUse(tool_name="Bash", tool_input={}, tool_use_id="t", tool_response={"stdout": ""})
-ASKED = PermissionRequest(tool_name="Bash", tool_input={})
+ASKED = PermissionRequestEvent(tool_name="Bash", tool_input={})
 IDLE = TeammateIdle(teammate_name="a", team_name="b")
 PROMPT = UserPromptSubmit(prompt="p")
 
