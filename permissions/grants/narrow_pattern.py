@@ -10,7 +10,7 @@ import shlex
 from typing import Final
 
 from permissions.shell.access import names
-from permissions.shell.programs.program import Program
+from permissions.shell.program import Program
 from permissions.shell.programs.registry import program_named
 
 

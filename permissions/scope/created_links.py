@@ -20,7 +20,7 @@ from permissions.scope.scope import Floor, Scope, Scoped
 from permissions.shell.access import HERE, Access, AccessKind
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.effects.file_accesses import created_by
-from permissions.shell.programs.program import Creates
+from permissions.shell.program import Creates
 from permissions.shell.syntax import Word
 
 MAX_WALK = 1_000

@@ -12,7 +12,7 @@ from permissions.scope.scope import Floor, Scope, strictest_floor
 from permissions.shell.access import AccessKind
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.effects.file_accesses import created_by
-from permissions.shell.programs.program import Creates
+from permissions.shell.program import Creates
 from permissions.shell.syntax import Word
 
 MAX_MERGED = 1_000

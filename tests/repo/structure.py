@@ -16,8 +16,8 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 PACKAGES = ("agent", "hooks", "permissions", "themes", "tui")
-REGISTRIES = frozenset({"builtin", "panels", "programs"})
-"""Directories with one module for each command, tool, panel or program."""
+REGISTRIES = frozenset({"builtin", "panels"})
+"""Directories with one module for each command, tool or panel."""
 
 MODULES_IN_DIRECTORY = 20
 MODULES_IN_REGISTRY = 40

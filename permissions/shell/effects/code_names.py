@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from permissions.shell.access import Access, AccessKind
-from permissions.shell.programs.program import Code, Program
+from permissions.shell.program import Code, Program
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import HOME_MARK, Word
 

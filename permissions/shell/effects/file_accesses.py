@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from permissions.shell.access import Access, AccessKind, attached_values, each, names
 from permissions.shell.command_pattern import WORD_END
 from permissions.shell.effects.code_names import code_accesses
-from permissions.shell.programs.program import Creates, Program, Rewrites
+from permissions.shell.program import Creates, Program, Rewrites
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import HOME_MARK, Word
 

@@ -12,13 +12,13 @@ from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import names
 from permissions.shell.arguments import could_be_option, split_arguments
 from permissions.shell.effects.risks import risk_of
+from permissions.shell.program import ReadOnly
 from permissions.shell.programs.find import (
     exec_commands,
     finds_files_only,
     is_below_roots,
     looks_only,
 )
-from permissions.shell.programs.program import ReadOnly
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import Word
 

@@ -12,16 +12,16 @@ from permissions.shell.arguments import (
     could_be_option,
     split_arguments,
 )
-from permissions.shell.programs.common_arguments import (
-    compressor,
-    option_risk,
-    reads,
-)
-from permissions.shell.programs.program import (
+from permissions.shell.program import (
     Creates,
     Program,
     ReadOnly,
     Risk,
+)
+from permissions.shell.programs.common_arguments import (
+    compressor,
+    option_risk,
+    reads,
 )
 from permissions.shell.programs.python_tools import unpacked_by_module
 from permissions.shell.syntax import (
@@ -205,9 +205,8 @@ _RISK = Risk(
 )
 
 
-def tar_risk(program: str, words: Sequence[Word]) -> str:
+def tar_risk(_program: str, words: Sequence[Word]) -> str:
     """Return which option of tar runs a program or leaves the directory."""
-    del program
     return option_risk("tar", _RISK, words, tar_arguments(words))
 
 

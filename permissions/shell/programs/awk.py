@@ -14,7 +14,7 @@ from permissions.shell.arguments import (
 from permissions.shell.flow.nested_scripts import (
     Texts,
 )
-from permissions.shell.programs.program import (
+from permissions.shell.program import (
     Code,
     Commands,
     Program,
@@ -62,9 +62,8 @@ _AWK_LONG = names(
 )
 
 
-def awk_risk(program: str, words: Sequence[Word]) -> str:
+def awk_risk(_program: str, words: Sequence[Word]) -> str:
     """Return why awk may run commands or write files."""
-    del program
     found = split_arguments(
         words,
         valued="FvfileEW",
@@ -81,9 +80,8 @@ def awk_risk(program: str, words: Sequence[Word]) -> str:
     return ""
 
 
-def no_environment(words: Sequence[Word], arguments: Arguments) -> bool:
+def no_environment(words: Sequence[Word], _arguments: Arguments) -> bool:
     """Does awk leave its environment alone, with the secrets in it?"""
-    del arguments
     return not any("ENVIRON" in word.text for word in words)
 
 

@@ -1,4 +1,4 @@
-"""What is known of build tools and package managers of compiled languages."""
+"""What is known of compilers, build tools, and the package managers of languages and systems."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from permissions.shell.access import Access, AccessKind, attached_values, each, 
 from permissions.shell.arguments import (
     split_arguments,
 )
-from permissions.shell.programs.common_arguments import (
-    command_in,
-    outputs,
-    settings_with_option,
-)
-from permissions.shell.programs.program import (
+from permissions.shell.program import (
     Program,
+    ReadOnly,
+    Rewrites,
     Risk,
     Runner,
 )
+from permissions.shell.programs.common_arguments import (
+    command_in,
+    outputs,
+    reads,
+    settings_with_option,
+)
+from permissions.shell.programs.python_tools import CHECKING
 from permissions.shell.syntax import (
     Word,
 )
@@ -58,9 +62,8 @@ _LINKER = re.compile(r"-extld\b|\blinker=|\brustc-wrapper\b")
 _CMAKE = names("touch make_directory rm remove remove_directory rename copy copy_directory cat")
 
 
-def make_risk(program: str, words: Sequence[Word]) -> str:
+def make_risk(_program: str, words: Sequence[Word]) -> str:
     """Return which words decide what make runs."""
-    del program
     if any(_MAKE_RISK.search(word.plain) for word in words):
         return "the words decide what make runs"
     if "-" in [one.plain for one in attached_values(words, _MAKEFILE)]:
@@ -86,6 +89,16 @@ def command_mode(words: Sequence[Word]) -> Sequence[Word]:
     if [word.text for word in words[:1]] != ["-E"]:
         return ()
     return words[2:] if words[1:2] and words[1].text in _CMAKE else ()
+
+
+_STRIPPED = names("-o --output-file")
+
+
+def stripped(words: Sequence[Word]) -> Sequence[Word]:
+    """Return the files that strip changes in place."""
+    if attached_values(words, _STRIPPED):
+        return ()
+    return [word for word in words if not word.plain.startswith("-")]
 
 
 PROGRAMS = (
@@ -134,4 +147,43 @@ PROGRAMS = (
     Program("flutter", output_operands={"create": 0}, builds=True, has_subcommands=True),
     Program("dart", output_operands={"create": 0}, builds=True),
     Program("swiftc", output_files="-o -w"),
+    Program("gcc cc g++ clang", accesses=outputs("-o"), output_files="-MF --output "
+        "--serialize-diagnostics", output_directories="-dumpdir", reads_operands=True,
+        risk=Risk(long="-B -fpass-plugin -fplugin -load --specs -specs -wrapper", single_dash=True,
+        takes_unknown=True), tells_version=True),
+    Program("c++ clang++", accesses=outputs("-o"), output_files="-MF --output "
+        "--serialize-diagnostics", output_directories="-dumpdir", risk=Risk(long="-B -fpass-plugin "
+        "-fplugin -load --specs -specs -wrapper", single_dash=True, takes_unknown=True)),
+    Program("ld", accesses=outputs("-o"), output_files="-Map", risk=Risk(long="--plugin -plugin",
+        single_dash=True, takes_unknown=True)),
+    Program("as tcc ghc", accesses=outputs("-o")),
+    Program("nvcc gfortran nasm yasm zig flex bison yacc", output_files="-o -w"),
+    Program("javac", output_directories="-d -h -s", tells_version=True),
+    Program("kotlinc scalac", output_directories="-d -h -s"),
+    Program("protoc", accesses=outputs("-o", "--cpp_out --go_out --java_out --js_out --python_out "
+        "--ruby_out")),
+    Program("strip", output_files="-o --output-file -w", more_outputs=stripped),
+    Program("objcopy", output_files="--dump-section --output-file", output_operands={"": -1}),
+    Program("ctags", risk=Risk(long="--options", valued="f")),
+    Program("pdflatex xelatex lualatex", output_directories="--outdir -outdir --output-directory "
+        "-output-directory", risk=Risk(long="--enable-write18 -enable-write18 --shell-escape "
+        "-shell-escape", single_dash=True, takes_unknown=True)),
+    Program("latex tex pdftex luatex", risk=Risk(long="--enable-write18 -enable-write18 "
+        "--shell-escape -shell-escape", single_dash=True, takes_unknown=True)),
+    Program("latexmk", output_directories="--outdir -outdir --output-directory -output-directory",
+        risk=Risk(long="-e -latex -pdflatex -r --shell-escape -shell-escape", single_dash=True,
+        takes_unknown=True)),
+    Program("gofmt", accesses=reads(), rewrites=Rewrites(needs="-w"), read_only=ReadOnly("dls")),
+    Program("goimports gofumpt shfmt", rewrites=Rewrites(needs="-w")),
+    Program("rustfmt", rewrites=Rewrites(stops=CHECKING)),
+    Program("clang-format", rewrites=Rewrites(needs="-i --in-place")),
+    Program("shellcheck", accesses=reads("sefSWoC"), read_only=ReadOnly("", "sefSWoC", "--exclude "
+        "--format --severity --shell"), checks_project=True),
+    Program("golangci-lint", output_files="-o --output-file"),
+    Program("apt", network="install update upgrade", has_subcommands=True,
+        exact_subcommands="install purge remove"),
+    Program("apt-get", network="install update upgrade"),
+    Program("brew", network="install update upgrade", has_subcommands=True,
+        exact_subcommands="install uninstall"),
+    Program("rustup", has_subcommands=True, exact_subcommands="run toolchain"),
 )  # fmt: skip

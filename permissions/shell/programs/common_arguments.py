@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from permissions.shell.access import Access, AccessKind, attached_values, each, names
 from permissions.shell.arguments import Arguments, is_listed, split_arguments
 from permissions.shell.flow.nested_scripts import Texts
-from permissions.shell.programs.program import Accesses, Commands, Risk
+from permissions.shell.program import Accesses, Commands, Risk
 from permissions.shell.syntax import SUPPLIED, Word
 
 STANDARD_OUTPUT = ("-", "/dev/null", "/dev/stdout")
@@ -181,15 +181,13 @@ def option_risk(
     return ""
 
 
-def one_operand(words: Sequence[Word], arguments: Arguments) -> bool:
+def one_operand(_words: Sequence[Word], arguments: Arguments) -> bool:
     """Is there no second operand, which would be written?"""
-    del words
     return len(arguments.operands) < 2
 
 
-def no_option_file(words: Sequence[Word], arguments: Arguments) -> bool:
+def no_option_file(_words: Sequence[Word], arguments: Arguments) -> bool:
     """Is no operand a file with options?"""
-    del words
     return not any(word.plain.startswith("@") for word in arguments.operands)
 
 

@@ -8,7 +8,7 @@ from permissions.shell.access import Access, AccessKind, attached_values, each, 
 from permissions.shell.arguments import (
     split_arguments,
 )
-from permissions.shell.programs.program import (
+from permissions.shell.program import (
     Creates,
     Program,
     Risk,

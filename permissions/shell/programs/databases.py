@@ -9,13 +9,13 @@ from permissions.shell.access import names
 from permissions.shell.arguments import (
     split_arguments,
 )
-from permissions.shell.programs.common_arguments import (
-    writes,
-)
-from permissions.shell.programs.program import (
+from permissions.shell.program import (
     Code,
     Program,
     Risk,
+)
+from permissions.shell.programs.common_arguments import (
+    writes,
 )
 from permissions.shell.syntax import (
     Word,

@@ -10,15 +10,15 @@ from permissions.shell.arguments import (
     Arguments,
     split_arguments,
 )
+from permissions.shell.program import (
+    Creates,
+    Program,
+    Risk,
+)
 from permissions.shell.programs.common_arguments import (
     local_copy,
     outputs,
     writes,
-)
-from permissions.shell.programs.program import (
-    Creates,
-    Program,
-    Risk,
 )
 from permissions.shell.syntax import (
     Word,
@@ -223,9 +223,8 @@ _LINKS = re.compile(r"-[A-Za-z]*s|--sy")
 _SYNCS_LINKS = re.compile(r"-[A-Za-z]*[al]|--(?:archive|links)")
 
 
-def creates_link(words: Sequence[str]) -> Creates:
+def creates_link(_words: Sequence[str]) -> Creates:
     """Return what ln makes."""
-    del words
     return Creates.LINK
 
 
@@ -236,9 +235,8 @@ def creates_copy(words: Sequence[str]) -> Creates | None:
     return Creates.COPY if any(_KEEPS_LINKS.match(word) for word in words) else None
 
 
-def creates_move(words: Sequence[str]) -> Creates:
+def creates_move(_words: Sequence[str]) -> Creates:
     """Return what mv makes."""
-    del words
     return Creates.COPY
 
 
@@ -247,9 +245,8 @@ def creates_sync(words: Sequence[str]) -> Creates | None:
     return Creates.COPY if any(_SYNCS_LINKS.match(word) for word in words) else None
 
 
-def creates_unpack(words: Sequence[str]) -> Creates:
+def creates_unpack(_words: Sequence[str]) -> Creates:
     """Return what patch makes."""
-    del words
     return Creates.UNPACK
 
 

@@ -13,15 +13,15 @@ from permissions.shell.arguments import (
 from permissions.shell.flow.nested_scripts import (
     Texts,
 )
-from permissions.shell.programs.common_arguments import (
-    after_option,
-    option_risk,
-)
-from permissions.shell.programs.program import (
+from permissions.shell.program import (
     Commands,
     Program,
     ReadOnly,
     Risk,
+)
+from permissions.shell.programs.common_arguments import (
+    after_option,
+    option_risk,
 )
 from permissions.shell.programs.sed import sed_arguments
 from permissions.shell.syntax import (

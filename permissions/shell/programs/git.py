@@ -20,7 +20,7 @@ from permissions.shell.arguments import (
 from permissions.shell.flow.nested_scripts import (
     Texts,
 )
-from permissions.shell.programs.program import (
+from permissions.shell.program import (
     Commands,
     Creates,
     Program,
@@ -96,42 +96,36 @@ def git(words: Sequence[Word]) -> list[Access]:
 _READING_CONFIG = names("--get --get-all --get-regexp --list -l get list")
 
 
-def _compared(rest: Sequence[Word], is_moved: bool) -> list[Access]:
+def _compared(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     """Outside a repository, and for paths outside of it, diff and grep look at any file."""
-    del is_moved
     is_any = any(word.text == "--no-index" for word in rest)
     operands = split_arguments(rest).operands
     return each(AccessKind.READ, [word for word in operands if is_any or _leaves(word.text)])
 
 
-def _bundled(rest: Sequence[Word], is_moved: bool) -> list[Access]:
-    del is_moved
+def _bundled(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     creates = bool(rest) and rest[0].text == "create"
     return each(AccessKind.WRITE, split_arguments(rest[1:]).operands[:1] if creates else ())
 
 
-def _applied(rest: Sequence[Word], is_moved: bool) -> list[Access]:
-    del is_moved
+def _applied(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     if not any(word.text == "--unsafe-paths" for word in rest):
         return []
     # The patch alone says where.
     return [Access(AccessKind.WRITE, Word("git apply --unsafe-paths", UNKNOWN))]
 
 
-def _packed(rest: Sequence[Word], is_moved: bool) -> list[Access]:
-    del is_moved
+def _packed(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     return each(AccessKind.WRITE, split_arguments(rest).operands[-1:])
 
 
-def _cloned(rest: Sequence[Word], is_moved: bool) -> list[Access]:
-    del is_moved
+def _cloned(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     operands = split_arguments(rest, valued="bocujC", valued_long=_CLONE_LONG).operands
     place = operands[1:2] if len(operands) != 1 else (_directory_of(operands[0]),)
     return each(AccessKind.WRITE, place or (HERE,))
 
 
-def _initialized(rest: Sequence[Word], is_moved: bool) -> list[Access]:
-    del is_moved
+def _initialized(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     operands = split_arguments(rest, valued="bocujC", valued_long=_CLONE_LONG).operands
     return each(AccessKind.WRITE, operands[:1] or (HERE,))
 
@@ -148,8 +142,7 @@ def _directory_of(address: Word) -> Word:
     return Word(address.raw, name)
 
 
-def _work_trees(rest: Sequence[Word], is_moved: bool) -> list[Access]:
-    del is_moved
+def _work_trees(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     if rest and rest[0].text == "add":
         return each(AccessKind.WRITE, split_arguments(rest[1:], valued="bB").operands[:1])
     operands = split_arguments(rest).operands
@@ -174,19 +167,16 @@ def _removed(rest: Sequence[Word], is_moved: bool) -> list[Access]:
     return each(AccessKind.REMOVE, () if is_moved else split_arguments(rest).operands)
 
 
-def _trailers(rest: Sequence[Word], is_moved: bool) -> list[Access]:
-    del is_moved
+def _trailers(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     in_place = any(word.text == "--in-place" for word in rest)
     return each(AccessKind.WRITE, split_arguments(rest).operands if in_place else ())
 
 
-def _first(rest: Sequence[Word], is_moved: bool) -> list[Access]:
-    del is_moved
+def _first(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     return each(AccessKind.WRITE, split_arguments(rest).operands[:1])
 
 
-def _first_two(rest: Sequence[Word], is_moved: bool) -> list[Access]:
-    del is_moved
+def _first_two(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     return each(AccessKind.WRITE, split_arguments(rest).operands[:2])
 
 
@@ -279,9 +269,8 @@ _EXTERNAL = re.compile(r"(?:-[^=]*=)?ext::")
 """An address whose transport is a command."""
 
 
-def git_risk(program: str, words: Sequence[Word]) -> str:
+def git_risk(_program: str, words: Sequence[Word]) -> str:
     """Return which argument runs a program or writes a file outside git's own directory."""
-    del program
     found, subcommand, rest = git_parts(words)
     if found.injectable and not subcommand:
         return "a word that is not known could be an option of git"

@@ -8,15 +8,15 @@ from permissions.shell.access import Access, AccessKind, each
 from permissions.shell.arguments import (
     split_arguments,
 )
-from permissions.shell.programs.common_arguments import (
-    after_option,
-    interpreter,
-)
-from permissions.shell.programs.program import (
+from permissions.shell.program import (
     Code,
     Program,
     Rewrites,
     Risk,
+)
+from permissions.shell.programs.common_arguments import (
+    after_option,
+    interpreter,
 )
 from permissions.shell.syntax import (
     Word,

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from permissions.shell.access import attached_values, names
-from permissions.shell.programs.common_arguments import (
-    outputs,
-    settings_after,
-    settings_with_option,
-)
-from permissions.shell.programs.program import (
+from permissions.shell.program import (
     Program,
     Rewrites,
     Risk,
     Runner,
     Wrapper,
+)
+from permissions.shell.programs.common_arguments import (
+    outputs,
+    settings_after,
+    settings_with_option,
 )
 from permissions.shell.syntax import (
     Word,

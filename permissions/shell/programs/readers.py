@@ -8,17 +8,17 @@ from permissions.shell.access import Access, AccessKind, each, names
 from permissions.shell.arguments import (
     split_arguments,
 )
+from permissions.shell.program import (
+    Program,
+    ReadOnly,
+    Risk,
+)
 from permissions.shell.programs.common_arguments import (
     input_output,
     no_option_file,
     one_operand,
     outputs,
     reads,
-)
-from permissions.shell.programs.program import (
-    Program,
-    ReadOnly,
-    Risk,
 )
 from permissions.shell.syntax import (
     Word,
@@ -54,9 +54,8 @@ def hex_dump(words: Sequence[Word]) -> list[Access]:
 _XXD_VALUED = names("-c -cols -l -len -s -seek -skip -o -offset -g -group -groupsize -n -name -R")
 
 
-def less_risk(program: str, words: Sequence[Word]) -> str:
+def less_risk(_program: str, words: Sequence[Word]) -> str:
     """Return whether a command for less stands among the words."""
-    del program
     is_command = any(word.plain.startswith("+") for word in words)
     return "less + runs a command of its own" if is_command else ""
 

@@ -1,4 +1,4 @@
-"""What is known of the builtins of a shell."""
+"""What is known of shells and their builtins; `flow.nested_scripts` reads what shells run."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from permissions.shell.flow.nested_scripts import (
     of_file,
 )
 from permissions.shell.parse.assignments import setting_risk
-from permissions.shell.programs.common_arguments import (
-    after_option,
-    reads,
-)
-from permissions.shell.programs.program import (
+from permissions.shell.program import (
     Commands,
     Program,
     ReadOnly,
     Risk,
     Wrapper,
+)
+from permissions.shell.programs.common_arguments import (
+    after_option,
+    interpreter,
+    reads,
 )
 from permissions.shell.syntax import (
     Word,
@@ -59,9 +60,8 @@ _SETS_VARIABLE = re.compile(r"-v|%[-+ #0-9.*]*n")
 """`printf -v x` and `printf %n x`."""
 
 
-def always(words: Sequence[Word]) -> bool:
+def always(_words: Sequence[Word]) -> bool:
     """It only reads, whatever its words."""
-    del words
     return True
 
 
@@ -145,4 +145,9 @@ PROGRAMS = (
     Program("nocorrect", wrapper=Wrapper()),
     Program("at", commands=partial(queued, "at")),
     Program("batch", commands=partial(queued, "batch")),
+    Program("bash", accesses=interpreter, tells_version=True, is_shell=True, exact_only=True),
+    Program("sh zsh dash ksh", accesses=interpreter, is_shell=True, exact_only=True),
+    Program("mksh rbash tcsh", is_shell=True),
+    Program("ash fish csh", is_shell=True, exact_only=True),
+    Program("su", is_shell=True, is_root=True, exact_only=True),
 )  # fmt: skip

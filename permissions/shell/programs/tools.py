@@ -1,22 +1,29 @@
-"""What is known of other tools: documents, pictures, keys, mail."""
+"""What is known of other tools: editors, documents, pictures, keys, mail, and the machine."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
-from permissions.shell.access import Access, AccessKind, each
+from permissions.shell.access import Access, AccessKind, each, names
 from permissions.shell.arguments import (
+    Arguments,
     split_arguments,
+)
+from permissions.shell.program import (
+    Code,
+    Program,
+    ReadOnly,
+    Rewrites,
+    Risk,
+    Wrapper,
 )
 from permissions.shell.programs.common_arguments import (
     after_option,
     command_in,
     outputs,
-)
-from permissions.shell.programs.program import (
-    Program,
-    Rewrites,
-    Risk,
+    reads,
+    writes,
 )
 from permissions.shell.programs.python_tools import CHECKING
 from permissions.shell.syntax import (
@@ -31,9 +38,8 @@ def converter(words: Sequence[Word]) -> list[Access]:
     return each(AccessKind.WRITE, [*paths, *operands[-1:]])
 
 
-def pandoc_risk(program: str, words: Sequence[Word]) -> str:
+def pandoc_risk(_program: str, words: Sequence[Word]) -> str:
     """Return whether a script in Lua is among the words."""
-    del program
     has_script = any(word.plain.endswith(".lua") for word in words)
     return "pandoc runs a script in Lua" if has_script else ""
 
@@ -42,6 +48,72 @@ def whole_words(words: Sequence[Word]) -> Iterator[str]:
     """Yield the command in every word."""
     for word in words:
         yield from command_in(word.text)
+
+
+def editor(words: Sequence[Word]) -> list[Access]:
+    """Read what `vim -c 'w file'` writes beside the files it opens."""
+    found = split_arguments(words, valued="cSuiT", valued_long=names("--cmd"))
+    written: list[Word] = []
+    for value in (*found.values("-c", "--cmd"), *(Word(w.raw, w.text[1:]) for w in words)):
+        match = _EDITOR_WRITE.match(value.text)
+        if match:
+            written.append(Word(value.raw, match[1]))
+    operands = [word for word in found.operands if not word.plain.startswith("+")]
+    return each(AccessKind.WRITE, [*operands, *written])
+
+
+_EDITOR_WRITE = re.compile(r":?\s*(?:w|wq|write|sav|saveas|up|update|x)!?\s+(?:>>\s*)?(\S+)")
+
+
+_EDITOR_LONG = names("--cmd --remote-expr --remote-send --startuptime --listen --servername")
+
+
+def editor_risk(program: str, words: Sequence[Word]) -> str:
+    """Return which option of vim runs a command of its own."""
+    for word in words:
+        text = word.plain
+        if text == "--":
+            break
+        if text.startswith("+") and not re.fullmatch(r"\+(?:\d*|/.*)", text):
+            return f"{program} + runs a command of its own"
+        if text.startswith("--") and text.partition("=")[0] in _EDITOR_LONG:
+            return f"{program} {text.partition('=')[0]} runs a command of its own"
+        letter = re.match(r"-[A-Za-z]*?([cSsuUwWVlq])", text)
+        if letter:
+            return f"{program} -{letter[1]} runs commands or writes a file"
+    return ""
+
+
+def tree(words: Sequence[Word]) -> list[Access]:
+    """Return what tree lists and writes."""
+    found = split_arguments(words, valued="LPIoHT")
+    return [
+        *each(AccessKind.READ, found.operands),
+        *each(AccessKind.WRITE, found.values("-o")),
+    ]
+
+
+_SHOWS_ENVIRONMENT = re.compile(r"[a-zA-Z]*[eE]")
+"""`ps auxe`, without a dash: with the environment of each process, and the secrets in it."""
+
+
+def cron_tables(words: Sequence[Word]) -> str:
+    return "" if any(word.text == "-l" for word in words) else "/var/spool/cron/crontabs"
+
+
+def shows_date(_words: Sequence[Word], arguments: Arguments) -> bool:
+    """Is there no operand without a plus, which sets the clock?"""
+    return all(word.plain.startswith("+") for word in arguments.operands)
+
+
+def no_operand(_words: Sequence[Word], arguments: Arguments) -> bool:
+    """Is there no operand, which sets the name of the machine?"""
+    return not arguments.operands
+
+
+def hides_environment(_words: Sequence[Word], arguments: Arguments) -> bool:
+    """Does ps leave the environment of processes out, with the secrets in it?"""
+    return not any(_SHOWS_ENVIRONMENT.match(word.plain) for word in arguments.operands)
 
 
 PROGRAMS = (
@@ -86,4 +158,59 @@ PROGRAMS = (
     Program("rubocop", output_files="-o --out", rewrites=Rewrites(needs="-A -a --fix"),
         checks_project=True),
     Program("tmux", command_words=whole_words, exact_only=True),
+    Program("vi vim nvim ex view", accesses=editor, code=Code.EDITOR,
+        code_starts=r"(?:^\+?|\n|\|)[: \t]*[\d$%,]*!([^\n]+)", risk_check=editor_risk,
+        command_options="-c --cmd"),
+    Program("vimdiff", accesses=reads(), reads_operands=True, risk_check=editor_risk),
+    Program("gvim", risk_check=editor_risk),
+    Program("ed", accesses=writes("p"), code=Code.EDITOR,
+        code_starts=r"(?:^\+?|\n|\|)[: \t]*[\d$%,]*!([^\n]+)"),
+    Program("nano", accesses=writes(), output_directories="-C --backupdir"),
+    Program("emacs", accesses=writes("lf")),
+    Program("micro", accesses=writes()),
+    Program("joe jed pico code", reads_operands=True),
+    Program("ls", accesses=reads("IwT"), read_only=ReadOnly("aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1",
+        "IwT", "--all --almost-all --color --directory --full-time --group-directories-first "
+        "--human-readable --inode --recursive --reverse --si --size --sort --time")),
+    Program("dir vdir", accesses=reads("IwT")),
+    Program("tree", accesses=tree, risk=Risk("o", "--output", valued="LPIHT"),
+        read_only=ReadOnly("adfilpsughDFrtxNQACnJXS", "LPI", "--dirsfirst --du --gitignore "
+        "--noreport"), follows_links="-l"),
+    Program("pwd", read_only=ReadOnly("LP")),
+    Program("whoami expr groups sleep", read_only=ReadOnly()),
+    Program("id", read_only=ReadOnly("ugGnr")),
+    Program("uname", read_only=ReadOnly("asnrvmpio")),
+    Program("arch", read_only=ReadOnly(), wrapper=Wrapper()),
+    Program("nproc", read_only=ReadOnly("", "", "--all")),
+    Program("lscpu", read_only=ReadOnly("abceJpxy")),
+    Program("cal", read_only=ReadOnly("13jmsy", "ABn")),
+    Program("getconf", read_only=ReadOnly("a")),
+    Program("uptime", read_only=ReadOnly("ps", "", "--pretty --since")),
+    Program("free", read_only=ReadOnly("bkmghtlw", "", "--giga --human --mega --total")),
+    Program("hostname", read_only=ReadOnly("sI", check=no_operand)),
+    Program("lsb_release", read_only=ReadOnly("aidrcs")),
+    Program("date", risk=Risk("s", "--set", valued="drfI"), read_only=ReadOnly("uIR", "dr",
+        "--date --iso-8601 --reference --rfc-3339 --utc", check=shows_date)),
+    Program("basename", read_only=ReadOnly("az", "s")),
+    Program("dirname", read_only=ReadOnly("z")),
+    Program("which", read_only=ReadOnly("as")),
+    Program("ps", read_only=ReadOnly("aAdefFjlLmTuvwxyHZ", "pCoGUtq", "--forest --no-headers --pid "
+        "--ppid --sort", check=hides_environment)),
+    Program("seq", read_only=ReadOnly("w", "fs")),
+    Program("ss", read_only=ReadOnly("tulnpasxi46OH")),
+    Program("journalctl", read_options="--file", risk=Risk(long="--rotate --vacuum-files "
+        "--vacuum-size --vacuum-time", valued="unpo")),
+    Program("systemctl", global_valued="HMt"),
+    Program("crontab", code=Code.OTHER,
+        code_starts=r"(?:^|\n)[ \t]*(?:@\w+[ \t]+|(?:[^\s#]\S*[ \t]+){5})([^\n]+)",
+        changes_settings=cron_tables),
+    Program("mount", output_operands={"": 1}),
+    Program("man", risk=Risk("PHC", "--config-file --html --pager --preprocessor",
+        valued="RLmMSseEpT"), command_options="-P --pager"),
+    Program("tcpdump", output_files="-o -w", read_options="-r", risk=Risk("zw",
+        valued="cCFGijrsTWy")),
+    Program("dig", read_options="-f", network="*"),
+    Program("nmap", output_files="-oA -oG -oN -oX"),
+    Program("logrotate", output_files="-l --log -s --state"),
+    Program("history", output_files="-a -w"),
 )  # fmt: skip

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from permissions.shell.programs.common_arguments import (
-    outputs,
-    writes,
-)
-from permissions.shell.programs.program import (
+from permissions.shell.program import (
     Program,
     Risk,
     Runner,
     Wrapper,
+)
+from permissions.shell.programs.common_arguments import (
+    outputs,
+    writes,
 )
 from permissions.shell.programs.shell_builtins import environment
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from shlex import quote
 
-from permissions.shell.programs.program import Code
+from permissions.shell.program import Code
 from permissions.shell.programs.registry import program_named
 
 _MAX_COMMANDS = 50

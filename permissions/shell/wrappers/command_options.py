@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from permissions.shell.access import attached_values, names
 from permissions.shell.flow.nested_scripts import UNKNOWN_PIECES, is_printed, printed_by
+from permissions.shell.program import Code
 from permissions.shell.programs.common_arguments import command_in
-from permissions.shell.programs.program import Code
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import Simple, Word
 from permissions.shell.wrappers.code_commands import commands_in_code

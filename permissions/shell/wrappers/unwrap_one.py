@@ -11,7 +11,7 @@ from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.flow.nested_scripts import Texts, joined, of_parallel
-from permissions.shell.programs.program import Runner, Wrapper
+from permissions.shell.program import Runner, Wrapper
 from permissions.shell.syntax import PIPE_MARK, SUPPLIED, Word
 from permissions.shell.wrappers.layers import Layer, closed, in_folder
 

@@ -10,7 +10,7 @@ from permissions.decision import Behavior
 from permissions.shell.access import AccessKind
 from permissions.shell.effects.code_names import code_accesses, input_accesses
 from permissions.shell.programs.registry import PROGRAMS
-from permissions.shell.programs.sed_script import sed_script_reads
+from permissions.shell.programs.sed import sed_script_reads
 from permissions.shell.syntax import Word
 from tests.permissions.engine import Engine
 

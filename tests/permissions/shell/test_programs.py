@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from permissions.shell.access import names
-from permissions.shell.programs.program import Program
+from permissions.shell.program import Program
 from permissions.shell.programs.registry import PROGRAMS, RECORDS, program_named
 
 
