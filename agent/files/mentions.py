@@ -123,12 +123,8 @@ class MentionReader(Struct):
                 continue
             done.add(mention)
             name = shown(path, self.services().launch_dir)
-            refusal = self._refusal(path)
-            if refusal:
-                refusals.append(f"@{name} is not attached: {refusal}")
-                continue
             try:
-                content = await self._content(mention, path, name, turn_id, abort)
+                content = await self._attached(mention, path, name, turn_id, abort)
             except ToolError as error:
                 refusals.append(f"@{name} is not attached: {error}")
                 continue
@@ -168,6 +164,15 @@ class MentionReader(Struct):
         if decision.reason in {Reason.DENY_RULE, Reason.ASK_RULE} and decision.rule is not None:
             return f"the rule {decision.rule.text} ({decision.rule.source}) is against it"
         return decision.message
+
+    async def _attached(
+        self, mention: Mention, path: Path, name: str, turn_id: str, abort: AbortSignal
+    ) -> Sequence[Block]:
+        """Return what is attached. Raises ToolError with the reason why nothing is."""
+        refusal = self._refusal(path)
+        if refusal:
+            raise ToolError(refusal)
+        return await self._content(mention, path, name, turn_id, abort)
 
     async def _content(
         self, mention: Mention, path: Path, name: str, turn_id: str, abort: AbortSignal

@@ -9,12 +9,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from agent.commands.command_context import CommandContext
 from agent.errors import AgentError, SessionError
 from agent.session.archive.find_by_name import find_session
 from agent.session.archive.summaries import SessionSummary, summarise
 from agent.session.store import SessionInfo, SessionStore
 from themes.theme import Role
-from tui.panels.list_panel import Item, ListPanel
+from tui.panels.list_panel import Item, ListPanel, Picked
 from tui.panels.session_actions import FIND, HINT, SessionActions
 from tui.ports.command_screen import CommandScreen
 from tui.text.highlight import Highlighter
@@ -50,13 +51,15 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             return
         await screen.session.restart(found.id)
         return
-    actions = SessionActions(screen, center.context, store)
+    await _choose(screen, center.context, store)
+
+
+async def _choose(screen: CommandScreen, context: CommandContext, store: SessionStore) -> None:
+    """Show the sessions until one is opened or the panel is closed."""
+    actions = SessionActions(screen, context, store)
     everywhere = False
     while True:
-        root = None if everywhere else center.context.settings().project_root
-        infos = await asyncio.to_thread(store.list, root)
-        current = center.context.session.session_id
-        unread = [info for info in infos[:MAX_SESSIONS] if info.id != current]
+        unread = await _others(context, store, everywhere=everywhere)
         summaries: list[SessionSummary] = []
         while unread and not summaries:
             summaries += await asyncio.to_thread(_summaries, unread[:FIRST_SESSIONS])
@@ -64,20 +67,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         if not summaries and not everywhere:
             everywhere = True
             continue
-        panel = ListPanel(
-            "Resume, all projects" if everywhere else "Resume",
-            [_item(summary, everywhere) for summary in summaries],
-            keys=(ALL_PROJECTS, FIND, *actions.keys),
-            preview=_preview(summaries),
-            hint=f"enter open · ctrl+a all · {HINT}",
-            empty="no other session yet" if everywhere else "no other session in this project",
-        )
-        rest = asyncio.ensure_future(_read_rest(panel, unread, summaries, everywhere))
-        try:
-            picked = await screen.show_dialog(panel)
-        finally:
-            rest.cancel()
-            await asyncio.wait({rest})
+        picked = await _picked(screen, actions, unread, summaries, everywhere)
         if picked is None:
             return
         if picked.key == "enter":
@@ -90,6 +80,39 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
                 return
         elif await actions.run(picked.key, summaries[picked.index]):
             return
+
+
+async def _others(
+    context: CommandContext, store: SessionStore, *, everywhere: bool
+) -> list[SessionInfo]:
+    """Return the sessions to choose from, the newest first, without the present one."""
+    root = None if everywhere else context.settings().project_root
+    infos = await asyncio.to_thread(store.list, root)
+    return [info for info in infos[:MAX_SESSIONS] if info.id != context.session.session_id]
+
+
+async def _picked(
+    screen: CommandScreen,
+    actions: SessionActions,
+    unread: list[SessionInfo],
+    summaries: list[SessionSummary],
+    everywhere: bool,
+) -> Picked | None:
+    """Show the panel; the summaries that are missing yet are read while it is open."""
+    panel = ListPanel(
+        "Resume, all projects" if everywhere else "Resume",
+        [_item(summary, everywhere) for summary in summaries],
+        keys=(ALL_PROJECTS, FIND, *actions.keys),
+        preview=_preview(summaries),
+        hint=f"enter open · ctrl+a all · {HINT}",
+        empty="no other session yet" if everywhere else "no other session in this project",
+    )
+    rest = asyncio.ensure_future(_read_rest(panel, unread, summaries, everywhere))
+    try:
+        return await screen.show_dialog(panel)
+    finally:
+        rest.cancel()
+        await asyncio.wait({rest})
 
 
 async def _read_rest(
