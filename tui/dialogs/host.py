@@ -278,6 +278,10 @@ class DialogHost(Listens, RowsWidget):
             where = f" {self._scroll + len(shown)}/{len(body)} ↕ " if hidden else ""
             rows.append(self._title(view.title, width_cells, where))
         rows.extend([*shown, *pinned])
+        return self._with_footer(rows, footer)
+
+    def _with_footer(self, rows: list[Row], footer: Sequence[FooterRow]) -> list[Row]:
+        """Add the answers, and note where each of them and the text cursor are."""
         self._footer_at = [*(None for _ in rows), *(part.choice for part in footer)]
         self._caret = None
         for position, part in enumerate(footer):

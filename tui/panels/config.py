@@ -37,21 +37,8 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         return
     file = center.context.agent_home / "settings.json"
     if argument:
-        key, equals, text = argument.partition("=")
-        if not equals:
-            screen.notice("Type /config key=value; an empty value takes the key out.", "warning")
-            return
-        key, value = key.strip(), parse_value(text.strip()) if text.strip() else None
-        try:
-            if key == "theme" and isinstance(value, str):
-                load_theme(theme_for(value, None), user_dir=screen.appearance.themes_dir)
-            await asyncio.to_thread(set_value, file, key, value)
-        except (AgentError, OSError, ThemeError) as error:
-            screen.notice(str(error), "warning")
-            return
-        what = "is set" if value is not None else "is taken out"
-        screen.notice(f"{key} {what} in {screen.workspace.display_path(file)}")
-        await center.context.reload_settings()
+        if await _set_named(screen, file, argument):
+            await center.context.reload_settings()
         return
     selected = 0
     while True:
@@ -76,6 +63,25 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         else:
             screen.composer.edit(partial(TextBuffer.set_text, text=f"/config {key}="))
             return
+
+
+async def _set_named(screen: CommandScreen, file: Path, argument: str) -> bool:
+    """Write the setting of a `key=value`; False where that failed, which is reported."""
+    key, equals, text = argument.partition("=")
+    if not equals:
+        screen.notice("Type /config key=value; an empty value takes the key out.", "warning")
+        return False
+    key, value = key.strip(), parse_value(text.strip()) if text.strip() else None
+    try:
+        if key == "theme" and isinstance(value, str):
+            load_theme(theme_for(value, None), user_dir=screen.appearance.themes_dir)
+        await asyncio.to_thread(set_value, file, key, value)
+    except (AgentError, OSError, ThemeError) as error:
+        screen.notice(str(error), "warning")
+        return False
+    what = "is set" if value is not None else "is taken out"
+    screen.notice(f"{key} {what} in {screen.workspace.display_path(file)}")
+    return True
 
 
 async def _choose(screen: CommandScreen, file: Path, key: str, choices: Sequence[object]) -> None:

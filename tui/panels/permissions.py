@@ -155,6 +155,18 @@ def _preview(rules: Sequence[Rule], known: RuleSet) -> Callable[[int, int], list
     return rows
 
 
+async def _edited_text(screen: CommandScreen, rule: Rule) -> str | None:
+    """Return the rule as the user has rewritten it; None where it is the same or was left."""
+    entry = LineEntry(
+        f"Edit {rule.behavior} rule",
+        f"Kept in {rule.file or rule.source}. Examples of the old rule go with it.",
+        "enter writes it · esc goes back",
+    )
+    entry.paste(rule.text)
+    text = await screen.show_dialog(entry)
+    return None if text == rule.text else text
+
+
 async def _change(
     screen: CommandScreen, editor: RuleEditor, key: str, rule: Rule | None
 ) -> tuple[str, str] | None:
@@ -169,16 +181,8 @@ async def _change(
             return None
         match key:
             case "e":
-                entry = LineEntry(
-                    f"Edit {rule.behavior} rule",
-                    f"Kept in {rule.file or rule.source}. Examples of the old rule go with it.",
-                    "enter writes it · esc goes back",
-                )
-                entry.paste(rule.text)
-                new = await screen.show_dialog(entry)
-                if new is None or new == rule.text:
-                    return None
-                return await editor.edit(rule, new), "info"
+                new = await _edited_text(screen, rule)
+                return (await editor.edit(rule, new), "info") if new is not None else None
             case "m":
                 destination = await _destination(screen, rule)
                 if destination is None:

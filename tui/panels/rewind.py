@@ -68,6 +68,13 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         if what == "since":
             _put_back(screen, point.text)
         return
+    await _go_back(screen, conversation, point, what)
+
+
+async def _go_back(
+    screen: CommandScreen, conversation: ConversationPort, point: RewindPoint, what: str | None
+) -> None:
+    """Restore what was chosen: the files, the conversation or both; nothing for None."""
     restored = None
     if what in ("both", "files"):
         restored = await _restored(screen, conversation, point.turn_id)
