@@ -62,9 +62,9 @@ class DraftSelection:
         if part is None:
             return False
         if key in _DELETING:
-            self._buffer.remove(*part)
+            self._buffer.put(*part)
         elif key in _CUTTING:
-            self._buffer.kill(*part)
+            self._buffer.kill(*part, is_run=False)
         elif key == "ctrl+y":
             self.replaced_by(TextBuffer.yank)
         elif key in _EDGES:
@@ -80,6 +80,6 @@ class DraftSelection:
             change(self._buffer)
             return
         begun = self._buffer.begin_step()
-        self._buffer.remove(*part)
+        self._buffer.put(*part)
         change(self._buffer)
         self._buffer.end_step(begun)

@@ -7,7 +7,7 @@ from typing import Final
 
 from tui.editing.text_buffer import TextBuffer
 
-EDIT_KEYS: Final[Mapping[str, Callable[[TextBuffer], None]]] = {
+EDIT_KEYS: Final[Mapping[str, Callable[[TextBuffer], object]]] = {
     "backspace": TextBuffer.backspace,
     "ctrl+h": TextBuffer.backspace,
     "delete": TextBuffer.delete,

@@ -24,6 +24,7 @@ from tui.text.graphemes import left_of, right_of
 
 _UNDO_STEPS: Final = 200
 _KILLS: Final = 30
+_NOTHING: Final = DraftPiece("")
 
 
 class TextBuffer:
@@ -131,15 +132,11 @@ class TextBuffer:
 
     def backspace(self) -> None:
         """Delete the character before the cursor."""
-        self._splice(self._left_of(self.cursor), self.cursor, "", "delete")
+        self._splice(left_of(self.text, self.cursor), self.cursor, "", "delete")
 
     def delete(self) -> None:
         """Delete the character after the cursor."""
-        self._splice(self.cursor, self._right_of(self.cursor), "", "delete")
-
-    def remove(self, start: int, end: int) -> None:
-        """Delete a part of the text."""
-        self._splice(start, end, "", "remove")
+        self._splice(self.cursor, right_of(self.text, self.cursor), "", "delete")
 
     # Moving
 
@@ -149,19 +146,19 @@ class TextBuffer:
 
     def left(self) -> None:
         """One character left."""
-        self._move(self._left_of(self.cursor))
+        self._move(left_of(self.text, self.cursor))
 
     def right(self) -> None:
         """One character right."""
-        self._move(self._right_of(self.cursor))
+        self._move(right_of(self.text, self.cursor))
 
     def word_left(self) -> None:
         """To the start of this or the previous word."""
-        self._move(self._word_start(self.cursor))
+        self._move(_word_start(self.text, self.cursor))
 
     def word_right(self) -> None:
         """Behind this or the next word."""
-        self._move(self._word_end(self.cursor))
+        self._move(_word_end(self.text, self.cursor))
 
     def line_start(self) -> None:
         """To the start of the line."""
@@ -186,26 +183,22 @@ class TextBuffer:
         """Cut to the end of the line, or the line break itself."""
         end = self.text.find("\n", self.cursor)
         end = len(self.text) if end < 0 else end
-        self._kill(self.cursor, end if end > self.cursor else min(end + 1, len(self.text)))
+        self.kill(self.cursor, end if end > self.cursor else min(end + 1, len(self.text)))
 
     def kill_to_line_start(self) -> None:
         """Cut to the start of the line, or the line break before it."""
         start = self.text.rfind("\n", 0, self.cursor) + 1
-        self._kill(start if start < self.cursor else max(0, start - 1), self.cursor, before=True)
+        self.kill(start if start < self.cursor else max(0, start - 1), self.cursor, before=True)
 
     def kill_word_left(self, *, to_space: bool = False) -> None:
         """Cut the word before the cursor; `to_space`: up to a space, as Ctrl+W does."""
-        start = self._space_start(self.cursor) if to_space else self._word_start(self.cursor)
-        self._kill(start, self.cursor, before=True)
+        is_word = _is_no_space if to_space else str.isalnum
+        start = _scan(self.text, self.cursor, -1, is_word)
+        self.kill(start, self.cursor, before=True)
 
     def kill_word_right(self) -> None:
         """Cut the word after the cursor."""
-        self._kill(self.cursor, self._word_end(self.cursor))
-
-    def kill(self, start: int, end: int) -> None:
-        """Cut a part of the text."""
-        self._last = "step"
-        self._kill(start, end)
+        self.kill(self.cursor, _word_end(self.text, self.cursor))
 
     def yank(self) -> None:
         """Insert what was cut last."""
@@ -226,8 +219,8 @@ class TextBuffer:
         text = self.text[start:end]
         return DraftPiece(text, {c: self._draft.chips[c] for c in text if c in self._draft.chips})
 
-    def put(self, start: int, end: int, piece: DraftPiece, kind: str = "put") -> None:
-        """Put a piece in place of a part of the text, the cursor behind it."""
+    def put(self, start: int, end: int, piece: DraftPiece = _NOTHING, kind: str = "put") -> None:
+        """Put a piece, or nothing, in place of a part of the text, the cursor behind it."""
         text = piece.text
         chips = dict(self._draft.chips)
         for char, chip in piece.chips.items():
@@ -244,7 +237,7 @@ class TextBuffer:
 
     def change_word(self, change: Callable[[str], str]) -> None:
         """Put another form of the rest of this word, or of the next one, in its place."""
-        end = self._word_end(self.cursor)
+        end = _word_end(self.text, self.cursor)
         self._splice(self.cursor, end, change(self.text[self.cursor : end]), "word")
 
     # Undo
@@ -256,17 +249,14 @@ class TextBuffer:
             self._draft = self._undo.pop()
             self._last = "undo"
 
-    def redo(self) -> None:
-        """Make the last change that was taken back again."""
-        if self._redo:
-            self._undo.append(self._draft)
-            self._draft = self._redo.pop()
-            self._last = "undo"
-
-    @property
-    def can_redo(self) -> bool:
-        """Whether something was undone last."""
-        return bool(self._redo)
+    def redo(self) -> bool:
+        """Make the last change that was undone again; return whether there was one."""
+        if not self._redo:
+            return False
+        self._undo.append(self._draft)
+        self._draft = self._redo.pop()
+        self._last = "undo"
+        return True
 
     def begin_step(self) -> Draft:
         """Begin a change of several edits; hand what this returns to `end_step`."""
@@ -307,11 +297,15 @@ class TextBuffer:
         self._draft = draft
         self._last = kind
 
-    def _kill(self, start: int, end: int, *, before: bool = False) -> None:
+    def kill(self, start: int, end: int, *, before: bool = False, is_run: bool = True) -> None:
+        """Cut a part of the text; a run of cuts is yanked as one.
+
+        `before`: it was in front of the cut before it.
+        """
         if start == end:
             return
         cut = self.piece(start, end)
-        if self._last == "kill" and self._kills:
+        if is_run and self._last == "kill" and self._kills:
             old = self._kills[-1]
             text = cut.text + old.text if before else old.text + cut.text
             self._kills[-1] = DraftPiece(text, {**old.chips, **cut.chips})
@@ -320,31 +314,28 @@ class TextBuffer:
             del self._kills[:-_KILLS]
         self._splice(start, end, "", "kill")
 
-    def _left_of(self, cursor: int) -> int:
-        return left_of(self.text, cursor)
 
-    def _right_of(self, cursor: int) -> int:
-        return right_of(self.text, cursor)
+def _word_start(text: str, cursor: int) -> int:
+    return _scan(text, cursor, -1, str.isalnum)
 
-    def _word_start(self, cursor: int) -> int:
-        return self._scan(cursor, -1, str.isalnum)
 
-    def _word_end(self, cursor: int) -> int:
-        return self._scan(cursor, 1, str.isalnum)
+def _word_end(text: str, cursor: int) -> int:
+    return _scan(text, cursor, 1, str.isalnum)
 
-    def _space_start(self, cursor: int) -> int:
-        return self._scan(cursor, -1, lambda char: not char.isspace())
 
-    def _scan(self, cursor: int, step: int, is_word: Callable[[str], bool]) -> int:
-        text = self.text
-        offset = -1 if step < 0 else 0
-        for is_inside in (False, True):
-            while (
-                0 <= cursor + offset < len(text)
-                and (is_word(text[cursor + offset]) or text[cursor + offset] == "_") == is_inside
-            ):
-                cursor += step
-        return cursor
+def _is_no_space(char: str) -> bool:
+    return not char.isspace()
+
+
+def _scan(text: str, cursor: int, step: int, is_word: Callable[[str], bool]) -> int:
+    offset = -1 if step < 0 else 0
+    for is_inside in (False, True):
+        while (
+            0 <= cursor + offset < len(text)
+            and (is_word(text[cursor + offset]) or text[cursor + offset] == "_") == is_inside
+        ):
+            cursor += step
+    return cursor
 
 
 def _clean(text: str) -> str:

@@ -154,7 +154,7 @@ class Composer(Listens, RowsWidget):
         self.buffer.insert_chip(mention + " ", "image")
         self._text_changed()
 
-    def edit(self, change: Callable[[TextBuffer], None]) -> None:
+    def edit(self, change: Callable[[TextBuffer], object]) -> None:
         """Apply a change of the buffer."""
         change(self.buffer)
         self._text_changed()
@@ -170,7 +170,7 @@ class Composer(Listens, RowsWidget):
         if self.prefix != "!":
             return False
         at = self.buffer.cursor
-        self.buffer.remove(0, 1)
+        self.buffer.put(0, 1)
         self.buffer.move_to(at - 1)
         self._text_changed()
         return True

@@ -66,7 +66,7 @@ class TranscriptWidget(Listens, DrawsRows):
         self.near_start: Callable[[], None] = lambda: None
         """Called while the user looks at what is nearly the first block: there may be more."""
         self._strips = StripCache()
-        self._mark: TranscriptSelection | None = None
+        self.marker = TranscriptMarker(self)
         self._needle = ""
         self._hit: RowPosition | None = None
         self._header: Sequence[Row] = ()
@@ -86,13 +86,14 @@ class TranscriptWidget(Listens, DrawsRows):
     def show(self, first: int, blocks: Sequence[Block]) -> None:
         """Take the blocks; those before `first` are as they were."""
         self.viewport.replace_from(first, blocks)
-        if self._mark is not None and not self._mark.is_within(len(blocks)):
-            self._mark = None
+        selection = self.marker.selection
+        if selection is not None and not selection.is_within(len(blocks)):
+            self.marker.selection = None
         self.update_rows()
 
     def add_before(self, blocks: Sequence[Block]) -> None:
         """Take blocks that come before all others; the rows in view stay where they are."""
-        self._mark = None
+        self.marker.selection = None
         if self._hit is not None:
             self._hit = RowPosition(self._hit.block + len(blocks), self._hit.line)
         self.added_before += len(blocks)
@@ -100,7 +101,7 @@ class TranscriptWidget(Listens, DrawsRows):
 
     def set_detailed(self, is_detailed: bool) -> None:
         """Unfold or fold everything."""
-        self._mark = None
+        self.marker.selection = None
         self.viewport.set_detailed(is_detailed)
         self.update_rows()
 
@@ -197,7 +198,8 @@ class TranscriptWidget(Listens, DrawsRows):
     @property
     def marked_text(self) -> str:
         """What the user has marked, as logical lines; empty when nothing is."""
-        return marked_text(self.viewport, self._mark) if self._mark is not None else ""
+        selection = self.marker.selection
+        return marked_text(self.viewport, selection) if selection is not None else ""
 
     def whole_text(self) -> str:
         """Return everything for reading elsewhere, without laying it out."""
@@ -205,31 +207,10 @@ class TranscriptWidget(Listens, DrawsRows):
 
         return transcript_text(entry.block for entry in self.viewport.entries)
 
-    @property
-    def has_mark(self) -> bool:
-        """Whether a mark was begun, which may hold nothing just now."""
-        return self._mark is not None
-
-    def extend_mark(self, step: Step) -> None:
-        """Mark a cell or a row more, or fewer; scrolls where the mark's end leaves the screen."""
-        if self._mark is None:
-            return
-        mark = self._mark.stepped(step, self.viewport.visible())
-        if mark is None and step in ("up", "down"):
-            self.viewport.scroll(-1 if step == "up" else 1)
-            mark = self._mark.stepped(step, self.viewport.visible())
-        self._mark = mark or self._mark
-        self.update_rows()
-
-    def clear_mark(self) -> None:
-        """Unmark."""
-        self._mark = None
-        self.update_rows()
-
     def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
         """Hear the mouse."""
         kinds = (EventKind.MOUSE_DOWN, EventKind.MOUSE_MOVE, EventKind.MOUSE_UP)
-        return [(Phase.BUBBLE, self._on_pointer, kinds)]
+        return [(Phase.BUBBLE, self.marker.on_pointer, kinds)]
 
     def on_wheel(self, event: RoutedEvent) -> None:
         """Scroll, wherever the pointer is that nothing else there scrolls."""
@@ -242,65 +223,8 @@ class TranscriptWidget(Listens, DrawsRows):
                 return
         event.claim()
 
-    def _on_pointer(self, event: RoutedEvent) -> None:
-        message = event.message
-        match message:
-            case events.MouseDown() if message.button == 1:
-                self._press(message)
-            case events.MouseMove() if self._mark is not None and self._mark.is_open:
-                if message.button:
-                    self._drag(message)
-                else:
-                    # It was let go where nobody told: outside the window, or over a dialog.
-                    self._release()
-            case events.MouseUp() if self._mark is not None and self._mark.is_open:
-                self._release()
-            case _:
-                return
-        event.claim()
-
-    def _press(self, event: events.MouseDown) -> None:
-        x, y = self._local(event)
-        if y == self.size.height - 1 and self._hint() is not None:
-            self.to_end()
-            return
-        place = self._place_at(y)
-        self._mark = (
-            TranscriptSelection(place, x, place, x, is_open=True) if place is not None else None
-        )
-        if self._mark is not None:
-            self.capture_mouse()
-        self.update_rows()
-
-    def _drag(self, event: events.MouseMove) -> None:
-        x, y = self._local(event)
-        if y < 0:
-            self.viewport.scroll(-1)
-        elif y >= self.size.height:
-            self.viewport.scroll(1)
-        place = self._place_at(min(max(y, 0), self.size.height - 1))
-        if place is not None and self._mark is not None:
-            self._mark = self._mark.to(place, max(0, x))
-        self.update_rows()
-
-    def _release(self) -> None:
-        self.release_mouse()
-        if self._mark is None:
-            return
-        if self._mark.is_empty:
-            self._mark = None
-        else:
-            self._mark = self._mark.closed()
-            if text := self.marked_text:
-                self.app.copy_to_clipboard(text)
-                self.post_message(self.Copied(text))
-        self.update_rows()
-
-    def _local(self, event: events.MouseEvent) -> tuple[int, int]:
-        region = self.content_region
-        return int(event.screen_x) - region.x, int(event.screen_y) - region.y
-
-    def _place_at(self, y: int) -> RowPosition | None:
+    def position_at(self, y: int) -> RowPosition | None:
+        """Return the position on a row of the screen, or the last one above; None without any."""
         if 0 <= y < len(self._painted):
             place = self._painted[y][0]
             if place is not None:
@@ -348,43 +272,126 @@ class TranscriptWidget(Listens, DrawsRows):
             shown = line
             if self._needle:
                 shown = row_with_hits(line, self._needle, is_current=place == self._hit)
-            if self._mark is not None:
-                shown = marked_row(shown, place, self._mark)
+            if self.marker.selection is not None:
+                shown = marked_row(shown, place, self.marker.selection)
             rows.append((place, shown))
         if self.viewport.is_following or len(rows) < 2:
             return rows
-        return self._with_position(rows)
+        return _with_position(rows, self.viewport, self.size.width)
 
-    def _with_position(
-        self, rows: list[tuple[RowPosition | None, Row]]
-    ) -> list[tuple[RowPosition | None, Row]]:
-        """Add scrollbar and hint, both only while the user reads further up."""
-        start, length = self.viewport.thumb(len(rows))
-        width = self.size.width
-        for y in range(start, min(start + length, len(rows))):
-            place, line = rows[y]
-            gap = width - 1 - runs_width(line.runs)
-            if gap >= 0:
-                filler = (" " * gap, Ink(ground=line.fill))
-                thumb = ("▐", FAINT)
-                rows[y] = (place, replace(line, runs=(*line.runs, filler, thumb)))
-        hint = self._hint()
-        if hint is not None:
-            place, _ = rows[-1]
-            rows[-1] = (place, hint)
-        return rows
 
-    def _hint(self) -> Row | None:
-        if self.viewport.is_following:
-            return None
-        count = self.viewport.unseen_blocks
-        news = f"{count} new message" + ("" if count == 1 else "s") if count else "Back to the end"
-        label, keys = f" ↓ {news} ", "ctrl+end "
-        left = max(0, (self.size.width - len(label) - len(keys)) // 2)
-        ground = Role.SURFACE_RAISED
-        runs = (
-            (" " * left, MUTED),
-            (label, Ink(Role.ACCENT if count else Role.TEXT, ground)),
-            (keys, Ink(Role.MUTED, ground)),
+class TranscriptMarker:
+    """The user's selection in the transcript: begun with the mouse, extended with it or by keys."""
+
+    def __init__(self, widget: TranscriptWidget) -> None:
+        """Begin without a selection; `widget` shows it."""
+        self._widget = widget
+        self.selection: TranscriptSelection | None = None
+        """None for none; one that was begun may be empty."""
+
+    def extend(self, step: Step) -> None:
+        """Select a cell or a row more, or fewer; scrolls where its end leaves the screen."""
+        if self.selection is None:
+            return
+        viewport = self._widget.viewport
+        extended = self.selection.stepped(step, viewport.visible())
+        if extended is None and step in ("up", "down"):
+            viewport.scroll(-1 if step == "up" else 1)
+            extended = self.selection.stepped(step, viewport.visible())
+        self.selection = extended or self.selection
+        self._widget.update_rows()
+
+    def clear(self) -> None:
+        """Select nothing."""
+        self.selection = None
+        self._widget.update_rows()
+
+    def on_pointer(self, event: RoutedEvent) -> None:
+        """Begin, drag or end a selection."""
+        is_open = self.selection is not None and self.selection.is_open
+        match event.message:
+            case events.MouseDown(button=1) as message:
+                self._press(message)
+            case events.MouseMove() as message if is_open and message.button:
+                self._drag(message)
+            case events.MouseMove() | events.MouseUp() if is_open:
+                # A move without a button: it was released outside the window, or over a dialog.
+                self._release()
+            case _:
+                return
+        event.claim()
+
+    def _press(self, event: events.MouseDown) -> None:
+        widget = self._widget
+        x, y = self._local(event)
+        if y == widget.size.height - 1 and not widget.viewport.is_following:
+            widget.to_end()
+            return
+        place = widget.position_at(y)
+        self.selection = (
+            TranscriptSelection(place, x, place, x, is_open=True) if place is not None else None
         )
-        return Row(runs, is_copied=False)
+        if self.selection is not None:
+            widget.capture_mouse()
+        widget.update_rows()
+
+    def _drag(self, event: events.MouseMove) -> None:
+        widget = self._widget
+        x, y = self._local(event)
+        if y < 0:
+            widget.viewport.scroll(-1)
+        elif y >= widget.size.height:
+            widget.viewport.scroll(1)
+        place = widget.position_at(min(max(y, 0), widget.size.height - 1))
+        if place is not None and self.selection is not None:
+            self.selection = self.selection.to(place, max(0, x))
+        widget.update_rows()
+
+    def _release(self) -> None:
+        widget = self._widget
+        widget.release_mouse()
+        if self.selection is None:
+            return
+        if self.selection.is_empty:
+            self.selection = None
+        else:
+            self.selection = self.selection.closed()
+            if text := widget.marked_text:
+                widget.app.copy_to_clipboard(text)
+                widget.post_message(widget.Copied(text))
+        widget.update_rows()
+
+    def _local(self, event: events.MouseEvent) -> tuple[int, int]:
+        region = self._widget.content_region
+        return int(event.screen_x) - region.x, int(event.screen_y) - region.y
+
+
+def _with_position(
+    rows: list[tuple[RowPosition | None, Row]], viewport: Viewport, width: int
+) -> list[tuple[RowPosition | None, Row]]:
+    """Add scrollbar and hint, both only while the user reads further up."""
+    start, length = viewport.thumb(len(rows))
+    for y in range(start, min(start + length, len(rows))):
+        place, line = rows[y]
+        gap = width - 1 - runs_width(line.runs)
+        if gap >= 0:
+            filler = (" " * gap, Ink(ground=line.fill))
+            thumb = ("▐", FAINT)
+            rows[y] = (place, replace(line, runs=(*line.runs, filler, thumb)))
+    place, _ = rows[-1]
+    rows[-1] = (place, _hint(viewport.unseen_blocks, width))
+    return rows
+
+
+def _hint(unseen_blocks: int, width: int) -> Row:
+    count = unseen_blocks
+    news = f"{count} new message" + ("" if count == 1 else "s") if count else "Back to the end"
+    label, keys = f" ↓ {news} ", "ctrl+end "
+    left = max(0, (width - len(label) - len(keys)) // 2)
+    ground = Role.SURFACE_RAISED
+    runs = (
+        (" " * left, MUTED),
+        (label, Ink(Role.ACCENT if count else Role.TEXT, ground)),
+        (keys, Ink(Role.MUTED, ground)),
+    )
+    return Row(runs, is_copied=False)

@@ -144,7 +144,7 @@ async def marked(scene: Scene) -> None:
     await talked(scene)
     rows = scene.app.parts.transcript.viewport.visible()
     place = next(place for place, line in rows if "line 2" in line.text)
-    scene.app.parts.transcript._mark = TranscriptSelection(place, 3, place, 9)
+    scene.app.parts.transcript.marker.selection = TranscriptSelection(place, 3, place, 9)
     assert scene.app.parts.transcript.marked_text
 
 

@@ -58,12 +58,12 @@ class KeyboardSelection:
     def clear(self) -> None:
         """Unmark."""
         self._composer.drop_mark()
-        self._transcript.clear_mark()
+        self._transcript.marker.clear()
 
     def _step(self, step: Step, in_prompt: Callable[[], object]) -> None:
         """Go on with the mark there is; without one begin in the prompt."""
-        if self._transcript.has_mark and not self._composer.marked_text:
-            self._transcript.extend_mark(step)
+        if self._transcript.marker.selection is not None and not self._composer.marked_text:
+            self._transcript.marker.extend(step)
         else:
             in_prompt()
 

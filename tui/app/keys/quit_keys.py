@@ -58,7 +58,7 @@ class QuitKeys:
             return
         if text := self._marked_text:
             self._copy(text)
-            self._transcript.clear_mark()
+            self._transcript.marker.clear()
             self._composer.drop_mark()
             self._hint("copied")
         elif self._is_armed("ctrl+c"):
@@ -92,7 +92,7 @@ class QuitKeys:
         """Esc: drop a mark, else stop what runs, else leave the shell's mode; never the program."""
         if self._marked_text:
             self._composer.drop_mark()
-            self._transcript.clear_mark()
+            self._transcript.marker.clear()
         elif not (self._bang_commands.kill_latest() or self._runner.interrupt()):
             self._composer.leave_shell()
 

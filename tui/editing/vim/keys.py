@@ -119,8 +119,7 @@ class VimKeys:
         if key == "escape":
             self._leave_visual()
             return "taken"
-        if key == "ctrl+r" and self._buffer.can_redo:
-            self._buffer.redo()
+        if key == "ctrl+r" and self._buffer.redo():
             self.settle()
             return "taken"
         char = _CHARACTERS.get(key, text)
