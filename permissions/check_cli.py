@@ -117,8 +117,8 @@ class Checker:
             raise BadLine("'input' must be an object")
         context, warnings = self._context(call)
         request = PermissionRequest(tool, tool_input)
-        judge = decide_with_classifier if self._classifier else decide
-        decision = judge(request, context)
+        decide_call = decide_with_classifier if self._classifier else decide
+        decision = decide_call(request, context)
         shadows = _shadows(context.rules.texts)
         requested_by = call.get("mode_requested_by")
         own = [
@@ -146,14 +146,7 @@ class Checker:
         policy = call.get("policy", loaded.policy or {})
         if not isinstance(policy, Mapping):
             raise BadLine("'policy' must be an object")
-        mode = Mode.DEFAULT
-        warnings: tuple[DecisionWarning, ...] = ()
-        wanted = call.get("mode", call.get("permission_mode"))
-        if wanted is not None:
-            requested_by = call.get("mode_requested_by")
-            if requested_by is not None and not isinstance(requested_by, str):
-                raise BadLine("'mode_requested_by' must be a text")
-            mode, warnings = requested_mode(wanted, requested_by)
+        mode, warnings = _mode_of(call)
         return (
             PermissionContext(
                 mode=mode,
@@ -178,6 +171,16 @@ class Checker:
         return self._settings[key]
 
 
+def _mode_of(call: Mapping[str, object]) -> tuple[Mode, tuple[DecisionWarning, ...]]:
+    wanted = call.get("mode", call.get("permission_mode"))
+    if wanted is None:
+        return Mode.DEFAULT, ()
+    requested_by = call.get("mode_requested_by")
+    if requested_by is not None and not isinstance(requested_by, str):
+        raise BadLine("'mode_requested_by' must be a text")
+    return requested_mode(wanted, requested_by)
+
+
 def run_lint_jsonl(lines: Iterable[str]) -> Iterator[str]:
     """Yield one `{id, warnings}` per line `{id, rules, sandbox_auto_allow?}`."""
     for line in lines:
@@ -196,8 +199,8 @@ def explain(
     tool, tool_input = call_of("Bash", call_text)
     if "(" not in call_text and call_text.isidentifier():
         tool, tool_input = call_text, {}
-    judge = decide_with_classifier if classifier else decide
-    decision = judge(PermissionRequest(tool, tool_input), context, cwd=cwd)
+    decide_call = decide_with_classifier if classifier else decide
+    decision = decide_call(PermissionRequest(tool, tool_input), context, cwd=cwd)
     short = home_relative(str(context.home))
     text = describe(with_rules(decision, context.rules), short)
     if not classifier and decision.behavior is Behavior.ASK:

@@ -98,16 +98,22 @@ def command_part(bash: CallView, facts: CommandFacts, made: Places) -> PreparedP
         is_free=facts.is_inert,
         is_edit=facts.is_edit,
         is_read_only=(facts.is_read_only or facts.is_inert) and not writes,
-        is_provably_harmless=facts.is_read_only
-        and not writes
-        # Operands that come from another program may lead anywhere.
-        and not any(access.path is SUPPLIED for access in facts.accesses)
-        and not may_leave(bash, facts)
-        and not in_nested_repository(bash.scope, facts),
+        is_provably_harmless=not writes and _stays_in_scope(bash, facts),
         detail=_detail(facts, touches),
         needs=facts.risk,
     )
     return PreparedPart(part, find)
+
+
+def _stays_in_scope(bash: CallView, facts: CommandFacts) -> bool:
+    """Does the command provably only read, and only in the working directories?"""
+    return (
+        facts.is_read_only
+        # Operands that come from another program may lead anywhere.
+        and not any(access.path is SUPPLIED for access in facts.accesses)
+        and not may_leave(bash, facts)
+        and not in_nested_repository(bash.scope, facts)
+    )
 
 
 def _first_restriction(

@@ -47,11 +47,7 @@ def command_parts(bash: CallView) -> CommandParts:
 
 def _prepared_parts(bash: CallView, facts: Sequence[CommandFacts]) -> Iterator[PreparedPart]:
     """Yield the parts of all commands; none when nothing in them needs a verdict."""
-    places = Places()
-    # What one command makes can matter to those that stand before it, too.
-    if len(facts) > 1 or any(one.inner or one.repeats for one in facts):
-        for one in facts:
-            add_places(bash, one, places)
+    places = _link_places(bash, facts)
     for one in facts:
         if one.allow_forms or one.deny_forms:
             yield command_part(bash, one, places)
@@ -59,6 +55,15 @@ def _prepared_parts(bash: CallView, facts: Sequence[CommandFacts]) -> Iterator[P
             part = redirect_part(bash, redirect, one, places)
             if part is not None:
                 yield part
+
+
+def _link_places(bash: CallView, facts: Sequence[CommandFacts]) -> Places:
+    """Return where links may be made: that can matter to commands that come before it, too."""
+    places = Places()
+    if len(facts) > 1 or any(one.inner or one.repeats for one in facts):
+        for one in facts:
+            add_places(bash, one, places)
+    return places
 
 
 def _only_reads(facts: CommandFacts) -> bool:

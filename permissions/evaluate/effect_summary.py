@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from permissions.evaluate.cascade import Evaluation
 from permissions.paths.file_view import FileView
@@ -80,54 +80,62 @@ def _effects_of(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def _of_commands(facts: Iterable[CommandFacts], scope: Scope) -> tuple[str, ...]:
-    deleted: list[str] = []
-    lost: list[str] = []
-    written: list[str] = []
-    unkept: list[str] = []
-    network: list[str] = []
-    roots: list[str] = []
+    named: dict[str, list[str]] = {label: [] for label in _LABELS}
     for one in _all(facts):
-        reached: list[str] = []
-        # A form without words of its own is the text of the whole line.
-        forms = [form for form in one.deny_forms if form.joined]
-        programs = [(form.head.rpartition("/")[2], form.spaced.split()) for form in forms]
-        for program, words in programs:
-            known = program_named(program)
-            verb = words[1] if len(words) > 1 else ""
-            if known.network == "*" or verb in names(known.network):
-                reached.append(_reached(program, words))
-            if known.is_root:
-                roots.append(program)
-            options = known.discards.get(verb)
-            if options is not None and (not options or set(options.split()) & set(words[2:])):
-                lost.append(f"{program} {verb}")
-        network.extend(_most_telling(reached))
-        accesses = [(access.kind, access.path) for access in one.accesses]
-        accesses += [
-            (AccessKind.WRITE, item.target)
-            for item in one.redirects
-            if item.kind is RedirectKind.WRITE and item.target is not None
-        ]
-        for kind, word in accesses:
-            if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
-                network.append(word.raw)
-            elif kind is AccessKind.REMOVE:
-                deleted.append(word.raw)
-                unkept.extend(_unkept(kind, word, one.folders, scope))
-            elif kind is AccessKind.WRITE:
-                outside = _unkept(kind, word, one.folders, scope)
-                unkept.extend(outside)
-                if not outside and resolve_access(scope, kind, word, one.folders) is not None:
-                    written.append(word.raw)
-    said = [
-        ("deletes or moves away", deleted),
-        ("throws work away", lost),
-        ("as root", roots),
-        ("outside git", unkept),
-        ("network", network),
-        ("writes", written),
+        for label, name in (*_program_effects(one), *_file_effects(one, scope)):
+            named[label].append(name)
+    return tuple(f"{label}: {_named(names)}" for label, names in named.items() if names)
+
+
+_DELETES, _LOSES, _AS_ROOT = "deletes or moves away", "throws work away", "as root"
+_OUTSIDE_GIT, _REACHES, _WRITES = "outside git", "network", "writes"
+_LABELS = (_DELETES, _LOSES, _AS_ROOT, _OUTSIDE_GIT, _REACHES, _WRITES)
+"""The gravest first."""
+
+
+def _program_effects(facts: CommandFacts) -> Iterator[tuple[str, str]]:
+    """Yield what the programs of a command are known to do, each with its label."""
+    reached: list[str] = []
+    # A form without words of its own is the text of the whole line.
+    for form in (form for form in facts.deny_forms if form.joined):
+        program, words = form.head.rpartition("/")[2], form.spaced.split()
+        known = program_named(program)
+        verb = words[1] if len(words) > 1 else ""
+        if known.network == "*" or verb in names(known.network):
+            reached.append(_reached(program, words))
+        if known.is_root:
+            yield _AS_ROOT, program
+        options = known.discards.get(verb)
+        if options is not None and (not options or set(options.split()) & set(words[2:])):
+            yield _LOSES, f"{program} {verb}"
+    for name in _most_telling(reached):
+        yield _REACHES, name
+
+
+def _file_effects(facts: CommandFacts, scope: Scope) -> Iterator[tuple[str, str]]:
+    """Yield what becomes of files, each with its label."""
+    accesses = [(access.kind, access.path) for access in facts.accesses]
+    accesses += [
+        (AccessKind.WRITE, item.target)
+        for item in facts.redirects
+        if item.kind is RedirectKind.WRITE and item.target is not None
     ]
-    return tuple(f"{what}: {_named(names)}" for what, names in said if names)
+    for kind, word in accesses:
+        if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
+            yield _REACHES, word.raw
+        elif kind in (AccessKind.REMOVE, AccessKind.WRITE):
+            yield from _change_effects(kind, word, facts.folders, scope)
+
+
+def _change_effects(
+    kind: AccessKind, word: Word, folders: Folders, scope: Scope
+) -> Iterator[tuple[str, str]]:
+    if kind is AccessKind.REMOVE:
+        yield _DELETES, word.raw
+    if _is_unkept(kind, word, folders, scope):
+        yield _OUTSIDE_GIT, word.raw
+    elif kind is AccessKind.WRITE and resolve_access(scope, kind, word, folders) is not None:
+        yield _WRITES, word.raw
 
 
 def _all(facts: Iterable[CommandFacts]) -> Iterable[CommandFacts]:
@@ -136,12 +144,12 @@ def _all(facts: Iterable[CommandFacts]) -> Iterable[CommandFacts]:
         yield from _all(one.inner)
 
 
-def _unkept(kind: AccessKind, word: Word, folders: Folders, scope: Scope) -> list[str]:
-    """Return the word when what it names is in no git work tree: no commit brings it back."""
+def _is_unkept(kind: AccessKind, word: Word, folders: Folders, scope: Scope) -> bool:
+    """Is what the word names in no git work tree, so that no commit brings it back?"""
     known = folders - {UNKNOWN_FOLDER}
-    touch = resolve_access(scope, kind, word, known) if known else None
-    targets = touch.targets if touch is not None else ()
-    return [word.raw] if any(not _is_kept(target.real, scope) for target in targets) else []
+    access = resolve_access(scope, kind, word, known) if known else None
+    targets = access.targets if access is not None else ()
+    return any(not _is_kept(target.real, scope) for target in targets)
 
 
 def _is_kept(path: str, scope: Scope) -> bool:

@@ -23,34 +23,36 @@ def after_hooks(decision: Decision, hook: str, reason: str, hook_name: str) -> D
     entry = TraceEntry(TraceStep.HOOK, hook, source=says)
     if decision.behavior is Behavior.DENY or hook == "none":
         return decision
-    by_hook = replace(
+    answered = _by_hook(decision, hook, reason, who)
+    if answered is not None:
+        return replace(answered, trace=(*decision.trace, entry))
+    message = decision.message
+    if reason and hook in ("ask", "defer"):
+        # It asks anyway, but what the hook wants a user to look at is theirs to know.
+        message = f"{message.rstrip('.')}; {says}"
+    return replace(decision, message=message, trace=(*decision.trace, entry))
+
+
+def _by_hook(decision: Decision, hook: str, reason: str, who: str) -> Decision | None:
+    """Return the decision that the hook takes; None where its answer changes nothing."""
+    match hook:
+        case "deny" | "block":
+            ground = reason or "no reason given"
+            behavior, message = Behavior.DENY, ground if who in ground else f"{who}: {ground}"
+        case "allow" if decision.is_mode_default_ask:
+            behavior, message = Behavior.ALLOW, f"{who}: {reason or 'allowed'}"
+        case "ask" | "defer" if decision.behavior is Behavior.ALLOW:
+            behavior, message = Behavior.ASK, f"{who} asks: {reason or 'confirm this'}"
+        case _:
+            return None
+    return replace(
         decision,
+        behavior=behavior,
+        message=message,
         source=DecisionSource.HOOK,
         reason_type=ReasonType.HOOK,
         reason=Reason.HOOK,
-        trace=(*decision.trace, entry),
     )
-    match hook:
-        case "deny" | "block":
-            said = reason or "no reason given"
-            message = said if who in said else f"{who}: {said}"
-            return replace(by_hook, behavior=Behavior.DENY, message=message)
-        case "ask" | "defer" if decision.behavior is Behavior.ALLOW:
-            return replace(
-                by_hook,
-                behavior=Behavior.ASK,
-                message=f"{who} asks: {reason or 'confirm this'}",
-            )
-        case "allow" if decision.is_mode_default_ask:
-            return replace(
-                by_hook, behavior=Behavior.ALLOW, message=f"{who}: {reason or 'allowed'}"
-            )
-        case "ask" | "defer" if reason:
-            # It asks anyway, but what the hook wants a user to look at is theirs to know.
-            message = f"{decision.message.rstrip('.')}; {says}"
-            return replace(decision, message=message, trace=(*decision.trace, entry))
-        case _:
-            return replace(decision, trace=(*decision.trace, entry))
 
 
 def after_rewrite(decision: Decision, hook_name: str) -> Decision:

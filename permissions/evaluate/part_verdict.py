@@ -55,8 +55,7 @@ class PreparedPart(Struct, frozen=True):
 
 def part_verdict(prepared: PreparedPart, mode: Mode) -> tuple[PartVerdict, list[TraceEntry]]:
     """Return the verdict on one part and what each step answered. Pure."""
-    part, find = prepared.part, prepared.find
-    floor = part.floor
+    part, floor = prepared.part, prepared.part.floor
     # The one part of another tool is the whole call.
     name = None if part.kind == "tool" else part.text
     trace = [
@@ -66,22 +65,28 @@ def part_verdict(prepared: PreparedPart, mode: Mode) -> tuple[PartVerdict, list[
     ]
     if floor is not None and floor.behavior is _DENY:
         return _from_floor(part, floor), trace
-    verdict = _cascade(part, find, name, trace)
-    if verdict is not None and verdict.behavior is _DENY:
-        return verdict, trace
-    if verdict is None:
-        verdict = _mode_default(part, mode)
-    lifted = floor is not None and floor.lifted_by_allow and verdict.reason is Reason.ALLOW_RULE
-    if floor is not None and not lifted and verdict.behavior is not _DENY:
-        verdict = _from_floor(part, floor)
-    elif floor is not None and verdict.source is _BY_MODE:
-        # The mode's own denial would hide that nobody could have been asked to begin with.
-        verdict = replace(_from_floor(part, floor), behavior=verdict.behavior)
+    by_rule = _cascade(part, prepared.find, name, trace)
+    if by_rule is not None and by_rule.behavior is _DENY:
+        return by_rule, trace
+    verdict = _not_below(floor, by_rule or _mode_default(part, mode), part)
     final = _capped(part, verdict, mode)
     by_mode = final.source is _BY_MODE or final.behavior is not verdict.behavior
     answer = final.behavior if by_mode else "none"
     trace.append(TraceEntry(_MODE_STEP, answer, _MODE, None, name))
     return final, trace
+
+
+def _not_below(floor: Floor | None, verdict: PartVerdict, part: Part) -> PartVerdict:
+    """Return the verdict, or what the floor insists on where that is stricter."""
+    if floor is None:
+        return verdict
+    is_lifted = floor.lifted_by_allow and verdict.reason is Reason.ALLOW_RULE
+    if not is_lifted and verdict.behavior is not _DENY:
+        return _from_floor(part, floor)
+    if verdict.source is _BY_MODE:
+        # The mode's own denial would hide that nobody could have been asked to begin with.
+        return replace(_from_floor(part, floor), behavior=verdict.behavior)
+    return verdict
 
 
 def _cascade(

@@ -24,9 +24,7 @@ def tool_part(request: PermissionRequest, tool: str, view: CallView) -> Prepared
     host: str | None = None
     floors: list[Floor | None] = [view.budget]
     if tool in EDIT_TOOLS:
-        written = request.tool_input.get(EDIT_TOOLS[tool])
-        if written is None and tool == "NotebookEdit":
-            written = request.tool_input.get("file_path")
+        written = _edited_path(tool, request.tool_input)
         target, unclear = _target(written, scope, base)
         floors.append(unclear or scope.check_write(target, str(written)))
     elif tool in READ_TOOLS:
@@ -67,6 +65,13 @@ def describe(request: PermissionRequest) -> str:
         if isinstance(value, str) and value:
             return f"{request.tool}({value})"
     return request.tool
+
+
+def _edited_path(tool: str, tool_input: Mapping[str, object]) -> object:
+    written = tool_input.get(EDIT_TOOLS[tool])
+    if written is None and tool == "NotebookEdit":
+        return tool_input.get("file_path")
+    return written
 
 
 def _target(written: object, scope: Scope, base: str) -> tuple[Target | None, Floor | None]:

@@ -172,17 +172,18 @@ class _Cleaner:
         if depth > MAX_DEPTH and isinstance(value, Mapping | list | tuple):
             return f"{CUT_MARK} (nested too deeply)"
         if isinstance(value, Mapping):
-            return {
-                self.plain(str(key)): PLACEHOLDER
-                if isinstance(item, str) and item and self._names_secret(str(key))
-                else self.plain(item, depth + 1)
-                for key, item in list(value.items())[:MAX_ITEMS]
-            }
+            items = list(value.items())[:MAX_ITEMS]
+            return {self.plain(str(key)): self._field(key, item, depth) for key, item in items}
         if isinstance(value, list | tuple):
             kept = [self.plain(item, depth + 1) for item in value[:MAX_ITEMS]]
             left = len(value) - MAX_ITEMS
             return [*kept, f"{CUT_MARK} ({left} more)"] if left > 0 else kept
         return value
+
+    def _field(self, key: object, item: Any, depth: int) -> Any:
+        if isinstance(item, str) and item and self._names_secret(str(key)):
+            return PLACEHOLDER
+        return self.plain(item, depth + 1)
 
     def _names_secret(self, name: str) -> bool:
         if name not in self._is_secret:

@@ -62,8 +62,9 @@ def _read(line: str, launch_dir: Path, since: str | None) -> LoggedCall | None:
         folder = entry.get("folder") or cwd
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    is_elsewhere = isinstance(folder, str) and folder != str(launch_dir)
-    if is_elsewhere or (since is not None and at < since) or _is_cut(tool_input):
+    if isinstance(folder, str) and folder != str(launch_dir):
+        return None
+    if at < (since or "") or _is_cut(tool_input):
         return None
     behavior, source = str(entry.get("behavior")), str(entry.get("source"))
     return LoggedCall(

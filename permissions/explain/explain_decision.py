@@ -1,4 +1,4 @@
-"""A decision told in words: every step in its order, what it answered, and which one decided.
+"""A decision explained: every step in its order, what it answered, and which one decided.
 
 The dialog, `permissions explain` and the documentation use the same words. For users who never saw
 the cascade: a step that was not looked at says why, instead of not being there.
@@ -123,30 +123,26 @@ def explain_steps(decision: Decision, short: Shorten = str) -> tuple[ExplainedPa
     groups, later = _split(decision.trace)
     is_matched = len(groups) == len(decision.parts)
     is_answered = decision.source in _ANSWERERS
-    told: list[ExplainedPart] = []
-    strictest = _strictest(decision) if is_matched else None
+    parts: list[ExplainedPart] = []
+    strictest = _strictest(decision)
     for number, entries in enumerate(groups):
         verdict = decision.parts[number] if is_matched else None
         steps = _part_steps(entries, verdict, places)
         if is_answered:
-            # What was asked about is decided by whoever answered.
-            steps = [replace(step, decides=False) for step in steps]
+            steps = _undecided(steps)
         title = ""
         if len(groups) > 1:
             text = verdict.text if verdict is not None else entries[0].part or ""
-            title = f"Part {number + 1} of {len(groups)}: {_in_one_line(text)}"
-            if verdict is not None and verdict is strictest:
-                title += " — the strictest part, so it decides"
-            elif verdict is not None and _is_known_to_read(verdict, decision):
-                title += " — only reads: alone it would run without asking"
-        told.append(ExplainedPart(title, tuple(steps)))
+            note = "" if verdict is None else _title_note(verdict, strictest, decision)
+            title = f"Part {number + 1} of {len(groups)}: {_in_one_line(text)}{note}"
+        parts.append(ExplainedPart(title, tuple(steps)))
     whole = _whole_steps(later, decision)
     if decision.behavior is Behavior.ASK:
         whole = (*whole, ExplainedStep("You", _ASKED, "ask"))
     if whole:
         title = "Then, about the whole call" if len(groups) > 1 else ""
-        told.append(ExplainedPart(title, whole, len(_CHECKS) + 1))
-    return _merged(told) if len(groups) == 1 else tuple(told)
+        parts.append(ExplainedPart(title, whole, len(_CHECKS) + 1))
+    return _merged(parts) if len(groups) == 1 else tuple(parts)
 
 
 def explanation_lines(decision: Decision, short: Shorten = str) -> list[str]:
@@ -218,6 +214,19 @@ def _strictest(decision: Decision) -> PartVerdict | None:
         ),
         None,
     )
+
+
+def _undecided(steps: Iterable[ExplainedStep]) -> list[ExplainedStep]:
+    """Return the steps of what was asked about: whoever answered decided it."""
+    return [replace(step, decides=False) for step in steps]
+
+
+def _title_note(verdict: PartVerdict, strictest: PartVerdict | None, decision: Decision) -> str:
+    if verdict is strictest:
+        return " — the strictest part, so it decides"
+    if _is_known_to_read(verdict, decision):
+        return " — only reads: alone it would run without asking"
+    return ""
 
 
 def _part_steps(
@@ -353,8 +362,8 @@ def _whole_words(entry: TraceEntry) -> str:
             return f"{verb} ({source}){about}" if source else f"{verb}{about}"
 
 
-def _merged(told: Sequence[ExplainedPart]) -> tuple[ExplainedPart, ...]:
-    return (ExplainedPart("", tuple(step for part in told for step in part.steps)),)
+def _merged(parts: Sequence[ExplainedPart]) -> tuple[ExplainedPart, ...]:
+    return (ExplainedPart("", tuple(step for part in parts for step in part.steps)),)
 
 
 _IN_VAIN: Final = ", which does not lift this"

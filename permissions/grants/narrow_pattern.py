@@ -16,32 +16,38 @@ from permissions.shell.programs.registry import program_named
 
 def pattern_for(command: str) -> str | None:
     """Return the narrowest useful pattern for one simple command, or None where none is safe."""
-    if "\n" in command or "*" in command:
-        return None
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return None
+    words = _plain_words(command)
     if not words:
         return None
     program = words[0]
-    if "=" in program or "$" in command or "`" in command:
-        return None
     known = program_named(program)
-    if known.exact_only or "/" in program:
+    if known.exact_only or "/" in program or len(words) == 1:
         return command.strip()
-    if known.has_subcommands and len(words) > 1:
-        sub = words[1]
-        if sub.startswith("-") or sub in names(known.exact_subcommands):
-            return command.strip()
-        if sub == "run" and len(words) > 2:
-            return f"{program} run {words[2]} *"
-        if known.exact_third:
-            return _after_two(known, words, command)
-        return f"{program} {sub} *"
-    if len(words) == 1:
-        return command.strip()
+    if known.has_subcommands:
+        return _subcommand_pattern(known, words, command)
     return f"{program} *" if known.checks_project else command.strip()
+
+
+def _plain_words(command: str) -> list[str]:
+    """Return the words of a command; [] where they are not what they seem."""
+    if any(mark in command for mark in "\n*$`"):
+        return []
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return []
+    return [] if not words or "=" in words[0] else words
+
+
+def _subcommand_pattern(known: Program, words: list[str], command: str) -> str:
+    program, sub = words[:2]
+    if sub.startswith("-") or sub in names(known.exact_subcommands):
+        return command.strip()
+    if sub == "run" and len(words) > 2:
+        return f"{program} run {words[2]} *"
+    if known.exact_third:
+        return _after_two(known, words, command)
+    return f"{program} {sub} *"
 
 
 def _after_two(known: Program, words: list[str], command: str) -> str:

@@ -38,26 +38,30 @@ def _matches(rule: Rule, example: str) -> bool:
 def call_of(tool: str, text: str) -> tuple[str, dict[str, object]]:
     """Read `Tool(value)` or a bare value as a call; `tool` is the tool of a bare value."""
     name, parenthesis, rest = text.partition("(")
-    if (
-        parenthesis
-        and rest.endswith(")")
-        and name.replace("_", "").isalnum()
-        and name[:1].isalpha()
-    ):
+    is_named = name.replace("_", "").isalnum() and name[:1].isalpha()
+    if parenthesis and rest.endswith(")") and is_named:
         tool, text = name, rest[:-1]
     elif not parenthesis and text == tool:
         text = ""
-    if tool == "Bash":
-        return tool, {"command": text}
-    key = EDIT_TOOLS.get(tool) or READ_TOOLS.get(tool)
+    return tool, _input_of(tool, text)
+
+
+_KEYS = {**READ_TOOLS, **EDIT_TOOLS, "Agent": "subagent_type", "Task": "subagent_type"}
+"""By tool: the parameter that a bare value names."""
+
+
+def _input_of(tool: str, text: str) -> dict[str, object]:
+    key = _KEYS.get(tool)
     if key is not None:
-        return tool, {key: text} if text else {}
-    if tool == "WebFetch":
-        host = text.removeprefix("domain:")
-        return tool, {"url": host if "://" in host else f"https://{host}/", "prompt": ""}
-    if tool in ("Agent", "Task"):
-        return tool, {"subagent_type": text} if text else {}
-    if tool == "Skill":
-        name, _, arguments = text.partition(" ")
-        return tool, {"skill": name, **({"args": arguments} if arguments else {})}
-    return tool, {}
+        return {key: text} if text else {}
+    match tool:
+        case "Bash":
+            return {"command": text}
+        case "WebFetch":
+            host = text.removeprefix("domain:")
+            return {"url": host if "://" in host else f"https://{host}/", "prompt": ""}
+        case "Skill":
+            name, _, arguments = text.partition(" ")
+            return {"skill": name, **({"args": arguments} if arguments else {})}
+        case _:
+            return {}

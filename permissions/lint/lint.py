@@ -7,7 +7,7 @@ shadow rule detection).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
@@ -260,52 +260,66 @@ def _about_one(rule: Rule) -> Iterator[LintWarning]:
 
 def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
     words = _QUOTED.sub("x", pattern.text).replace(":*", " *").split()
-    if any(word in _OPERATORS or word.endswith(";") for word in words):
-        each = ", ".join(f"Bash({command})" for command in _commands(pattern.text))
-        yield _one(
-            rule,
-            LintType.UNREACHABLE,
-            "commands are matched one by one, so a rule with an operator never matches",
-            f"write one rule for each command: {each}",
-        )
-        return
-    if pattern.is_exact:
-        return
+    found = _operator_problem(rule, pattern, words)
+    if found is None and not pattern.is_exact:
+        found = _unreachable_wildcard(rule, pattern, words) or _runner_wildcard(rule, words)
+    if found is not None:
+        yield found
+
+
+def _operator_problem(rule: Rule, pattern: BashPattern, words: Sequence[str]) -> LintWarning | None:
+    if not any(word in _OPERATORS or word.endswith(";") for word in words):
+        return None
+    each = ", ".join(f"Bash({command})" for command in _commands(pattern.text))
+    return _one(
+        rule,
+        LintType.UNREACHABLE,
+        "commands are matched one by one, so a rule with an operator never matches",
+        f"write one rule for each command: {each}",
+    )
+
+
+def _unreachable_wildcard(
+    rule: Rule, pattern: BashPattern, words: Sequence[str]
+) -> LintWarning | None:
     if program_named(words[0]).runs_anything:
-        yield _one(
+        return _one(
             rule,
             LintType.UNREACHABLE,
             f"'{words[0]}' runs any program, so a rule with a wildcard never covers it",
             f"write out the whole command, as in Bash({words[0]} <command>)",
         )
-        return
     if ":*" in pattern.text.split()[0] and len(words) > 1 and not pattern.text.endswith(":*"):
-        yield _one(
+        return _one(
             rule,
             LintType.UNREACHABLE,
             "':*' is a wildcard at the end only; here the colon is part of the program's name",
             f"write Bash({' '.join(words)})",
         )
-        return
     literal = [word for word in words if "*" not in word]
-    prefix = " ".join(literal)
     if words[0] in LOOKED_THROUGH and all(_OWN_WORD.fullmatch(word) for word in literal[1:]):
-        yield _one(
+        return _one(
             rule,
             LintType.UNREACHABLE,
             f"'{words[0]}' is looked through, so this allows no command that it runs",
             "write the rule for the command behind it, as in Bash(npm test *)",
         )
-        return
+    return None
+
+
+def _runner_wildcard(rule: Rule, words: Sequence[str]) -> LintWarning | None:
+    literal = [word for word in words if "*" not in word]
+    prefix = " ".join(literal)
     runners = (prefix, " ".join(word for word in literal if not _NO_PROGRAM.fullmatch(word)))
-    if any(one in RUNNERS or one in RUNNER_PREFIXES or one in _MORE_RUNNERS for one in runners):
-        place = "<container> <program>" if runners[1] == "docker exec" else "<program>"
-        yield _one(
-            rule,
-            LintType.RUNNER_WILDCARD,
-            f"'{prefix}' runs any program, so this allows everything",
-            f"name the program, as in Bash({prefix} {place} *)",
-        )
+    if not any(one in RUNNERS or one in RUNNER_PREFIXES or one in _MORE_RUNNERS for one in runners):
+        return None
+    place = "<container> <program>" if runners[1] == "docker exec" else "<program>"
+    return _one(
+        rule,
+        LintType.RUNNER_WILDCARD,
+        f"'{prefix}' runs any program, so this allows everything",
+        f"name the program, as in Bash({prefix} {place} *)",
+    )
 
 
 def _commands(text: str) -> list[str]:

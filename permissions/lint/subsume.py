@@ -39,19 +39,28 @@ def subsumes(wider: Rule, narrower: Rule) -> bool:
         case WholeTool():
             return True
         case BashPattern():
-            if isinstance(part, WholeTool):
-                return whole.full.matches(_ANYTHING)
-            return isinstance(part, BashPattern) and _command(wider, whole, part)
+            return _covers_commands(wider, whole, part)
         case PathPattern():
-            if isinstance(part, WholeTool):
-                return wider.behavior is not RuleBehavior.ALLOW and _is_everything(whole)
-            return isinstance(part, PathPattern) and _path(wider, whole, narrower, part)
+            return _covers_paths(wider, whole, narrower)
         case DomainPattern():
             return isinstance(part, DomainPattern) and _host(whole.host, part.host)
         case NamePattern():
             return isinstance(part, NamePattern) and _name(whole, part)
         case ParameterPattern():
             return whole == part
+
+
+def _covers_commands(wider: Rule, whole: BashPattern, part: object) -> bool:
+    if isinstance(part, WholeTool):
+        return whole.full.matches(_ANYTHING)
+    return isinstance(part, BashPattern) and _command(wider, whole, part)
+
+
+def _covers_paths(wider: Rule, whole: PathPattern, narrower: Rule) -> bool:
+    part = narrower.specifier
+    if isinstance(part, WholeTool):
+        return wider.behavior is not RuleBehavior.ALLOW and _is_everything(whole)
+    return isinstance(part, PathPattern) and _path(wider, whole, narrower, part)
 
 
 def kin_of(rule: Rule) -> str | None:

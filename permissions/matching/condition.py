@@ -14,7 +14,7 @@ from permissions.context import PermissionContext
 from permissions.matching.match_domain import host_of
 from permissions.matching.match_tool import Anchors, Call, rule_matches
 from permissions.mode import Mode
-from permissions.paths.resolve import resolve
+from permissions.paths.resolve import Target, resolve
 from permissions.rules.grammar import MalformedRule, RuleBehavior, WholeTool, parse_rule
 from permissions.rules.rule_set import Rule, RuleSet, RuleSource
 from permissions.shell.analyse import analyse
@@ -55,18 +55,24 @@ def matches_call(
         parsed.specifier,
     )
     context = PermissionContext(Mode.DEFAULT, RuleSet(), cwd, project_root, home)
-    key = EDIT_TOOLS.get(name) or READ_TOOLS.get(name)
-    written = tool_input.get(key) if key else None
-    target = None
-    if isinstance(written, str) or (key == "path" and written is None):
-        target = resolve(
-            written if isinstance(written, str) and written else ".",
-            base=os.path.abspath(cwd),
-            home=str(home),
-            files=context.files,
-        )
+    target = _target(name, tool_input, context)
     call = Call(name, tool_input, target, host_of(tool_input.get("url")))
     return rule_matches(rule, call, Anchors(context))
+
+
+def _target(
+    tool: str, tool_input: Mapping[str, object], context: PermissionContext
+) -> Target | None:
+    key = EDIT_TOOLS.get(tool) or READ_TOOLS.get(tool)
+    written = tool_input.get(key) if key else None
+    if not isinstance(written, str) and (key != "path" or written is not None):
+        return None
+    return resolve(
+        written or "." if isinstance(written, str) else ".",
+        base=os.path.abspath(context.launch_dir),
+        home=str(context.home),
+        files=context.files,
+    )
 
 
 def _is_folder_pattern(text: str) -> bool:

@@ -73,22 +73,18 @@ def first_allow(rules: RuleSet, facts: CommandFacts) -> Rule | None:
     index = rules.index(RuleBehavior.ALLOW)
     if not (index.bash_open or _is_about(index.bash_by_head, facts.allow_forms)):
         return None
-    best: PlacedRule | None = None
     candidates = index.bash_open
     for head in _heads(facts.allow_forms):
         if head in index.bash_by_head:
             candidates = (*candidates, *index.bash_by_head[head])
     is_clear = facts.has_literal_program and not facts.hidden
     blanket_covers = is_clear or not has_scoped_restriction(rules)
-    for place, rule in candidates:
-        if best is not None and place >= best[0]:
-            continue
-        if isinstance(rule.specifier, WholeTool):
-            covers = blanket_covers
-        else:
-            covers = is_clear and _covers(rule, facts)
-        if covers:
-            best = (place, rule)
+    best: PlacedRule | None = None
+    for placed in candidates:
+        if best is None or placed[0] < best[0]:
+            is_blanket = isinstance(placed[1].specifier, WholeTool)
+            if blanket_covers if is_blanket else (is_clear and _covers(placed[1], facts)):
+                best = placed
     return None if best is None else best[1]
 
 

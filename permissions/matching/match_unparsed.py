@@ -7,6 +7,7 @@ is compared with the rules. That finds too much rather than too little; the answ
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from permissions.rules.grammar import RuleBehavior
@@ -36,23 +37,28 @@ def first_raw_match(rules: RuleSet, behavior: RuleBehavior, command: str) -> Rul
         and (rule.specifier.needle in whole or rule.specifier.needle in plain)
     ]
     best: tuple[int, Rule] | None = None
+    for text in _possible_commands(command):
+        word, space, arguments = text.partition(" ")
+        program = word.rpartition("/")[2]
+        readings = (text, f"{program}{space}{arguments}")
+        for place, rule in (*index.bash_by_head.get(program, ()), *still_open):
+            if (best is None or place < best[0]) and _fits_one(rule, readings):
+                best = (place, rule)
+    return None if best is None else best[1]
+
+
+def _possible_commands(command: str) -> Iterator[str]:
+    """Yield what may be a simple command in a text that cannot be parsed."""
     for piece in {command, *_BREAKS.split(command)}:
         spaced = " ".join(piece.split())
         for text in dict.fromkeys((spaced, _without_prefix(spaced))):
-            word, space, arguments = text.partition(" ")
-            program = word.rpartition("/")[2]
-            if not program:
-                continue
-            for place, rule in (*index.bash_by_head.get(program, ()), *still_open):
-                if best is not None and place >= best[0]:
-                    continue
-                pattern = rule.specifier
-                if isinstance(pattern, BashPattern) and (
-                    pattern.matches_spaced(text)
-                    or pattern.matches_spaced(f"{program}{space}{arguments}")
-                ):
-                    best = (place, rule)
-    return None if best is None else best[1]
+            if text.partition(" ")[0].rpartition("/")[2]:
+                yield text
+
+
+def _fits_one(rule: Rule, readings: Sequence[str]) -> bool:
+    pattern = rule.specifier
+    return isinstance(pattern, BashPattern) and any(map(pattern.matches_spaced, readings))
 
 
 def raw_redirections(command: str) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol, Self
 
 from msgspec import Struct, field
@@ -87,13 +88,14 @@ class RealFiles:
         if known is None or not known.is_complete:
             return False
         disk = self._with(None)
+        answers = (
+            (disk._mode, known.modes),
+            (os.readlink, known.links),
+            (os.path.isdir, known.linked_dirs),
+            (disk.entries, known.entries),
+        )
         try:
-            return (
-                all(disk._mode(path) == mode for path, mode in known.modes.items())
-                and all(os.readlink(path) == link for path, link in known.links.items())
-                and all(os.path.isdir(path) is found for path, found in known.linked_dirs.items())
-                and all(disk.entries(path) == names for path, names in known.entries.items())
-            )
+            return all(_gives(ask, answered) for ask, answered in answers)
         except (OSError, ValueError):
             return False
 
@@ -266,6 +268,10 @@ class RealFiles:
         except (OSError, ValueError):
             return False
         return True
+
+
+def _gives(ask: Callable[[str], object], answered: Mapping[str, object]) -> bool:
+    return all(ask(path) == answer for path, answer in answered.items())
 
 
 _ODD_NAME = re.compile(r"/(?:\.{0,2}/|\.{0,2}\Z)|\x00")

@@ -47,7 +47,11 @@ def fits_all_of(wider: str, wider_floats: bool, narrower: str, narrower_floats: 
     if _OTHER in text or not compiled_pattern(wider, wider_floats).fullmatch("".join(part.sample)):
         return False
     whole = _automaton(wider, wider_floats)
-    letters = _letters(text, whole.reads | part.reads)
+    return _never_leaves(part, whole, _letters(text, whole.reads | part.reads))
+
+
+def _never_leaves(part: _Automaton, whole: _Automaton, letters: list[str]) -> bool:
+    """Does `whole` accept every path that `part` is meant for? False where that takes too long."""
     start = (0, whole.closure(1), True)
     seen = {start}
     waiting = [start]
@@ -56,19 +60,30 @@ def fits_all_of(wider: str, wider_floats: bool, narrower: str, narrower_floats: 
         for reached in part.empty_moves(place):
             if reached in part.meant and not is_name_start and not places & whole.accepting:
                 return False
-            for read, target in part.moves[reached]:
-                for letter in letters:
-                    if not _reads(read, letter) or (is_name_start and letter == _SLASH):
-                        continue
-                    after = whole.step(places, letter)
-                    found = (target, after, letter == _SLASH)
-                    if found in seen or after & whole.everything:
-                        continue
-                    if not after or len(seen) > _MOST_PLACES:
-                        return False
-                    seen.add(found)
-                    waiting.append(found)
+            for found in _steps(part.moves[reached], whole, places, letters, is_name_start):
+                if found in seen:
+                    continue
+                if not found[1] or len(seen) > _MOST_PLACES:
+                    return False
+                seen.add(found)
+                waiting.append(found)
     return True
+
+
+def _steps(
+    moves: Iterable[_Move],
+    whole: _Automaton,
+    places: int,
+    letters: Iterable[str],
+    is_name_start: bool,
+) -> Iterator[tuple[int, int, bool]]:
+    """Yield where each letter leads: the place, the wider pattern's places, and is it a slash?"""
+    for read, target in moves:
+        for letter in letters:
+            if _reads(read, letter) and not (is_name_start and letter == _SLASH):
+                after = whole.step(places, letter)
+                if not after & whole.everything:
+                    yield target, after, letter == _SLASH
 
 
 def _reads(read: _Read, letter: str) -> bool:

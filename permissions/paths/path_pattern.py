@@ -135,6 +135,18 @@ def compiled_pattern(pattern: str, floating: bool) -> re.Pattern[str]:
     return re.compile("/".join(pieces) + ending, re.DOTALL)
 
 
+def _character_set(component: str, position: int) -> tuple[str, int]:
+    """Return the expression for a set whose bracket was just read, and where reading goes on."""
+    start = position + 2 if component[position:][:1] in "!^" else position + 1
+    closing = component.find("]", start)
+    if closing < 0:
+        return re.escape("["), position
+    body = component[position:closing].replace("\\", "\\\\").replace("[", "\\[")
+    if body[:1] in ("!", "^"):
+        body = "^/" + body[1:]
+    return f"(?!/)[{body}]", closing + 1
+
+
 def _component(component: str) -> str:
     """Return the expression for one name of a path, up to its end."""
     chunks: list[str] = [""]
@@ -150,17 +162,8 @@ def _component(component: str) -> str:
         elif character == "?":
             chunks[-1] += "[^/]"
         elif character == "[":
-            closing = component.find(
-                "]", position + 2 if component[position:][:1] in "!^" else position + 1
-            )
-            if closing < 0:
-                chunks[-1] += re.escape("[")
-                continue
-            body = component[position:closing].replace("\\", "\\\\").replace("[", "\\[")
-            if body[:1] in ("!", "^"):
-                body = "^/" + body[1:]
-            chunks[-1] += f"(?!/)[{body}]"
-            position = closing + 1
+            expression, position = _character_set(component, position)
+            chunks[-1] += expression
         else:
             chunks[-1] += re.escape(character)
     first, *others = chunks

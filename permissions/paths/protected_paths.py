@@ -87,20 +87,29 @@ def protection_of(path: str) -> Protection:
     found = Protection.NONE
     position = 0
     while position < len(names):
-        name = names[position]
-        last = position == len(names) - 1
-        if name in OWN_DIRS:
-            if names[position + 1 : position + 2] == [_WORKTREES] and position + 2 < len(names):
-                position += 2
-                continue
+        if names[position] in OWN_DIRS and _is_worktree(names, position):
+            position += 2
+            continue
+        is_last = position == len(names) - 1
+        if names[position] in OWN_DIRS or (is_last and names[position] in OWN_FILES):
             return Protection.OWN
-        if last and name in OWN_FILES:
-            return Protection.OWN
-        in_config = name == "git" and position > 0 and names[position - 1] == ".config"
-        if name in PROTECTED_DIRS or in_config or (last and name in PROTECTED_FILES):
+        if _is_protected_name(names, position):
             found = Protection.PROTECTED
         position += 1
     return found
+
+
+def _is_worktree(names: list[str], position: int) -> bool:
+    """Is something below the work trees of an own directory meant?"""
+    return names[position + 1 : position + 2] == [_WORKTREES] and position + 2 < len(names)
+
+
+def _is_protected_name(names: list[str], position: int) -> bool:
+    name = names[position]
+    if name == "git" and position > 0 and names[position - 1] == ".config":
+        return True
+    is_last = position == len(names) - 1
+    return name in PROTECTED_DIRS or (is_last and name in PROTECTED_FILES)
 
 
 ALL_NAMES = tuple(sorted(PROTECTED_DIRS | PROTECTED_FILES))

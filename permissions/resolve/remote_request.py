@@ -60,24 +60,35 @@ def decision_from(answer: object, source: DecisionSource) -> Decision:
     behavior = answer.get("behavior")
     if behavior not in ("allow", "deny"):
         raise BadAnswer('"behavior" must be "allow" or "deny"')
-    message = answer.get("message")
-    if message is not None and not isinstance(message, str):
-        raise BadAnswer('"message" must be a text')
-    comment = (message or "").strip()[:MAX_MESSAGE_CHARS] or None
-    changed = answer.get("updated_input")
-    if changed is not None and not isinstance(changed, Mapping):
-        raise BadAnswer('"updated_input" must be an object')
-    if changed is not None and behavior == "deny":
-        raise BadAnswer('"updated_input" goes with "allow" only')
     is_yes = behavior == "allow"
-    said = "Allowed" if is_yes else "Declined"
+    comment = _comment(answer)
+    changed = _updated_input(answer, is_yes=is_yes)
+    verb = "Allowed" if is_yes else "Declined"
     return Decision(
         behavior=Behavior.ALLOW if is_yes else Behavior.DENY,
         source=source,
         reason_type=ReasonType(str(source)),
         reason=Reason(str(source)),
-        message=f"{said} over the {source}.",
-        updated_input=None if changed is None else dict(changed),
+        message=f"{verb} over the {source}.",
+        updated_input=changed,
         feedback=comment,
         interrupt=not is_yes and comment is None,
     )
+
+
+def _comment(answer: Mapping[str, object]) -> str | None:
+    message = answer.get("message")
+    if message is not None and not isinstance(message, str):
+        raise BadAnswer('"message" must be a text')
+    return (message or "").strip()[:MAX_MESSAGE_CHARS] or None
+
+
+def _updated_input(answer: Mapping[str, object], *, is_yes: bool) -> dict[str, object] | None:
+    changed = answer.get("updated_input")
+    if changed is None:
+        return None
+    if not isinstance(changed, Mapping):
+        raise BadAnswer('"updated_input" must be an object')
+    if not is_yes:
+        raise BadAnswer('"updated_input" goes with "allow" only')
+    return dict(changed)

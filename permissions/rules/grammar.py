@@ -112,21 +112,31 @@ def parse_rule(text: str, behavior: RuleBehavior) -> ParsedRule | MalformedRule:
         return MalformedRule("the rule contains a control character", meant)
     if not parenthesis:
         return _parse_bare(stripped, behavior, meant)
-    if not rest.endswith(")"):
-        if rest.count(")") > rest.count("("):
-            return MalformedRule("something follows the closing parenthesis", meant)
-        return MalformedRule("the closing parenthesis is missing", meant)
-    body = rest[:-1]
-    if name != name.strip() or (not _NAME.fullmatch(name) and not _MCP.fullmatch(name)):
-        if "*" in name:
-            return MalformedRule("a tool glob takes no specifier", meant)
-        told = f"'{name}' is not a tool name" if name else "the name of the tool is missing"
-        return MalformedRule(told, meant)
+    mistake = _name_mistake(name) if rest.endswith(")") else _closing_mistake(rest)
+    mistake = mistake or _body_mistake(rest[:-1])
+    if mistake:
+        return MalformedRule(mistake, meant)
+    return _parse_scoped(canonical_tool(name), rest[:-1].strip(), behavior, meant)
+
+
+def _closing_mistake(rest: str) -> str:
+    if rest.count(")") > rest.count("("):
+        return "something follows the closing parenthesis"
+    return "the closing parenthesis is missing"
+
+
+def _name_mistake(name: str) -> str:
+    if name == name.strip() and (_NAME.fullmatch(name) or _MCP.fullmatch(name)):
+        return ""
+    if "*" in name:
+        return "a tool glob takes no specifier"
+    return f"'{name}' is not a tool name" if name else "the name of the tool is missing"
+
+
+def _body_mistake(body: str) -> str:
     if not body.strip():
-        return MalformedRule("the parentheses are empty; leave them out or write (*)", meant)
-    if not _is_balanced(body):
-        return MalformedRule("the parentheses do not match", meant)
-    return _parse_scoped(canonical_tool(name), body.strip(), behavior, meant)
+        return "the parentheses are empty; leave them out or write (*)"
+    return "" if _is_balanced(body) else "the parentheses do not match"
 
 
 def _parse_bare(name: str, behavior: RuleBehavior, meant: str | None) -> ParsedRule | MalformedRule:
@@ -211,15 +221,19 @@ def _parse_specifier(tool: str, body: str) -> Specifier | MalformedRule:
     if body == "*":
         return WholeTool()
     if tool in ("Agent", "Skill"):
-        pattern = body[:-2] + " *" if body.endswith(":*") else body
-        bare = pattern[:-2] if pattern.endswith(" *") else None
-        return NamePattern(star_pattern(pattern), bare)
+        return _parse_name(body)
     if tool in KNOWN_TOOLS or tool.startswith("mcp__"):
         return MalformedRule(
             f"{tool} takes no specifier here; deny and ask rules may say (parameter:value)",
             tool if _is_known(tool) else None,
         )
     return NamePattern(star_pattern(body), None)
+
+
+def _parse_name(body: str) -> NamePattern:
+    pattern = body[:-2] + " *" if body.endswith(":*") else body
+    bare = pattern[:-2] if pattern.endswith(" *") else None
+    return NamePattern(star_pattern(pattern), bare)
 
 
 def _parse_path(tool: str, body: str) -> PathPattern | MalformedRule:

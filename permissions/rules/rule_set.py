@@ -240,20 +240,12 @@ def _rank(rule: Rule) -> int:
 def _index(rules: list[Rule]) -> RuleIndex:
     by_tool: dict[str, list[Rule]] = {}
     globs: list[Rule] = []
-    by_head: dict[str, list[PlacedRule]] = {}
-    bash_open: list[PlacedRule] = []
-    for place, rule in enumerate(rules):
+    for rule in rules:
         if rule.tool.glob is not None:
             globs.append(rule)
         else:
             by_tool.setdefault(rule.tool.text, []).append(rule)
-        if not rule.tool.matches("Bash"):
-            continue
-        head = rule.specifier.head if isinstance(rule.specifier, BashPattern) else None
-        if head is None:
-            bash_open.append((place, rule))
-        else:
-            by_head.setdefault(head, []).append((place, rule))
+    by_head, bash_open = _bash_index(rules)
     file_rules = [
         rule
         for rule in (*by_tool.get("Read", ()), *by_tool.get("Edit", ()))
@@ -271,6 +263,21 @@ def _index(rules: list[Rule]) -> RuleIndex:
         tuple(file_rules),
         LastNames(patterns),
     )
+
+
+def _bash_index(rules: list[Rule]) -> tuple[dict[str, list[PlacedRule]], list[PlacedRule]]:
+    """Return the rules about Bash by the program they name, and those that name none."""
+    by_head: dict[str, list[PlacedRule]] = {}
+    still_open: list[PlacedRule] = []
+    for place, rule in enumerate(rules):
+        if not rule.tool.matches("Bash"):
+            continue
+        head = rule.specifier.head if isinstance(rule.specifier, BashPattern) else None
+        if head is None:
+            still_open.append((place, rule))
+        else:
+            by_head.setdefault(head, []).append((place, rule))
+    return by_head, still_open
 
 
 def _path_index(rules: list[Rule]) -> PathIndex:

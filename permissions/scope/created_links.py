@@ -100,12 +100,17 @@ def through_created_link(
     last = None if outer.is_late or heads & _LATE else outer.stage
     for one, touch in touches:
         for place in _passed(touch, one, places):
-            # In a loop, it may meet its own link again, if that has the same name each time.
-            is_again = place.is_link and (outer.repeats or one.repeats) and touch.text.isascii()
-            is_own = place.maker is one and not is_again
-            if not is_own and (last is None or place.stage <= last):
+            if (last is None or place.stage <= last) and not _is_own(place, touch, one, outer):
                 return _link_floor(touch)
     return None
+
+
+def _is_own(place: Place, touch: ResolvedAccess, one: CommandFacts, outer: CommandFacts) -> bool:
+    """Does the command itself make the link, and not meet it again?"""
+    if place.maker is not one:
+        return False
+    # In a loop, it may meet its own link again, if that has the same name each time.
+    return not (place.is_link and (outer.repeats or one.repeats) and touch.text.isascii())
 
 
 def _link_floor(touch: ResolvedAccess) -> Floor:

@@ -137,11 +137,17 @@ def _targets(
             _targets(scope, Word(word.raw, choice), folders, is_read=True)
             for choice in word.choices
         )
-    if word.splits or not word.text:
-        return None if word.splits else ()
-    if UNKNOWN in word.text or PIPE_MARK in word.text:
-        return None
+    return _word_targets(scope, word, folders, is_read=is_read)
+
+
+def _word_targets(
+    scope: Scope, word: Word, folders: Folders, *, is_read: bool
+) -> tuple[Target, ...] | None:
     text = word.text
+    if not text and not word.splits:
+        return ()
+    if word.splits or UNKNOWN in text or PIPE_MARK in text:
+        return None
     if text[0] == HOME_MARK:
         text = f"{scope.home}{text[1:]}"
     places = {"/"} if text.startswith("/") else folders
