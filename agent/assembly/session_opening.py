@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from agent.assembly.environment import Environment
 from agent.errors import SessionError, SessionLocked
 from agent.options import RunOptions
 from agent.session.archive.find_by_name import find_session
 from agent.session.resume import ResumedConversation, load
-from agent.session.store import Session, SessionStore
+from agent.session.store import Session, SessionInfo, SessionStore
 from agent.settings.load import Settings
 from agent.tools.shell.shell_process import sweep_private
 
@@ -22,39 +24,18 @@ def open_session(
             session files.
     """
     store = SessionStore(environment.agent_home, version=environment.version)
-    found = None
+    root, launch_dir = settings.project_root, environment.launch_dir
     if not options.keeps_session:
         session = store.create_unsaved(
-            settings.project_root,
-            launch_dir=environment.launch_dir,
-            session_id=options.session_id,
-            is_kept=False,
+            root, launch_dir=launch_dir, session_id=options.session_id, is_kept=False
         )
         return session, None, ()
-    if options.resume:
-        found = find_session(store, options.resume)
-    elif options.continue_latest or options.resume == "":
-        found = store.latest(settings.project_root)
-        if found is None and (options.continue_latest or options.headless):
-            raise SessionError("There is no earlier session in this project to continue.")
+    found = _earlier(store, options, root)
     if options.session_id is not None:
         _refuse_taken(store, options.session_id)
     if found is None:
-        root, folder, new_id = settings.project_root, environment.launch_dir, options.session_id
-        try:
-            session = store.create(root, launch_dir=folder, session_id=new_id)
-        except SessionError as error:
-            if new_id is not None:
-                # Another start may have been faster.
-                _refuse_taken(store, new_id)
-            session = store.create_unsaved(root, launch_dir=folder, session_id=new_id)
-            place = session.temporary_home
-            told = (
-                f"This conversation will not be kept with the others. {error} It lies in {place}; "
-                f"to go on with it: AGENT_TUI_HOME={place} agent-tui -c"
-            )
-            return session, None, (told,)
-        return session, None, ()
+        session, notes = _create(store, root, launch_dir, options.session_id)
+        return session, None, notes
     if options.fork_session:
         session = store.fork(found.id, new_id=options.session_id)
         return session, load(session.path), (f"This is a copy of session {found.id}.",)
@@ -71,6 +52,37 @@ def open_session(
             "seen there.",
         )
     return session, load(session.path), notes
+
+
+def _earlier(store: SessionStore, options: RunOptions, root: Path) -> SessionInfo | None:
+    """Return the session to continue, or None for a new one."""
+    if options.resume:
+        return find_session(store, options.resume)
+    if not options.continue_latest and options.resume is None:
+        return None
+    found = store.latest(root)
+    if found is None and (options.continue_latest or options.headless):
+        raise SessionError("There is no earlier session in this project to continue.")
+    return found
+
+
+def _create(
+    store: SessionStore, root: Path, launch_dir: Path, session_id: str | None
+) -> tuple[Session, tuple[str, ...]]:
+    """Create a session; where its directory takes no files, one in a temporary directory."""
+    try:
+        return store.create(root, launch_dir=launch_dir, session_id=session_id), ()
+    except SessionError as error:
+        if session_id is not None:
+            # Another start may have been faster.
+            _refuse_taken(store, session_id)
+        session = store.create_unsaved(root, launch_dir=launch_dir, session_id=session_id)
+        place = session.temporary_home
+        note = (
+            f"This conversation will not be kept with the others. {error} It lies in {place}; "
+            f"to go on with it: AGENT_TUI_HOME={place} agent-tui -c"
+        )
+        return session, (note,)
 
 
 def _refuse_taken(store: SessionStore, session_id: str) -> None:

@@ -97,12 +97,7 @@ class Control:
                 self.interrupted = conversation.interrupt()
                 return {}
             case "set_permission_mode":
-                mode = parse_mode(str(request.get("mode")))
-                if mode is None:
-                    raise ControlError(f"mode: expected one of {', '.join(Mode)}")
-                for warning in conversation.gate.set_mode(mode):
-                    raise ControlError(warning.message)
-                return {"mode": str(mode)}
+                return {"mode": _set_mode(conversation, request.get("mode"))}
             case "set_model":
                 model = request.get("model")
                 if not isinstance(model, str) or not model.strip():
@@ -231,6 +226,15 @@ def _texts(listed: object, event: str) -> list[str]:
     if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
         raise ControlError(f"hooks: {event}: hookCallbackIds: expected a list of texts")
     return listed
+
+
+def _set_mode(conversation: Conversation, name: object) -> str:
+    mode = parse_mode(str(name))
+    if mode is None:
+        raise ControlError(f"mode: expected one of {', '.join(Mode)}")
+    for warning in conversation.gate.set_mode(mode):
+        raise ControlError(warning.message)
+    return str(mode)
 
 
 def _introduced(conversation: Conversation, request: Mapping[str, object]) -> dict[str, object]:

@@ -181,15 +181,16 @@ def prompt_of(value: Mapping[str, object]) -> Prompt:
     message = value.get("message")
     if not isinstance(message, dict) or value.get("type") != "user":
         raise ValueError(f"not a user message; {_EXPECTED}")
-    content = message.get("content")
-    if isinstance(content, str):
-        prompt = Prompt(content)
-    elif isinstance(content, list) and all(isinstance(block, dict) for block in content):
-        text = "".join(str(b.get("text", "")) for b in content if b.get("type") == "text")
-        rest = tuple(b for b in content if b.get("type") in {"image", "document"})
-        prompt = Prompt(text, blocks=rest)
-    else:
-        raise ValueError(f"its content is neither text nor blocks; {_EXPECTED}")
+    prompt = _prompt(message.get("content"))
     if not prompt.text.strip() and not prompt.blocks:
         raise ValueError(f"its content is empty; {_EXPECTED}")
     return prompt
+
+
+def _prompt(content: object) -> Prompt:
+    if isinstance(content, str):
+        return Prompt(content)
+    if not isinstance(content, list) or not all(isinstance(block, dict) for block in content):
+        raise ValueError(f"its content is neither text nor blocks; {_EXPECTED}")
+    text = "".join(str(b.get("text", "")) for b in content if b.get("type") == "text")
+    return Prompt(text, blocks=tuple(b for b in content if b.get("type") in {"image", "document"}))

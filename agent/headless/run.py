@@ -178,6 +178,17 @@ class HeadlessOutput:
                 self._resolved(event, run)
             case Terminal(agent_id=None):
                 run.terminal = event
+            case ErrorEvent() | Notice() | HookFinished():
+                self._report(event, run)
+            case RetryScheduled() | ModelFallback() | Compacted():
+                self._between(event)
+            case TextDelta() | ThinkingDelta() | ToolInputDelta():
+                self._partial_lines(event)
+            case _:
+                pass
+
+    def _report(self, event: ErrorEvent | Notice | HookFinished, run: _Run) -> None:
+        match event:
             case ErrorEvent():
                 run.error = event.message
                 self._say(f"error: {event.message}")
@@ -187,12 +198,6 @@ class HeadlessOutput:
             case HookFinished():
                 for notice in event.notices:
                     self._say(f"hook: {notice}")
-            case RetryScheduled() | ModelFallback() | Compacted():
-                self._between(event)
-            case TextDelta() | ThinkingDelta() | ToolInputDelta():
-                self._partial_lines(event)
-            case _:
-                pass
 
     def _see_request(self, event: AgentEvent, run: _Run) -> None:
         """Keep what one request took and brought."""
@@ -323,9 +328,7 @@ class HeadlessOutput:
 
     def _explain(self, run: _Run, terminal: Terminal, status: int) -> None:
         if run.denied_for_want:
-            for denial in run.denials:
-                self._say(f"denied: {denial['tool_name']}: {denial['reason']}")
-            self._say("to allow such calls: --allow RULE, or permissions.allow in your settings")
+            self._explain_denials(run)
         if status == EXIT_LIMIT:
             self._say(f"stopped: {terminal.detail or terminal.reason}")
         elif status == EXIT_REFUSAL:
@@ -336,6 +339,11 @@ class HeadlessOutput:
         elif status == EXIT_INTERRUPTED:
             how = f"; continue with: agent-tui -r {self._conversation.view.session_id}"
             self._say(f"interrupted{how if self._is_kept else ''}")
+
+    def _explain_denials(self, run: _Run) -> None:
+        for denial in run.denials:
+            self._say(f"denied: {denial['tool_name']}: {denial['reason']}")
+        self._say("to allow such calls: --allow RULE, or permissions.allow in your settings")
 
     def _line(self, value: Mapping[str, object]) -> None:
         self._write(_json(value))
@@ -395,16 +403,24 @@ async def run_headless(
         by_signal = interrupted()
         if by_signal is not None:
             return by_signal
-        if control is not None and control.interrupted:
-            # As it was asked to.
-            control.interrupted, one = False, EXIT_COMPLETED
-        if control is not None and control.is_introduced and one == EXIT_DENIED:
-            # Its library would take the status for a crash; the result names what was denied.
-            one = EXIT_COMPLETED
+        if control is not None:
+            one = _status_for(control, one)
         status = status or one
         if control is None and one in {EXIT_ERROR, EXIT_INTERRUPTED}:
             break
     return interrupted() or status
+
+
+def _status_for(control: Control, status: int) -> int:
+    """Return the exit status of a prompt whose sender reads its result."""
+    if control.interrupted:
+        # As it was asked to.
+        control.interrupted = False
+        return EXIT_COMPLETED
+    if control.is_introduced and status == EXIT_DENIED:
+        # Its library would take the status for a crash; the result names what was denied.
+        return EXIT_COMPLETED
+    return status
 
 
 def write_line(out: TextIO, value: Mapping[str, object]) -> None:

@@ -52,15 +52,7 @@ class Replay:
         """Take in the next record."""
         match record:
             case MessageRecord(agent_id=None):
-                if record.message.origin == "person":
-                    self.open_prompt = None
-                if record.redacted:
-                    # Thinking is bound to every byte before it.
-                    self.entries.append(Gap())
-                self.entries.append(record.message)
-                if record.message.role == "assistant":
-                    self.is_waiting = False
-                    self.model = record.message.model or self.model
+                self._add(record.message, redacted=record.redacted)
             case ToolStart(agent_id=None):
                 self.calls[record.tool_use_id] = CallState(started=True)
             case ToolEnd(agent_id=None):
@@ -70,9 +62,7 @@ class Replay:
             case RewindRecord():
                 self._rewind(record)
             case TombstoneRecord():
-                self.entries = [
-                    e for e in self.entries if isinstance(e, Gap) or e.uid != record.message_uid
-                ]
+                self._withdraw(record.message_uid)
             case PromptRecord():
                 self.open_turn, self.open_prompt = record.turn_id, record.text
             case RequestRecord(agent_id=None):
@@ -91,11 +81,30 @@ class Replay:
                 | SessionHeader()
             ):
                 self.latest[record.kind] = record
-            case MessageRecord() | ToolStart() | ToolEnd() | RequestRecord() | NoticeRecord():
+            case (
+                MessageRecord()
+                | ToolStart()
+                | ToolEnd()
+                | RequestRecord()
+                | NoticeRecord()
+                | DenialRecord()
+            ):
+                # Of sub-agents, or only for the screen.
                 pass
-            case DenialRecord():
-                # For the eye; the message with the results says it to the model.
-                pass
+
+    def _add(self, message: Message, *, redacted: bool) -> None:
+        if message.origin == "person":
+            self.open_prompt = None
+        if redacted:
+            # Thinking is bound to every byte before it.
+            self.entries.append(Gap())
+        self.entries.append(message)
+        if message.role == "assistant":
+            self.is_waiting = False
+            self.model = message.model or self.model
+
+    def _withdraw(self, message_uid: str) -> None:
+        self.entries = [e for e in self.entries if isinstance(e, Gap) or e.uid != message_uid]
 
     def _rewind(self, record: RewindRecord) -> None:
         if record.history is not None:

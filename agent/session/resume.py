@@ -170,14 +170,10 @@ class _Rebuild:
             if next_seq is not None and found.seq < next_seq - 1:
                 yield Gap()
             next_seq = found.seq
-            try:
-                record = from_json(found.data)
-            except UnreadableRecord:
-                self._damaged += 1
-                yield Gap()
-                continue
-            if record is None:
-                self._newer += found.version > FORMAT_VERSION
+            record = self._read(found)
+            if isinstance(record, Gap):
+                yield record
+            if record is None or isinstance(record, Gap):
                 continue
             self._last = self._last or record
             if self._is_needed(record):
@@ -185,6 +181,16 @@ class _Rebuild:
             if isinstance(record, CompactionRecord) and record.state is not None:
                 self._replay.latest.update(_states(record.state))
                 return
+
+    def _read(self, line: Line) -> Record | Gap | None:
+        try:
+            record = from_json(line.data)
+        except UnreadableRecord:
+            self._damaged += 1
+            return Gap()
+        if record is None:
+            self._newer += line.version > FORMAT_VERSION
+        return record
 
     def _is_needed(self, record: Record) -> bool:
         """Whether a record says anything that later ones, read before it, have not settled."""
@@ -215,12 +221,10 @@ class _Rebuild:
         usage = self._latest(UsageRecord) or UsageRecord(Usage(), 0.0, 0)
         grants = self._latest(GrantsRecord)
         mode = self._latest(ModeRecord)
-        queue = self._latest(QueueRecord)
-        draft = self._latest(DraftRecord)
-        title = self._latest(TitleRecord)
-        system = self._latest(SystemRecord)
+        draft = self._latest(DraftRecord) or DraftRecord("")
+        title = self._latest(TitleRecord) or TitleRecord("")
+        system = self._latest(SystemRecord) or SystemRecord(())
         header = self._latest(SessionHeader) or header_of(self._path)
-        unsent = (self._replay.open_prompt,) if self._replay.open_prompt else ()
         latest = self._replay.latest
         return ResumedConversation(
             header=header,
@@ -233,15 +237,21 @@ class _Rebuild:
             grants=grants.grants if grants else (),
             todos=_todos(latest.get("todos")),
             mode=mode.mode if mode else None,
-            queued=(*unsent, *(queue.prompts if queue else ())),
-            draft=draft.text if draft else "",
-            title=title.title if title else "",
-            system=system.blocks if system else (),
-            prefix_digest=system.digest if system else "",
+            queued=self._queued(),
+            draft=draft.text,
+            title=title.title,
+            system=system.blocks,
+            prefix_digest=system.digest,
             states=tuple(latest[kind] for kind in LAST_ONE_COUNTS if kind in latest),
             unfinished_turn=self._replay.open_turn,
             notes=tuple(self._notes(repaired, self._when_cut_off(header))),
         )
+
+    def _queued(self) -> tuple[str, ...]:
+        """Return the prompt that was not sent and those that waited behind it."""
+        unsent = (self._replay.open_prompt,) if self._replay.open_prompt else ()
+        queue = self._latest(QueueRecord)
+        return (*unsent, *(queue.prompts if queue else ()))
 
     def _latest(self, kind: type[RecordT]) -> RecordT | None:
         records = self._replay.latest.values()

@@ -72,11 +72,7 @@ class _Prompts:
         """Take in the next record."""
         match record:
             case MessageRecord(agent_id=None):
-                message = record.message
-                self._order[message.uid] = line.offset
-                if message.origin == "person":
-                    text = as_typed(message.text.strip())
-                    self.points.append(RewindPoint(message.uid, record.turn_id, text, line.at))
+                self._add(record, line)
             case CompactionRecord():
                 for message in record.history:
                     self._order.setdefault(message.uid, line.offset)
@@ -87,6 +83,13 @@ class _Prompts:
                 self.points = [p for p in self.points if p.message_uid != record.message_uid]
             case _:
                 pass
+
+    def _add(self, record: MessageRecord, line: Line) -> None:
+        message = record.message
+        self._order[message.uid] = line.offset
+        if message.origin == "person":
+            text = as_typed(message.text.strip())
+            self.points.append(RewindPoint(message.uid, record.turn_id, text, line.at))
 
 
 def history_before(path: Path, message_uid: str) -> tuple[Message, ...]:

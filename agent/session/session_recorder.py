@@ -128,46 +128,51 @@ class SessionRecorder:
         `history` is what the model sees after the event.
         """
         match event:
-            case MessageCommitted():
-                await self.write(MessageRecord(event.message, event.turn_id, event.agent_id))
-            case RequestStart():
-                await self.write(
-                    RequestRecord(event.turn_id, event.step, event.model, event.agent_id)
-                )
-            case UsageUpdate():
-                await self.write(
-                    UsageRecord(
-                        event.session_usage,
-                        event.session_cost_usd,
-                        event.context_tokens,
-                        by_model=self._cost_by_model(),
-                    )
-                )
-            case Compacted(agent_id=None):
-                await self.write(
-                    CompactionRecord(
-                        history=tuple(history),
-                        summary=event.summary,
-                        trigger=event.trigger,
-                        tokens_before=event.tokens_before,
-                        tokens_after=event.tokens_after,
-                        kept=event.kept,
-                        turn_id=event.turn_id,
-                        state={kind: to_json(record) for kind, record in self._latest.items()},
-                    )
-                )
-            case Tombstone(agent_id=None):
-                await self.write(TombstoneRecord(event.message_uid, event.reason))
-            case Notice(agent_id=None):
-                await self.write(NoticeRecord(event.level, event.text, event.turn_id))
             case PermissionResolved(agent_id=None) if event.decision.behavior is Behavior.DENY:
                 self._denials[event.tool_use_id] = event.decision
             case ToolResult(agent_id=None):
                 await self._denied(event, self._denials.pop(event.tool_use_id, None))
-            case Terminal(agent_id=None):
-                await self.write(TerminalRecord(event.turn_id, event.reason, event.detail))
+            case Compacted(agent_id=None):
+                await self.write(self._compaction(event, history))
+            case _ if (record := self._record_of(event)) is not None:
+                await self.write(record)
             case _:
                 pass
+
+    def _record_of(self, event: AgentEvent) -> Record | None:
+        """Return the record of an event that says everything itself; None for no record."""
+        match event:
+            case MessageCommitted():
+                return MessageRecord(event.message, event.turn_id, event.agent_id)
+            case RequestStart():
+                return RequestRecord(event.turn_id, event.step, event.model, event.agent_id)
+            case UsageUpdate():
+                return UsageRecord(
+                    event.session_usage,
+                    event.session_cost_usd,
+                    event.context_tokens,
+                    by_model=self._cost_by_model(),
+                )
+            case Tombstone(agent_id=None):
+                return TombstoneRecord(event.message_uid, event.reason)
+            case Notice(agent_id=None):
+                return NoticeRecord(event.level, event.text, event.turn_id)
+            case Terminal(agent_id=None):
+                return TerminalRecord(event.turn_id, event.reason, event.detail)
+            case _:
+                return None
+
+    def _compaction(self, event: Compacted, history: Sequence[Message]) -> CompactionRecord:
+        return CompactionRecord(
+            history=tuple(history),
+            summary=event.summary,
+            trigger=event.trigger,
+            tokens_before=event.tokens_before,
+            tokens_after=event.tokens_after,
+            kept=event.kept,
+            turn_id=event.turn_id,
+            state={kind: to_json(record) for kind, record in self._latest.items()},
+        )
 
     async def _denied(self, event: ToolResult, decision: Decision | None) -> None:
         if event.outcome != "denied":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Container
 from typing import Final
 
 from agent.settings.json_positions import JsonNode, ParsedJson, parse, parse_at
@@ -88,12 +89,20 @@ def _rules_at(text: str, start: int, line: int) -> list[JsonNode]:
         if piece.startswith(("]", ":", "}")):
             break
         line += text.count("\n", counted_to, counted_to := found.start())
-        # Without quotes several may stand in one piece.
-        for part in [piece] if _LIKE_A_RULE.fullmatch(piece) else piece.split(","):
-            last = _unescaped(part.strip(_AROUND))
-            if last not in known and _LIKE_A_RULE.fullmatch(last):
-                rules.append(JsonNode(last, line))
+        parts = _parts(piece)
+        last = parts[-1]
+        rules += [JsonNode(part, line) for part in parts if _is_new_rule(part, known)]
     return rules
+
+
+def _parts(piece: str) -> list[str]:
+    """Return the texts of one piece: without quotes several may stand in one."""
+    parts = [piece] if _LIKE_A_RULE.fullmatch(piece) else piece.split(",")
+    return [_unescaped(part.strip(_AROUND)) for part in parts]
+
+
+def _is_new_rule(text: str, known: Container[object]) -> bool:
+    return text not in known and _LIKE_A_RULE.fullmatch(text) is not None
 
 
 def _stripped(item: JsonNode) -> JsonNode:

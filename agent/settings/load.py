@@ -145,17 +145,12 @@ def load_settings(
     warnings: list[SettingsWarning] = []
     files = _policy(policy_dir, user_id)
     watched: list[Path] = list(policy_files(policy_dir))
-    for source in (RuleSource.PROJECT, RuleSource.LOCAL, RuleSource.USER):
-        if source not in flags.sources:
-            continue
-        for path in settings_files(
-            source, project_root=project_root, home=home, agent_home=agent_home
-        ):
-            watched.append(path)
-            loaded, found = read_settings(path, source)
-            warnings.extend(found)
-            if loaded is not None:
-                files.append(loaded)
+    for source, path in _own_files(flags.sources, project_root, home, agent_home):
+        watched.append(path)
+        loaded, found = read_settings(path, source)
+        warnings.extend(found)
+        if loaded is not None:
+            files.append(loaded)
     if flags.settings is not None:
         files.append(_from_flag(flags.settings, home))
     with_project = RuleSource.PROJECT in flags.sources
@@ -165,17 +160,10 @@ def load_settings(
         watched.append(project_root / ".mcp.json")
         warnings.extend(found)
 
-    state = TrustStore(agent_home / "trust.json").state(
-        project_root,
-        _items(
-            files,
-            project_servers,
-            project_root,
-            (agent_home, home / ".claude"),
-            with_folders=with_project,
-        ),
-        everything=flags.trust,
-    )
+    own = (agent_home, home / ".claude")
+    items = _items(files, project_servers, project_root, own, with_folders=with_project)
+    trust = TrustStore(agent_home / "trust.json")
+    state = trust.state(project_root, items, everything=flags.trust)
     counted: list[LoadedFile] = []
     for loaded in files:
         kept, refused = trusted_part(loaded, state)
@@ -191,11 +179,7 @@ def load_settings(
         agent_home=agent_home,
         rules=rules,
         waiting_rules=waiting,
-        hooks=tuple(
-            HookText(MappingProxyType(f.model.hooks), f.source, f.path)
-            for f in counted
-            if f.model.hooks
-        ),
+        hooks=_hooks(counted),
         mcp_servers=_servers(files, project_servers, flags, state, home),
         env=_env(counted),
         additional_dirs=_directories(counted, flags, launch_dir, home),
@@ -206,6 +190,26 @@ def load_settings(
         warnings=tuple(warnings),
         watched=tuple(watched),
         sources=flags.sources,
+    )
+
+
+def _own_files(
+    sources: frozenset[RuleSource], project_root: Path, home: Path, agent_home: Path
+) -> Iterator[tuple[RuleSource, Path]]:
+    """Yield the files of the project and the user that may be there, in order of precedence."""
+    for source in (RuleSource.PROJECT, RuleSource.LOCAL, RuleSource.USER):
+        if source in sources:
+            for path in settings_files(
+                source, project_root=project_root, home=home, agent_home=agent_home
+            ):
+                yield source, path
+
+
+def _hooks(files: Iterable[LoadedFile]) -> tuple[HookText, ...]:
+    return tuple(
+        HookText(MappingProxyType(loaded.model.hooks), loaded.source, loaded.path)
+        for loaded in files
+        if loaded.model.hooks
     )
 
 
@@ -312,18 +316,7 @@ def _servers(
     state: TrustState,
     home: Path,
 ) -> tuple[McpServerText, ...]:
-    found: list[McpServerText] = []
-    for config in flags.mcp_configs:
-        if config.lstrip().startswith("{"):
-            servers, warnings = read_mcp_text(config, None, RuleSource.CLI)
-        else:
-            path = expand_home(config, home).absolute()
-            servers, warnings = read_mcp_file(path, RuleSource.CLI)
-            if not warnings and not os.path.exists(path):
-                raise FlagError(f"--mcp-config {config}: there is no such file.")
-        if warnings:
-            raise FlagError(f"--mcp-config: {warnings[0]}.")
-        found.extend(servers)
+    found = [server for config in flags.mcp_configs for server in _flag_servers(config, home)]
     settings_servers = [s for loaded in by_precedence(files) for s in servers_of(loaded)]
     for server in (*settings_servers, *project_servers):
         waits = server.source in PROJECT_SOURCES and not state.in_force(
@@ -336,6 +329,19 @@ def _servers(
     for server in found:
         by_name.setdefault(server.name, server)
     return tuple(by_name.values())
+
+
+def _flag_servers(config: str, home: Path) -> Sequence[McpServerText]:
+    if config.lstrip().startswith("{"):
+        servers, warnings = read_mcp_text(config, None, RuleSource.CLI)
+    else:
+        path = expand_home(config, home).absolute()
+        servers, warnings = read_mcp_file(path, RuleSource.CLI)
+        if not warnings and not os.path.exists(path):
+            raise FlagError(f"--mcp-config {config}: there is no such file.")
+    if warnings:
+        raise FlagError(f"--mcp-config: {warnings[0]}.")
+    return servers
 
 
 def _env(files: Iterable[LoadedFile]) -> Mapping[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent.settings.file import LoadedFile, SettingsWarning
+from agent.settings.json_positions import JsonNode
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 from permissions.rules.rule_entry import rule_texts
 
@@ -14,15 +15,8 @@ def rules_of(loaded: LoadedFile) -> tuple[tuple[RuleText, ...], tuple[SettingsWa
     found: list[RuleText] = []
     warnings: list[SettingsWarning] = []
     for behavior in (RuleBehavior.DENY, RuleBehavior.ASK, RuleBehavior.ALLOW):
-        node = loaded.root.get("permissions", behavior.value)
-        if node is None or (loaded.broken and behavior is RuleBehavior.ALLOW):
-            continue
-        # A lone text in place of a list: a restriction must not get lost over its brackets.
-        entries = (node,) if isinstance(node.value, str) else node.items
-        if isinstance(node.value, str) and behavior is RuleBehavior.ALLOW:
-            continue
         file = str(loaded.path) if loaded.path else None
-        for index, entry in enumerate(entries):
+        for index, entry in enumerate(_entries(loaded, behavior)):
             key = f"permissions.{behavior.value}.{index}"
             for rule in rule_texts(entry.value, behavior, loaded.source, file, entry.line):
                 if rule.invalid is None:
@@ -30,6 +24,16 @@ def rules_of(loaded: LoadedFile) -> tuple[tuple[RuleText, ...], tuple[SettingsWa
                 else:
                     warnings.append(SettingsWarning(rule.invalid, loaded.path, entry.line, key))
     return tuple(found), tuple(warnings)
+
+
+def _entries(loaded: LoadedFile, behavior: RuleBehavior) -> tuple[JsonNode, ...]:
+    node = loaded.root.get("permissions", behavior.value)
+    if node is None or (loaded.broken and behavior is RuleBehavior.ALLOW):
+        return ()
+    if not isinstance(node.value, str):
+        return node.items
+    # A lone text in place of a list: a restriction must not get lost over its brackets.
+    return () if behavior is RuleBehavior.ALLOW else (node,)
 
 
 def flag_rules(texts: Mapping[RuleBehavior, tuple[str, ...]]) -> tuple[RuleText, ...]:

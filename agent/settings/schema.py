@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -294,23 +294,23 @@ def unknown_keys(
 ) -> tuple[tuple[tuple[str, ...], str | None], ...]:
     """Return the paths of keys that mean nothing here, each with the key it may be meant as."""
     known = SettingsFile.model_fields.keys()
-    found: list[tuple[tuple[str, ...], str | None]] = []
-    for key in raw:
-        if key in known or key in ACCEPTED_ELSEWHERE or key in FORBIDDEN_IN_PROJECT:
-            continue
-        if key in _MEANT:
-            found.append(((key,), _MEANT[key]))
-            continue
-        near = difflib.get_close_matches(key, known, n=1, cutoff=0.75)
-        found.append(((key,), near[0] if near else None))
+    elsewhere = ACCEPTED_ELSEWHERE | FORBIDDEN_IN_PROJECT
+    found: list[tuple[tuple[str, ...], str | None]] = [
+        ((key,), _MEANT.get(key) or _nearest(key, known, 0.75))
+        for key in raw
+        if key not in known and key not in elsewhere
+    ]
     permissions = raw.get("permissions")
     fields = PermissionsSection.model_fields.keys()
     for key in permissions if isinstance(permissions, dict) else ():
         if key not in fields and key not in ACCEPTED_ELSEWHERE:
             # A list of restrictions must not get lost over its name.
-            near = difflib.get_close_matches(key, fields, n=1, cutoff=0.6)
-            found.append((("permissions", key), near[0] if near else None))
+            found.append((("permissions", key), _nearest(key, fields, 0.6)))
     return tuple(found)
+
+
+def _nearest(key: str, known: Iterable[str], cutoff: float) -> str | None:
+    return next(iter(difflib.get_close_matches(key, list(known), n=1, cutoff=cutoff)), None)
 
 
 _MEANT: Final = {

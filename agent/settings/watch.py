@@ -76,9 +76,7 @@ async def watch_settings(
             recursive=False,
             stop=stop,
         ):
-            # Where something changed that cannot be named, so may have any of the files.
-            names = wanted.names if events is None else {path for _, path in events}
-            changed = tuple(sorted(Path(path) for path in names & wanted.names))
+            changed = wanted.changed(events)
             if changed:
                 change = reload(current, load, changed)
                 is_same = isinstance(change, Reloaded) and change.current == current
@@ -103,6 +101,11 @@ def _folders(watched: Iterable[Path]) -> tuple[Path, ...]:
 
 class _Filter(Struct, frozen=True):
     names: frozenset[str]
+
+    def changed(self, events: Iterable[tuple[object, str]] | None) -> tuple[Path, ...]:
+        """Return the files among the events; all of them where it is not known what changed."""
+        names = self.names if events is None else {path for _, path in events}
+        return tuple(sorted(Path(path) for path in names & self.names))
 
     def __call__(self, _change: object, path: str) -> bool:
         return path in self.names or Path(path).name in _FOLDER_NAMES

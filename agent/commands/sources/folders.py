@@ -155,9 +155,7 @@ def _markdown_below(
         # A link to a folder above: followed, it would go round for ever.
         return
     folders: list[str] = []
-    for name, entry in found:
-        if name.startswith("."):
-            continue
+    for name, entry in (each for each in found if not each[0].startswith(".")):
         if _is_folder(entry, follow=follow):
             folders.append(name)
         elif name.endswith(".md"):

@@ -23,12 +23,7 @@ def find_session(store: SessionStore, text: str) -> SessionInfo:
     try:
         return store.get(text)
     except SessionError as error:
-        wanted = " ".join(text.casefold().split())
-        titled = [(_title(info), info) for info in store.list()[:MAX_LOOKED_AT]] if wanted else []
-        same = [info for title, info in titled if title == wanted]
-        beginning = [info for title, info in titled if title.startswith(wanted)]
-        if same:
-            return same[0]
+        beginning = _titled(store, text)
         if len(beginning) == 1:
             return beginning[0]
         if beginning:
@@ -42,6 +37,14 @@ def find_session(store: SessionStore, text: str) -> SessionInfo:
             f"{text!r} is no session id here, and no session's name. "
             "`agent-tui sessions list` shows them."
         ) from error
+
+
+def _titled(store: SessionStore, text: str) -> list[SessionInfo]:
+    """Return the newest session with this title, or else all whose title begins with it."""
+    wanted = " ".join(text.casefold().split())
+    titled = [(_title(info), info) for info in store.list()[:MAX_LOOKED_AT]] if wanted else []
+    same = [info for title, info in titled if title == wanted]
+    return same[:1] or [info for title, info in titled if title.startswith(wanted)]
 
 
 def _title(info: SessionInfo) -> str:

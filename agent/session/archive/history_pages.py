@@ -106,7 +106,7 @@ class SessionPages:
                     continue
             self._end = offset
             is_large = len(items) >= PAGE_ITEMS or start - offset >= PAGE_BYTES
-            if is_large and isinstance(record, MessageRecord) and record.message.origin != "tool":
+            if is_large and _may_begin_page(record):
                 break
         else:
             self._is_at_start = True
@@ -130,12 +130,15 @@ class SessionPages:
                     self._back_to = record.to_uid
                 case TombstoneRecord():
                     self._withdrawn.add(record.message_uid)
-                case MessageRecord(agent_id=None) if record.message.uid not in self._withdrawn:
+                case _ if self._is_shown(record):
                     yield line.offset, record
-                case MessageRecord():
-                    continue
                 case _:
-                    yield line.offset, record
+                    pass
+
+    def _is_shown(self, record: Record) -> bool:
+        if not isinstance(record, MessageRecord):
+            return True
+        return record.agent_id is None and record.message.uid not in self._withdrawn
 
     def _is_reached(self, record: Record) -> bool:
         match record:
@@ -146,6 +149,10 @@ class SessionPages:
                 return any(m.uid == self._back_to and m.origin == "summary" for m in record.history)
             case _:
                 return False
+
+
+def _may_begin_page(record: Record) -> bool:
+    return isinstance(record, MessageRecord) and record.message.origin != "tool"
 
 
 def _read(line: Line) -> Record | None:

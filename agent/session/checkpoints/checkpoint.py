@@ -301,17 +301,15 @@ class Checkpoints:
             current = PathState("not_kept", detail=error.strerror or str(error))
         if current.same_as(target):
             return None
-        match target.type:
-            case "not_kept":
-                return FileChange(path, "cannot", current, target, f"not kept: {target.detail}")
-            case "link":
-                return FileChange(path, "cannot", current, target, "it was a link")
-            case "absent":
-                if current.type in ("file", "link"):
-                    return FileChange(path, "delete", current, target)
-            case "file":
-                if current.type in ("file", "absent"):
-                    return FileChange(path, "write", current, target)
+        if target.type == "not_kept":
+            return FileChange(path, "cannot", current, target, f"not kept: {target.detail}")
+        if target.type == "link":
+            return FileChange(path, "cannot", current, target, "it was a link")
+        match target.type, current.type:
+            case "absent", "file" | "link":
+                return FileChange(path, "delete", current, target)
+            case "file", "file" | "absent":
+                return FileChange(path, "write", current, target)
         return FileChange(path, "cannot", current, target, current.detail or "it is a link now")
 
     def _restore(self, turn_id: str, paths: Iterable[Path] | None, redo_id: str) -> RestoreResult:
