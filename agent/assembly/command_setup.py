@@ -24,7 +24,7 @@ from agent.commands.table import BUILTIN_COMMANDS
 from agent.commands.turn_scope import TurnScope
 from agent.files.file_index import FileIndex
 from agent.files.mentions import MentionReader
-from agent.hook_events.dispatch import HookDispatch
+from agent.hook_events.hook_dispatch import HookDispatch
 from agent.prompt.system import note
 from permissions.gate import PermissionGate
 from permissions.rule import RuleSource

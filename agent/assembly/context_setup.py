@@ -14,7 +14,7 @@ from agent.assembly.wiring import SharedState
 from agent.conversation.accounting import Accounting
 from agent.conversation.model_selection import ModelInUse
 from agent.events import Usage
-from agent.hook_events.dispatch import HookDispatch
+from agent.hook_events.hook_dispatch import HookDispatch
 from agent.loop.model_turn import Recovery
 from agent.memory.budget import ContextBudget
 from agent.memory.context_manager import ContextManager, ContextManagerPorts

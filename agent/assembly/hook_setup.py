@@ -14,9 +14,9 @@ from agent.assembly.recording import Recording
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts, SharedState
 from agent.hook_events.config import hook_config, plugin_hooks
-from agent.hook_events.dispatch import HookDispatch
 from agent.hook_events.file_events import HookSources
 from agent.hook_events.fire import HookFiring, HookListeners
+from agent.hook_events.hook_dispatch import HookDispatch
 from agent.subagents.hook_agent import HookAgent
 from agent.tools.shell.shells import ShellRegistry
 from hooks.answers.response import first_line

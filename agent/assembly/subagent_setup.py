@@ -14,7 +14,7 @@ from agent.assembly.model_setup import ModelParts
 from agent.assembly.prompt_setup import PromptParts
 from agent.assembly.wiring import LateParts, SharedState
 from agent.conversation.model_selection import ModelInUse
-from agent.hook_events.dispatch import HookDispatch
+from agent.hook_events.hook_dispatch import HookDispatch
 from agent.hook_events.path_instructions import PathInstructions
 from agent.loop.loop_ports import LoopPorts
 from agent.messages import Message

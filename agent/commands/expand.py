@@ -22,7 +22,7 @@ from agent.commands.template_shell import run_shell_part
 from agent.commands.turn_scope import TurnScope
 from agent.events import Notice
 from agent.files.mentions import MentionReader
-from agent.hook_events.dispatch import HookDispatch
+from agent.hook_events.hook_dispatch import HookDispatch
 from agent.messages import Message, user_message
 from agent.prompt.expansion import ExpandedPrompt, PromptExpander
 from agent.stream import TurnEvents

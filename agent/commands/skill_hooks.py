@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent.commands.spec import PromptCommand, Template
-from agent.hook_events.dispatch import HookDispatch
+from agent.hook_events.hook_dispatch import HookDispatch
 from hooks.config.section import parse_hooks
 from hooks.config.spec import HookSource
 

@@ -16,7 +16,7 @@ from agent.conversation.accounting import Totals
 from agent.conversation.display_hooks import DisplayHooks
 from agent.display import Display, TodoItem
 from agent.events import AgentEvent
-from agent.hook_events.dispatch import HookDispatch
+from agent.hook_events.hook_dispatch import HookDispatch
 from agent.loop.loop_ports import LoopPorts
 from agent.messages import Message
 from agent.model.client import Effort

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agent.abort import AbortSignal
 from agent.events import AgentEvent, TextDelta
-from agent.hook_events.dispatch import HookDispatch
+from agent.hook_events.hook_dispatch import HookDispatch
 
 EVENT: Final = "MessageDisplay"
 REST_FACTOR: Final = 2.0

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from agent.hook_events.dispatch import HookDispatch
+from agent.hook_events.hook_dispatch import HookDispatch
 from agent.hook_events.path_instructions import PathInstructions
 from agent.messages import ToolUse
 from agent.prompt.instruction_files import InstructionFile, Instructions

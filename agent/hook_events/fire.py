@@ -2,7 +2,7 @@
 
 What hooks have to show becomes agent events; titles, watch lists, terminal sequences and the like
 go to whoever listens. An event that no handler matches costs a dictionary look-up. The events
-themselves: `agent.hook_events.dispatch`.
+themselves: `agent.hook_events.hook_dispatch`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from agent.hook_events.dispatch import HookDispatch
+from agent.hook_events.hook_dispatch import HookDispatch
 from agent.messages import ToolUse
 from agent.prompt.instruction_files import InstructionFile, Instructions, render
 from agent.prompt.system import note

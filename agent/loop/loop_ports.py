@@ -21,7 +21,7 @@ from hooks.answers.outcome import EventOutcome
 
 
 class TurnHooks(Protocol):
-    """The hook events around a whole turn; `agent.hook_events.dispatch` implements it."""
+    """The hook events around a whole turn; `agent.hook_events.hook_dispatch` implements it."""
 
     async def stop(
         self, last_text: str, *, active: bool, abort: AbortSignal

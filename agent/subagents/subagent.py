@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from agent.abort import AbortController, AbortSignal
 from agent.events import AgentEvent, MessageCommitted, UsageUpdate
-from agent.hook_events.dispatch import HookDispatch
+from agent.hook_events.hook_dispatch import HookDispatch
 from agent.loop.answer_text import AnswerText
 from agent.loop.loop import AgentLoop
 from agent.loop.loop_ports import LoopPorts

@@ -29,7 +29,7 @@ SIBLING_FAILED: Final = "a call in the same batch failed"
 
 
 class CallHooks(Protocol):
-    """The hook events around one call; `agent.hook_events.dispatch` implements it."""
+    """The hook events around one call; `agent.hook_events.hook_dispatch` implements it."""
 
     async def pre_tool_use(
         self, call: ToolUse, tool_input: Mapping[str, Any], abort: AbortSignal

@@ -8,8 +8,8 @@ from pathlib import Path
 from agent.abort import AbortController, AbortSignal
 from agent.conversation.display_hooks import DisplayHooks
 from agent.events import AgentEvent, Complete, HookFinished, TextDelta, Tombstone, Usage
-from agent.hook_events.dispatch import HookDispatch
-from tests.agent.hook_events.test_dispatch import dispatch_for, specific
+from agent.hook_events.hook_dispatch import HookDispatch
+from tests.agent.hook_events.test_hook_dispatch import dispatch_for, specific
 
 END = Complete("t", "m", "end_turn", Usage())
 

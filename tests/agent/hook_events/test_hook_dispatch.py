@@ -8,8 +8,8 @@ from pathlib import Path
 
 from agent.abort import AbortController
 from agent.events import HookFinished, HookStarted, Notice
-from agent.hook_events.dispatch import HookDispatch
 from agent.hook_events.fire import HookFiring, HookListeners
+from agent.hook_events.hook_dispatch import HookDispatch
 from agent.messages import ToolUse
 from agent.prompt.instruction_files import InstructionFile
 from hooks.config.config import HookConfig
