@@ -37,7 +37,7 @@ from agent.session.session_recorder import SessionRecorder
 from agent.session.store import Session
 from agent.settings.load import Settings
 from agent.tools.registry import ToolRegistry
-from agent.tools.services import AskPerson, Scope
+from agent.tools.services import AskPerson, WorkingScope
 from hooks.ports import HookSession
 from permissions.base.text.redactor import Redactor
 from permissions.resolve.contender import Contender
@@ -220,7 +220,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
             pid=os.getpid(),
         )
 
-    def checkpoints(self, turn_id: Callable[[], str], scope: Scope) -> Checkpoints:
+    def checkpoints(self, turn_id: Callable[[], str], scope: WorkingScope) -> Checkpoints:
         """Return what saves files as they were before each prompt."""
         root = Path(os.path.realpath(self.settings.project_root))
         return Checkpoints(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.tools.services import Scope
+from agent.tools.services import WorkingScope
 from permissions.context import PermissionContext
 
 
@@ -41,5 +41,5 @@ def _is_below(path: Path, folders: tuple[Path, ...]) -> bool:
 
 if TYPE_CHECKING:
 
-    def _proves(directories: WorkingDirectories) -> Scope:
+    def _proves(directories: WorkingDirectories) -> WorkingScope:
         return directories

@@ -155,7 +155,7 @@ class Ready(Struct, frozen=True):
     """What rules, hooks and users see."""
 
 
-class Call(Struct):
+class RunningCall(Struct):
     """A call on its way through its lifecycle."""
 
     use: ToolUse
@@ -182,7 +182,9 @@ class Call(Struct):
     """How long it ran, without the time in which somebody was asked; 0 before its result."""
 
     @classmethod
-    def begin(cls, use: ToolUse, ports: CallPorts, events: TurnEvents, abort: AbortSignal) -> Call:
+    def begin(
+        cls, use: ToolUse, ports: CallPorts, events: TurnEvents, abort: AbortSignal
+    ) -> RunningCall:
         """Return the call as the model made it."""
         live = LiveOutput(events, use.id)
         context = ToolContext(

@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from agent.tools.base import Tool, ToolError
-from agent.tools.call import Call, Ready, Refused
+from agent.tools.call import Ready, Refused, RunningCall
 from permissions.base.text.sanitize import reveal
 
 
-async def read_input(call: Call, raw: Mapping[str, Any]) -> Ready:
+async def read_input(call: RunningCall, raw: Mapping[str, Any]) -> Ready:
     """Return the call ready to be decided.
 
     Raises:
@@ -49,7 +49,7 @@ async def read_input(call: Call, raw: Mapping[str, Any]) -> Ready:
     return Ready(tool, parsed, raw, seen)
 
 
-def _identify(call: Call, tool: Tool[Any], parsed: BaseModel) -> str:
+def _identify(call: RunningCall, tool: Tool[Any], parsed: BaseModel) -> str:
     try:
         line = tool.identifier(parsed, call.ports.services.launch_dir)
     except (ValueError, OSError, AttributeError):

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agent.display import Display
 from agent.events import Notice, PermissionRequested, PermissionResolved
-from agent.tools.call import SIBLING_FAILED, Call, Ready, Refused, interrupted_text
+from agent.tools.call import SIBLING_FAILED, Ready, Refused, RunningCall, interrupted_text
 from agent.tools.call_input import read_input
 from agent.tools.files.edited_input import change_note
 from hooks.answers.outcome import EventOutcome
@@ -36,7 +36,7 @@ _PERSON: Final = frozenset({DecisionSource.USER, DecisionSource.BRIDGE, Decision
 """Whoever answered from there has seen the input and answers for the user."""
 
 
-async def permit(call: Call, ready: Ready) -> Ready:
+async def permit(call: RunningCall, ready: Ready) -> Ready:
     """Return the call as it may run; its input may be another one than the model's.
 
     Raises:
@@ -96,11 +96,11 @@ def _stands(answered: Decision, again: Decision) -> Decision:
     return again
 
 
-def _evaluate(call: Call, ready: Ready) -> Evaluation:
+def _evaluate(call: RunningCall, ready: Ready) -> Evaluation:
     return call.ports.gate.evaluation(_request(call, ready), cwd=call.ports.services.cwd)
 
 
-def _request(call: Call, ready: Ready, request_id: str = "") -> PermissionRequest:
+def _request(call: RunningCall, ready: Ready, request_id: str = "") -> PermissionRequest:
     return PermissionRequest(
         tool=ready.tool.name,
         tool_input=ready.seen,
@@ -113,7 +113,7 @@ def _request(call: Call, ready: Ready, request_id: str = "") -> PermissionReques
 
 
 async def _apply_pre_hook(
-    call: Call, ready: Ready, hook: EventOutcome
+    call: RunningCall, ready: Ready, hook: EventOutcome
 ) -> tuple[Ready, Evaluation, Decision]:
     call.collect(hook)
     if not hook.continue_:
@@ -138,7 +138,9 @@ async def _apply_pre_hook(
     return ready, evaluation, decision
 
 
-async def _tell_rewrite(call: Call, who: str, proposed: Mapping[str, Any], ready: Ready) -> None:
+async def _tell_rewrite(
+    call: RunningCall, who: str, proposed: Mapping[str, Any], ready: Ready
+) -> None:
     """Tell the user that something else runs than what the model asked for."""
     fields = [key for key in proposed if proposed[key] != ready.seen.get(key)]
     was = "; ".join(f"{key} was {_short(str(proposed[key]))}" for key in fields)
@@ -158,7 +160,9 @@ def _short(text: str) -> str:
     return first if first == text.strip() else f"{first} …"
 
 
-async def _ask(call: Call, ready: Ready, evaluation: Evaluation, pending: Decision) -> Decision:
+async def _ask(
+    call: RunningCall, ready: Ready, evaluation: Evaluation, pending: Decision
+) -> Decision:
     call.was_asked = True
     request_id = uuid.uuid4().hex
     preview = await _preview(call, ready)
@@ -194,7 +198,7 @@ async def _ask(call: Call, ready: Ready, evaluation: Evaluation, pending: Decisi
     return decision
 
 
-async def _preview(call: Call, ready: Ready) -> Display | None:
+async def _preview(call: RunningCall, ready: Ready) -> Display | None:
     try:
         return await ready.tool.preview(ready.parsed, call.context)
     except Exception:  # noqa: BLE001 - a preview is a courtesy: the dialog still shows the input itself
@@ -202,7 +206,7 @@ async def _preview(call: Call, ready: Ready) -> Display | None:
         return None
 
 
-async def _resolved(call: Call, request_id: str, decision: Decision) -> None:
+async def _resolved(call: RunningCall, request_id: str, decision: Decision) -> None:
     await call.events.emit(
         PermissionResolved(
             call.events.turn_id,
@@ -214,7 +218,7 @@ async def _resolved(call: Call, request_id: str, decision: Decision) -> None:
     )
 
 
-async def _denied(call: Call, ready: Ready, decision: Decision) -> None:
+async def _denied(call: RunningCall, ready: Ready, decision: Decision) -> None:
     if call.abort.aborted:
         raise Refused("interrupted", interrupted_text(call.abort))
     may_retry = ""
@@ -243,7 +247,7 @@ async def _denied(call: Call, ready: Ready, decision: Decision) -> None:
     )
 
 
-def _unanswered(call: Call, pending: Decision) -> Decision:
+def _unanswered(call: RunningCall, pending: Decision) -> Decision:
     """Return the end of a question that an abort withdrew: nobody denied it but who aborted."""
     if call.abort.reason == SIBLING_FAILED:
         return replace(pending, behavior=Behavior.DENY, message=f"{SIBLING_FAILED}.")

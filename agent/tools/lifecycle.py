@@ -21,7 +21,15 @@ from agent.events import ToolDispatch, ToolResult
 from agent.messages import Block, ToolUse, tool_result_block
 from agent.stream import TurnEvents
 from agent.tools.base import InterruptBehavior, ToolError, ToolOutcome
-from agent.tools.call import Call, CallOutcome, CallPorts, Outcome, Ready, Refused, interrupted_text
+from agent.tools.call import (
+    CallOutcome,
+    CallPorts,
+    Outcome,
+    Ready,
+    Refused,
+    RunningCall,
+    interrupted_text,
+)
 from agent.tools.call_input import read_input
 from agent.tools.call_permission import permit
 from agent.tools.large_results import bound_result
@@ -34,7 +42,7 @@ async def run_call(
     use: ToolUse, ports: CallPorts, events: TurnEvents, abort: AbortSignal
 ) -> CallOutcome:
     """Take one call through its whole lifecycle. Never raises, except for task cancellation."""
-    call = Call.begin(use, ports, events, abort)
+    call = RunningCall.begin(use, ports, events, abort)
     try:
         outcome = await _lifecycle(call)
     finally:
@@ -52,7 +60,7 @@ async def run_call(
     return outcome
 
 
-async def _lifecycle(call: Call) -> CallOutcome:
+async def _lifecycle(call: RunningCall) -> CallOutcome:
     try:
         ready = await read_input(call, call.use.input)
     except Refused as refused:
@@ -75,7 +83,7 @@ async def _lifecycle(call: Call) -> CallOutcome:
     return await _finish(call, ready, outcome, time.monotonic() - started)
 
 
-async def _execute(call: Call, ready: Ready) -> ToolOutcome:
+async def _execute(call: RunningCall, ready: Ready) -> ToolOutcome:
     tool = ready.tool
     if call.ports.recorder is not None:
         call.has_started = True
@@ -109,7 +117,7 @@ async def _execute(call: Call, ready: Ready) -> ToolOutcome:
 
 
 async def _after_failure(
-    call: Call, ready: Ready, refused: Refused, elapsed_s: float, *, told: str | None = None
+    call: RunningCall, ready: Ready, refused: Refused, elapsed_s: float, *, told: str | None = None
 ) -> None:
     hook = await call.ports.hooks.post_tool_use_failure(
         call.use,
@@ -129,7 +137,9 @@ async def _after_failure(
         refused.stop_reason = hook.stop_reason or "a PostToolUseFailure hook stopped the turn"
 
 
-async def _finish(call: Call, ready: Ready, outcome: ToolOutcome, elapsed_s: float) -> CallOutcome:
+async def _finish(
+    call: RunningCall, ready: Ready, outcome: ToolOutcome, elapsed_s: float
+) -> CallOutcome:
     text = _as_text(outcome.content)
     ends_turn, stop_reason = False, ""
     if outcome.is_error:
@@ -195,7 +205,7 @@ def _for_hooks(outcome: ToolOutcome, text: str) -> str:
     return "\n".join([f"Exit code {code}", *lines])
 
 
-def _apply_post_hook(call: Call, outcome: ToolOutcome, hook: EventOutcome) -> ToolOutcome:
+def _apply_post_hook(call: RunningCall, outcome: ToolOutcome, hook: EventOutcome) -> ToolOutcome:
     call.collect(hook)
     if hook.updated_tool_output is not None:
         content = replaced_content(hook.updated_tool_output)
@@ -205,7 +215,7 @@ def _apply_post_hook(call: Call, outcome: ToolOutcome, hook: EventOutcome) -> To
     return outcome
 
 
-async def _dispatched(call: Call, name: str) -> None:
+async def _dispatched(call: RunningCall, name: str) -> None:
     await call.events.emit(
         ToolDispatch(
             call.events.turn_id,
@@ -218,7 +228,7 @@ async def _dispatched(call: Call, name: str) -> None:
     )
 
 
-async def _ended(call: Call, refused: Refused, elapsed_s: float) -> CallOutcome:
+async def _ended(call: RunningCall, refused: Refused, elapsed_s: float) -> CallOutcome:
     text = sanitize(refused.text)
     await _result(call, refused.outcome, text, elapsed_s)
     return CallOutcome(
@@ -236,7 +246,7 @@ async def _ended(call: Call, refused: Refused, elapsed_s: float) -> CallOutcome:
 
 
 async def _result(
-    call: Call,
+    call: RunningCall,
     outcome: Outcome,
     text: str,
     elapsed_s: float,

@@ -175,7 +175,7 @@ class ModePort(Protocol):
         ...
 
 
-class Scope(Protocol):
+class WorkingScope(Protocol):
     """Read side of the working directories, checked again at the moment of use."""
 
     def is_inside(self, path: Path) -> bool:
@@ -202,7 +202,7 @@ class ToolServices(Struct):
     """For child processes: secrets already removed."""
     files: FileState
     shells: ShellRegistry
-    scope: Scope
+    scope: WorkingScope
     mode: ModePort
     session_id: str
     person: AskPerson | None = None
