@@ -9,7 +9,7 @@ The terminal's input events are another bus and never appear here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -116,7 +116,7 @@ class ToolDispatch(Struct, frozen=True):
     turn_id: str
     tool_use_id: str
     name: str
-    input: Mapping[str, Any]
+    input: Mapping[str, object]
     identifier: str
     """The fixed line of the card, such as `Read src/a.py:10-40`."""
     agent_id: str | None = None
@@ -148,7 +148,7 @@ class ToolResult(Struct, frozen=True):
     outcome: Literal["ok", "failed", "denied", "interrupted", "invalid"]
     identifier: str = ""
     display: Display | None = None
-    structured: Mapping[str, Any] | None = None
+    structured: Mapping[str, object] | None = None
     agent_id: str | None = None
     type: Literal["tool_result"] = "tool_result"
 
@@ -160,7 +160,7 @@ class PermissionRequested(Struct, frozen=True):
     request_id: str
     tool_use_id: str
     tool: str
-    input: Mapping[str, Any]
+    input: Mapping[str, object]
     pending: Decision
     """The ask of steps 1 to 4, with its trace."""
     display: Display | None = None

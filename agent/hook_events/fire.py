@@ -12,7 +12,7 @@ import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -219,7 +219,7 @@ class HookFiring:
         self._finished(outcome, tool_use_id)
         return outcome
 
-    def _who(self) -> dict[str, Any]:
+    def _who(self) -> dict[str, object]:
         return {"agent_id": self.agent_id, "agent_type": self.agent_type}
 
     def add_late_context(self, outcome: EventOutcome | None) -> None:

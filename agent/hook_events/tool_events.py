@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from agent.abort import AbortSignal
 from agent.hook_events.fire import HookFiring
@@ -37,7 +37,7 @@ class ToolEvents:
         return self._firing.classifier_context()
 
     async def pre_tool_use(
-        self, call: ToolUse, tool_input: Mapping[str, Any], abort: AbortSignal
+        self, call: ToolUse, tool_input: Mapping[str, object], abort: AbortSignal
     ) -> EventOutcome | None:
         """Fire PreToolUse."""
         if not self._firing.runner.has("PreToolUse"):
@@ -57,8 +57,8 @@ class ToolEvents:
     async def post_tool_use(
         self,
         call: ToolUse,
-        tool_input: Mapping[str, Any],
-        response: Any,
+        tool_input: Mapping[str, object],
+        response: object,
         duration_ms: int,
         abort: AbortSignal,
     ) -> EventOutcome | None:
@@ -82,7 +82,7 @@ class ToolEvents:
     async def post_tool_use_failure(
         self,
         call: ToolUse,
-        tool_input: Mapping[str, Any],
+        tool_input: Mapping[str, object],
         error: str,
         *,
         is_interrupt: bool,
@@ -106,7 +106,7 @@ class ToolEvents:
         )
 
     async def permission_denied(
-        self, call: ToolUse, tool_input: Mapping[str, Any], reason: str
+        self, call: ToolUse, tool_input: Mapping[str, object], reason: str
     ) -> EventOutcome | None:
         """Fire PermissionDenied."""
         if not self._firing.runner.has("PermissionDenied"):

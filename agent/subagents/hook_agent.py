@@ -6,7 +6,7 @@ It ends by calling `StructuredOutput`; running out of turns is no answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 from pydantic import BaseModel
@@ -19,7 +19,7 @@ from agent.messages import Message, ToolUse, text_block, user_message
 from agent.model.client import ModelRequest
 from agent.model.endpoint import expand_alias
 from agent.stream import Emit, TurnEvents
-from agent.tools.base import Concurrency, Tool, ToolContext, ToolOutcome, build_tool
+from agent.tools.base import AnyTool, Concurrency, ToolContext, ToolOutcome, build_tool
 from agent.tools.call import CallHooks, CallOutcome
 from agent.tools.file_state import FileState
 from hooks.answers.outcome import EventOutcome
@@ -105,7 +105,7 @@ class StructuredOutputInput(BaseModel):
     model_config = {"extra": "allow"}
 
 
-def structured_output_tool(take: Callable[[Mapping[str, object]], None]) -> Tool[Any]:
+def structured_output_tool(take: Callable[[Mapping[str, object]], None]) -> AnyTool:
     """Return the tool that ends the sub-agent with an answer."""
 
     async def run(tool_input: StructuredOutputInput, _context: ToolContext) -> ToolOutcome:
@@ -132,16 +132,18 @@ def structured_output_tool(take: Callable[[Mapping[str, object]], None]) -> Tool
 class NoHooks:
     """Calls of hooks fire no hooks."""
 
-    async def pre_tool_use(self, call: ToolUse, *_: Any) -> EventOutcome | None:
+    async def pre_tool_use(self, call: ToolUse, *_: object) -> EventOutcome | None:
         return None
 
-    async def post_tool_use(self, call: ToolUse, *_: Any) -> EventOutcome | None:
+    async def post_tool_use(self, call: ToolUse, *_: object) -> EventOutcome | None:
         return None
 
-    async def post_tool_use_failure(self, call: ToolUse, *_: Any, **__: Any) -> EventOutcome | None:
+    async def post_tool_use_failure(
+        self, call: ToolUse, *_: object, **__: object
+    ) -> EventOutcome | None:
         return None
 
-    async def permission_denied(self, call: ToolUse, *_: Any) -> EventOutcome | None:
+    async def permission_denied(self, call: ToolUse, *_: object) -> EventOutcome | None:
         return None
 
     def classifier_context(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 from pydantic import BaseModel
@@ -56,7 +56,7 @@ class ToolOutcome(Struct, frozen=True):
     is_error: bool = False
     display: Display | None = None
     """For the user; None shows the text."""
-    structured: Mapping[str, Any] | None = None
+    structured: Mapping[str, object] | None = None
     """`tool_response` of hooks, in the shape hooks know for this tool."""
 
 
@@ -83,7 +83,7 @@ class Tool(Struct, Generic[InputT], frozen=True, kw_only=True):
     """For the model: what it does, when to use it, when not."""
     input_schema: Mapping[str, Any]
     """JSON schema without `$ref`."""
-    parse: Callable[[Mapping[str, Any]], InputT]
+    parse: Callable[[Mapping[str, object]], InputT]
     """Schema validation; raises pydantic's ValidationError."""
     run: Callable[[InputT, ToolContext], Awaitable[ToolOutcome]]
     validate: Callable[[InputT, ToolContext], Awaitable[str | None]]
@@ -103,13 +103,13 @@ class Tool(Struct, Generic[InputT], frozen=True, kw_only=True):
     """The fixed line of the card; the path is the launch folder, for relative names."""
     preview: Callable[[InputT, ToolContext], Awaitable[Display | None]]
     """What the permission dialog shows: a diff for edits, nothing for most."""
-    permission_input: Callable[[InputT, Mapping[str, Any], ToolContext], Mapping[str, Any]]
+    permission_input: Callable[[InputT, Mapping[str, object], ToolContext], Mapping[str, object]]
     """The input that rules and hooks see: file paths absolute, `~` expanded, nothing else
     changed."""
 
-    def to_wire(self) -> dict[str, Any]:
+    def to_wire(self) -> dict[str, object]:
         """Return the tool as the Messages API takes it."""
-        wire: dict[str, Any] = {
+        wire: dict[str, object] = {
             "name": self.name,
             "description": self.description,
             "input_schema": dict(self.input_schema),
@@ -119,11 +119,15 @@ class Tool(Struct, Generic[InputT], frozen=True, kw_only=True):
         return wire
 
 
-async def _no_objection(_input: Any, _context: ToolContext) -> str | None:
+AnyTool: TypeAlias = Tool[Any]
+"""A tool whose input type only the tool itself knows."""
+
+
+async def _no_objection(_input: object, _context: ToolContext) -> str | None:
     return None
 
 
-async def _no_preview(_input: Any, _context: ToolContext) -> Display | None:
+async def _no_preview(_input: object, _context: ToolContext) -> Display | None:
     return None
 
 
@@ -148,7 +152,7 @@ def build_tool(
     identifier: Callable[[InputT, Path], str] | None = None,
     preview: Callable[[InputT, ToolContext], Awaitable[Display | None]] = _no_preview,
     permission_input: (
-        Callable[[InputT, Mapping[str, Any], ToolContext], Mapping[str, Any]] | None
+        Callable[[InputT, Mapping[str, object], ToolContext], Mapping[str, object]] | None
     ) = None,
     input_schema: Mapping[str, Any] | None = None,
 ) -> Tool[InputT]:
@@ -185,12 +189,12 @@ def build_tool(
     )
 
 
-def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+def schema_of(model: type[BaseModel]) -> dict[str, object]:
     """Return the model's JSON schema with every `$ref` resolved in place and titles removed."""
     schema = model.model_json_schema()
     definitions = schema.pop("$defs", {})
 
-    def resolve(node: Any, *, names_fields: bool = False) -> Any:
+    def resolve(node: object, *, names_fields: bool = False) -> object:
         if isinstance(node, list):
             return [resolve(item) for item in node]
         if not isinstance(node, dict):

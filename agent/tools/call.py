@@ -6,7 +6,7 @@ Next: `agent.tools.lifecycle` (its steps in order).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct, field
 from pydantic import BaseModel
@@ -15,7 +15,7 @@ from agent.abort import AbortSignal
 from agent.display import Display
 from agent.messages import Block, ToolUse
 from agent.stream import TurnEvents
-from agent.tools.base import Tool, ToolContext
+from agent.tools.base import AnyTool, ToolContext
 from agent.tools.live_output import LiveOutput
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import ToolServices
@@ -32,7 +32,7 @@ class CallHooks(Protocol):
     """The hook events around one call; `agent.hook_events.hook_dispatch` implements it."""
 
     async def pre_tool_use(
-        self, call: ToolUse, tool_input: Mapping[str, Any], abort: AbortSignal
+        self, call: ToolUse, tool_input: Mapping[str, object], abort: AbortSignal
     ) -> EventOutcome | None:
         """Return the merged outcome, or None when no handler matches."""
         ...
@@ -40,8 +40,8 @@ class CallHooks(Protocol):
     async def post_tool_use(
         self,
         call: ToolUse,
-        tool_input: Mapping[str, Any],
-        response: Any,
+        tool_input: Mapping[str, object],
+        response: object,
         duration_ms: int,
         abort: AbortSignal,
     ) -> EventOutcome | None:
@@ -51,7 +51,7 @@ class CallHooks(Protocol):
     async def post_tool_use_failure(
         self,
         call: ToolUse,
-        tool_input: Mapping[str, Any],
+        tool_input: Mapping[str, object],
         error: str,
         *,
         is_interrupt: bool,
@@ -62,7 +62,7 @@ class CallHooks(Protocol):
         ...
 
     async def permission_denied(
-        self, call: ToolUse, tool_input: Mapping[str, Any], reason: str
+        self, call: ToolUse, tool_input: Mapping[str, object], reason: str
     ) -> EventOutcome | None:
         """As above, after the classifier denied a call."""
         ...
@@ -76,7 +76,7 @@ class CallRecorder(Protocol):
     """Told right before a tool runs and right after, so that a crash never runs anything twice."""
 
     async def tool_started(
-        self, call: ToolUse, tool_input: Mapping[str, Any], agent_id: str | None
+        self, call: ToolUse, tool_input: Mapping[str, object], agent_id: str | None
     ) -> None:
         """Record durably that the call is about to run."""
         ...
@@ -125,9 +125,9 @@ class CallOutcome(Struct, frozen=True):
     """What hooks add for the model, after the results."""
     aborts_siblings: bool = False
     """The run failed in a way that makes its concurrent neighbours pointless."""
-    response: Any = None
+    response: object = None
     """The serialised result for PostToolBatch hooks."""
-    seen: Mapping[str, Any] | None = None
+    seen: Mapping[str, object] | None = None
     """The input as hooks saw it; None where it could not be read."""
 
 
@@ -148,10 +148,10 @@ class Refused(Exception):
 class Ready(Struct, frozen=True):
     """A call whose input passed both validations."""
 
-    tool: Tool[Any]
+    tool: AnyTool
     parsed: BaseModel
-    raw: Mapping[str, Any]
-    seen: Mapping[str, Any]
+    raw: Mapping[str, object]
+    seen: Mapping[str, object]
     """What rules, hooks and users see."""
 
 
@@ -167,7 +167,7 @@ class RunningCall(Struct):
     identifier: str
     """The line of its card; the tool's name until the input was read."""
     additional_context: list[str] = field(default_factory=list)
-    seen: Mapping[str, Any] | None = None
+    seen: Mapping[str, object] | None = None
     """The input as rules, hooks and users see it, once it was read."""
     comment: str = ""
     """What the user said with their yes."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Mapping
 
 from pydantic import BaseModel, ValidationError
 
-from agent.tools.base import Tool, ToolError
+from agent.tools.base import AnyTool, ToolError
 from agent.tools.call import Ready, Refused, RunningCall
 from permissions.base.text.sanitize import reveal
 
 
-async def read_input(call: RunningCall, raw: Mapping[str, Any]) -> Ready:
+async def read_input(call: RunningCall, raw: Mapping[str, object]) -> Ready:
     """Return the call ready to be decided.
 
     Raises:
@@ -49,7 +48,7 @@ async def read_input(call: RunningCall, raw: Mapping[str, Any]) -> Ready:
     return Ready(tool, parsed, raw, seen)
 
 
-def _identify(call: RunningCall, tool: Tool[Any], parsed: BaseModel) -> str:
+def _identify(call: RunningCall, tool: AnyTool, parsed: BaseModel) -> str:
     try:
         line = tool.identifier(parsed, call.ports.services.launch_dir)
     except (ValueError, OSError, AttributeError):
@@ -58,14 +57,13 @@ def _identify(call: RunningCall, tool: Tool[Any], parsed: BaseModel) -> str:
     return reveal(line.replace("\n", "⏎"))[:500]
 
 
-async def _guard(validation: Any, name: str) -> str | None:
+async def _guard(validation: Awaitable[str | None], name: str) -> str | None:
     try:
         result = await validation
     except ToolError as error:
         return str(error)
     except Exception as error:  # noqa: BLE001 - isolation boundary: a broken check refuses the call
         return f"{name} could not check its input: {type(error).__name__}: {error}"
-    assert result is None or isinstance(result, str)
     return result
 
 

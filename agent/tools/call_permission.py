@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -139,7 +139,7 @@ async def _apply_pre_hook(
 
 
 async def _tell_rewrite(
-    call: RunningCall, who: str, proposed: Mapping[str, Any], ready: Ready
+    call: RunningCall, who: str, proposed: Mapping[str, object], ready: Ready
 ) -> None:
     """Tell the user that something else runs than what the model asked for."""
     fields = [key for key in proposed if proposed[key] != ready.seen.get(key)]

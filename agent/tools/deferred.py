@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import DeferredToolsPort
@@ -25,7 +25,7 @@ class DeferredTools:
         """Names of tools the model has asked for, in the order in which it did."""
         return tuple(self._loaded)
 
-    def definitions(self) -> tuple[dict[str, Any], ...]:
+    def definitions(self) -> tuple[dict[str, object], ...]:
         """Return loaded tools as the Messages API takes them, in the order of loading."""
         found = (self._registry.get(name) for name in self._loaded)
         return tuple(tool.to_wire() for tool in found if tool is not None)
@@ -50,9 +50,9 @@ class DeferredTools:
                 scored.append((-score, place, tool.name, tool.description))
         return tuple((name, text) for _, _, name, text in sorted(scored)[:limit])
 
-    def load(self, names: Sequence[str]) -> tuple[Mapping[str, Any], ...]:
+    def load(self, names: Sequence[str]) -> tuple[Mapping[str, object], ...]:
         """Make tools available from the next request on; unknown names are left out."""
-        found: list[Mapping[str, Any]] = []
+        found: list[Mapping[str, object]] = []
         for name in names:
             tool = self._registry.get(name)
             if tool is None:

@@ -10,12 +10,12 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
 from agent.messages import Block, text_block
-from agent.tools.base import Tool, ToolContext, ToolOutcome
+from agent.tools.base import AnyTool, ToolContext, ToolOutcome
 
 PREVIEW_CHARS: Final = 2_000
 """How much of an offloaded result the model still sees from its start, and again from its end."""
@@ -23,7 +23,7 @@ PREVIEW_CHARS: Final = 2_000
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-async def bound_result(outcome: ToolOutcome, tool: Tool[Any], context: ToolContext) -> ToolOutcome:
+async def bound_result(outcome: ToolOutcome, tool: AnyTool, context: ToolContext) -> ToolOutcome:
     """Return the outcome with text over the tool's limit replaced by a preview.
 
     Images and documents stay as they are. Never raises: where the file cannot be written, the

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -252,7 +251,7 @@ async def _result(
     elapsed_s: float,
     *,
     display: Display | None = None,
-    structured: Mapping[str, Any] | None = None,
+    structured: Mapping[str, object] | None = None,
     name: str | None = None,
 ) -> None:
     call.display, call.elapsed_s = display, elapsed_s

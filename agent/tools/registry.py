@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
 
-from agent.tools.base import Tool
+from agent.tools.base import AnyTool
 from agent.tools.builtin.agent import agent_tool
 from agent.tools.builtin.ask_user_question import ask_user_question_tool
 from agent.tools.builtin.bash import bash_tool
@@ -24,7 +23,7 @@ from agent.tools.builtin.web_fetch import web_fetch_tool
 from agent.tools.builtin.write import write_tool
 
 
-def builtin_tools() -> tuple[Tool[Any], ...]:
+def builtin_tools() -> tuple[AnyTool, ...]:
     """Return a fresh set of the built-in tools, in the order in which the model is told of them."""
     return (
         read_tool(),
@@ -50,9 +49,9 @@ class ToolRegistry:
 
     __slots__ = ("_aliases", "_tools")
 
-    def __init__(self, tools: Iterable[Tool[Any]] | None = None) -> None:
+    def __init__(self, tools: Iterable[AnyTool] | None = None) -> None:
         """Start with the built-in tools, or with these, which then count as built in."""
-        self._tools: dict[str, Tool[Any]] = {}
+        self._tools: dict[str, AnyTool] = {}
         self._aliases: dict[str, str] = {}
         for tool in builtin_tools() if tools is None else tools:
             self.register(tool)
@@ -60,7 +59,7 @@ class ToolRegistry:
             self._aliases.update(dict.fromkeys(tool.aliases, tool.name))
 
     @staticmethod
-    def builtin_tools() -> tuple[Tool[Any], ...]:
+    def builtin_tools() -> tuple[AnyTool, ...]:
         """Return a fresh set of the built-in tools."""
         return builtin_tools()
 
@@ -69,7 +68,7 @@ class ToolRegistry:
         if any(t.should_defer and not t.always_load for t in self._tools.values()):
             self.register(tool_search_tool())
 
-    def register(self, tool: Tool[Any]) -> None:
+    def register(self, tool: AnyTool) -> None:
         """Add a tool at the end.
 
         Raises:
@@ -83,11 +82,11 @@ class ToolRegistry:
         """Take a tool out; unknown names are no error."""
         self._tools.pop(name, None)
 
-    def get(self, name: str) -> Tool[Any] | None:
+    def get(self, name: str) -> AnyTool | None:
         """Return the tool of this name, an alias of a built-in tool included, or None."""
         return self._tools.get(name) or self._tools.get(self._aliases.get(name, ""))
 
-    def all(self) -> tuple[Tool[Any], ...]:
+    def all(self) -> tuple[AnyTool, ...]:
         """Return every tool in order."""
         return tuple(self._tools.values())
 
@@ -99,7 +98,7 @@ class ToolRegistry:
         copy._aliases = {a: n for a, n in self._aliases.items() if n not in left_out}
         return copy
 
-    def to_wire(self, loaded: Collection[str] = ()) -> tuple[dict[str, Any], ...]:
+    def to_wire(self, loaded: Collection[str] = ()) -> tuple[dict[str, object], ...]:
         """Return the tools as the Messages API takes them, in order.
 
         Deferred ones are left out, unless they are in `loaded` or always loaded.

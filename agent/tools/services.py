@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct, field
 
@@ -137,7 +137,7 @@ class DeferredToolsPort(Protocol):
         """Return `(name, description)` of tools that fit, best first."""
         ...
 
-    def load(self, names: Sequence[str]) -> tuple[Mapping[str, Any], ...]:
+    def load(self, names: Sequence[str]) -> tuple[Mapping[str, object], ...]:
         """Make tools available from the next request on; return their definitions."""
         ...
 

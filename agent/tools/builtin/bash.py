@@ -7,7 +7,7 @@ import os
 import re
 import signal
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -224,7 +224,7 @@ def _outcome(
             status = _status(shell.exit_code, meaning)
     body = output.rstrip("\n")
     parts = [part for part in (body, status, note.strip("\n")) if part]
-    structured: dict[str, Any] = {
+    structured: dict[str, object] = {
         # Both streams share one pipe, or their order would be lost.
         "stdout": output,
         "stderr": "",

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -75,8 +75,8 @@ async def _validate(tool_input: GlobInput, context: ToolContext) -> str | None:
 
 
 def _permission_input(
-    tool_input: GlobInput, raw: Mapping[str, Any], context: ToolContext
-) -> Mapping[str, Any]:
+    tool_input: GlobInput, raw: Mapping[str, object], context: ToolContext
+) -> Mapping[str, object]:
     return {**raw, "path": str(_root(tool_input, context.services)[0])}
 
 

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -125,8 +125,8 @@ def _target(tool_input: GrepInput, services: ToolServices) -> Path:
 
 
 def _permission_input(
-    tool_input: GrepInput, raw: Mapping[str, Any], context: ToolContext
-) -> Mapping[str, Any]:
+    tool_input: GrepInput, raw: Mapping[str, object], context: ToolContext
+) -> Mapping[str, object]:
     return {**raw, "path": str(_target(tool_input, context.services))}
 
 
@@ -239,7 +239,7 @@ def _outcome(
     if b"binary file matches" in result.data and not entries:
         none = "A binary file matches; it has no lines to show."
     text = "\n".join(entry.text for entry in chosen) or none
-    structured: dict[str, Any] = {
+    structured: dict[str, object] = {
         "mode": tool_input.output_mode,
         "filenames": [printable(str(path)) for path in files],
         "numFiles": len(files),

@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from agent.messages import Block, text_block
 from agent.tools.base import ToolError, ToolOutcome
@@ -56,13 +56,13 @@ def notebook_outcome(
     )
 
 
-def _language(notebook: dict[str, Any]) -> str:
+def _language(notebook: dict[str, object]) -> str:
     metadata = notebook.get("metadata")
     info = metadata.get("language_info") if isinstance(metadata, dict) else None
     return str(info.get("name", "")) if isinstance(info, dict) else ""
 
 
-def _render(cell: dict[str, Any], number: int, language: str, pictures: list[Block]) -> str:
+def _render(cell: dict[str, object], number: int, language: str, pictures: list[Block]) -> str:
     kind = str(cell.get("cell_type", "?"))
     head = f"# Cell {number} ({f'{kind}, {language}' if kind == 'code' and language else kind})"
     if cell.get("id"):
@@ -75,7 +75,7 @@ def _render(cell: dict[str, Any], number: int, language: str, pictures: list[Blo
     return "\n".join(part for part in parts if part)
 
 
-def _output(output: dict[str, Any], pictures: list[Block]) -> str:
+def _output(output: dict[str, object], pictures: list[Block]) -> str:
     if output.get("output_type") == "error":
         trace = output.get("traceback")
         text = "\n".join(map(str, trace)) if isinstance(trace, list) else str(output.get("evalue"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -66,7 +66,7 @@ async def _run(tool_input: TodoWriteInput, context: ToolContext) -> ToolOutcome:
     )
 
 
-def _as_json(item: TodoItem) -> dict[str, Any]:
+def _as_json(item: TodoItem) -> dict[str, object]:
     return {"content": item.content, "status": item.status, "activeForm": item.active_form}
 
 

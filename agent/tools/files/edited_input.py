@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import unified_diff
-from typing import Any, Final
+from typing import Final
 
 MAX_NOTE_LINES: Final = 200
 """Of the difference that the model is told; more are counted."""
 
 
 def edited_input(
-    tool: str, tool_input: Mapping[str, Any], old: str, wanted: str
-) -> dict[str, Any] | None:
+    tool: str, tool_input: Mapping[str, object], old: str, wanted: str
+) -> dict[str, object] | None:
     """Return the input with which the file becomes `wanted`.
 
     `old` is the file as it is; both texts have LF line endings. None where nothing would change, or
@@ -29,7 +29,7 @@ def edited_input(
             return None
 
 
-def _edited(tool_input: Mapping[str, Any], old: str, wanted: str) -> dict[str, Any]:
+def _edited(tool_input: Mapping[str, object], old: str, wanted: str) -> dict[str, object]:
     piece = str(tool_input.get("old_string", "")).replace("\r\n", "\n")
     if piece == "":
         return {**tool_input, "new_string": wanted}
@@ -42,7 +42,7 @@ def _edited(tool_input: Mapping[str, Any], old: str, wanted: str) -> dict[str, A
     return {**tool_input, "old_string": old, "new_string": wanted, "replace_all": False}
 
 
-def change_note(proposed: Mapping[str, Any], applied: Mapping[str, Any]) -> str:
+def change_note(proposed: Mapping[str, object], applied: Mapping[str, object]) -> str:
     """Return what the model is told when a user changed its input; empty when nothing changed.
 
     Texts are shown as a difference, other values as they are now.

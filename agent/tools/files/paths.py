@@ -14,7 +14,7 @@ from agent.tools.base import ToolContext
 if TYPE_CHECKING:
     from agent.tools.services import ToolServices
 
-PermissionInput = Callable[[Any, Mapping[str, Any], ToolContext], Mapping[str, Any]]
+PermissionInput = Callable[[Any, Mapping[str, object], ToolContext], Mapping[str, object]]
 
 
 def absolute(path: str, services: ToolServices, folder: Path | None = None) -> Path:
@@ -31,8 +31,8 @@ def with_absolute(field: str) -> PermissionInput:
     """Return a `permission_input` that makes one field absolute and leaves the rest as it is."""
 
     def permission_input(
-        _input: BaseModel, raw: Mapping[str, Any], context: ToolContext
-    ) -> Mapping[str, Any]:
+        _input: BaseModel, raw: Mapping[str, object], context: ToolContext
+    ) -> Mapping[str, object]:
         value = raw.get(field)
         if not isinstance(value, str):
             return raw

@@ -235,7 +235,7 @@ async def test_flood_is_bounded_and_kept_in_a_private_file(bench: Bench) -> None
     assert outcome.content.endswith("\n200000")
     assert len(outcome.content) < BASH.max_result_size_chars
     assert outcome.structured is not None
-    path = Path(outcome.structured["persistedOutputPath"])
+    path = Path(str(outcome.structured["persistedOutputPath"]))
     assert str(path) in outcome.content
     assert path.read_text() == "".join(f"{i}\n" for i in range(1, 200_001))
     assert path.stat().st_mode & 0o777 == 0o600

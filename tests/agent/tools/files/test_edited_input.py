@@ -54,9 +54,9 @@ def test_the_edit_makes_exactly_the_wanted_text(
     assert changed is not None
     made = change_text(
         TextFile(old),
-        changed["old_string"],
-        changed["new_string"],
-        replace_all=changed["replace_all"],
+        str(changed["old_string"]),
+        str(changed["new_string"]),
+        replace_all=changed["replace_all"] is True,
     )
     assert made.text == wanted
 
