@@ -18,7 +18,8 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
 VENV ?= .venv
 ARGS ?=
 LOCK_ARGS ?=
-TEST_WORKERS ?= 2
+# One more than the cores of a small machine: tests of the whole program mostly wait for it.
+TEST_WORKERS ?= 3
 
 BIN := $(VENV)/bin
 RUN_READY := $(VENV)/.ready-to-run
