@@ -36,6 +36,7 @@ USED_BY_NAME: Final = (
     ("hooks/health.py", "whitespace_split", "shlex"),
     ("tui/*", "PRIVATE_NAMES", "the test of what is overridden in Textual"),
     ("tui/*", "interval", "a protocol, as the name of an argument"),
+    ("tui/text/styled_rows.py", "strike", "the palette, which reads styles by name"),
     ("tui/*", "*Host", "the type checker, in a quoted cast"),
     ("tui/*", "on_*", "Textual"),
     ("tui/*", "_on_*", "Textual"),

@@ -36,8 +36,6 @@ def is_safe_assignment(name: str, value: Word) -> bool:
     return name in SAFE_ASSIGNMENTS or name.startswith("LC_")
 
 
-SETTERS = names("export declare typeset local readonly read mapfile readarray getopts printf")
-"""Builtins that set the variables they are given by name."""
 _DECIDES = re.compile(
     r"PATH|CDPATH|HOME|PWD|IFS|ENV|BASH_\w+|SHELL|SHELLOPTS|BASHOPTS|PS[0-9]|PROMPT_COMMAND"
     r"|(?:LD|DYLD|GIT|PYTHON|PERL|RUBY|NODE|NPM|YARN|CARGO|RUSTC?|GO|JAVA|MAKE|GEM|BUNDLE)_?\w*"
