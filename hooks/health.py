@@ -10,6 +10,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -93,17 +94,19 @@ def _check(spec: HandlerSpec, *, env: Mapping[str, str], cwd: Path) -> Iterator[
                     yield "pwsh is not on this PATH"
             else:
                 yield from _check_shell(handler.command, own, cwd)
-        case HttpHandler(headers=headers, allowed_env_vars=allowed):
-            for name in allowed:
-                used = any(
-                    f"${name}" in value or f"${{{name}}}" in value for value in headers.values()
-                )
-                if used and not env.get(name):
-                    yield f"the variable {name} of its headers is not set"
+        case HttpHandler() as handler:
+            yield from _check_headers(handler, env)
         case McpToolHandler(server=server):
             yield NO_MCP.format(server=server)
         case _:
             return
+
+
+def _check_headers(handler: HttpHandler, env: Mapping[str, str]) -> Iterator[str]:
+    text = "\n".join(handler.headers.values())
+    for name in handler.allowed_env_vars:
+        if (f"${name}" in text or f"${{{name}}}" in text) and not env.get(name):
+            yield f"the variable {name} of its headers is not set"
 
 
 def _check_shell(command: str, env: Mapping[str, str], cwd: Path) -> Iterator[str]:
@@ -133,11 +136,7 @@ def _leading_words(command: str) -> tuple[str, ...]:
             words = list(lexer)
         except ValueError:
             return ()
-        simple: list[str] = []
-        for word in words:
-            if set(word) <= set("();<>|&"):
-                break
-            simple.append(word)
+        simple = list(takewhile(lambda word: not set(word) <= set("();<>|&"), words))
         while simple and "=" in simple[0].split("/")[0] and not simple[0].startswith("="):
             simple.pop(0)
         return () if not simple or simple[0] in SHELL_WORDS else tuple(simple)
@@ -148,22 +147,25 @@ def _check_program(words: Sequence[str], env: Mapping[str, str], cwd: Path) -> I
     program = _expand(words[0], env)
     if program is None:
         return
-    if "/" not in program:
-        if shutil.which(program, path=env.get("PATH")) is None and not _is_builtin(program):
-            yield f"{program} is not on this PATH ({env.get('PATH', 'not set')})"
-            return
-    else:
-        path = cwd / program
-        if not path.exists():
-            yield f"{path} is not there"
-            return
-        if not os.access(path, os.X_OK):
-            yield f"{path} has no run bit (chmod +x)"
-            return
+    problem = _program_problem(program, env, cwd)
+    if problem:
+        yield problem
+        return
     if Path(program).name in INTERPRETERS and len(words) > 1 and not words[1].startswith("-"):
         script = _expand(words[1], env)
         if script is not None and not (cwd / script).exists():
             yield f"the script {cwd / script} is not there"
+
+
+def _program_problem(program: str, env: Mapping[str, str], cwd: Path) -> str:
+    if "/" not in program:
+        if shutil.which(program, path=env.get("PATH")) is None and not _is_builtin(program):
+            return f"{program} is not on this PATH ({env.get('PATH', 'not set')})"
+        return ""
+    path = cwd / program
+    if not path.exists():
+        return f"{path} is not there"
+    return "" if os.access(path, os.X_OK) else f"{path} has no run bit (chmod +x)"
 
 
 def _expand(word: str, env: Mapping[str, str]) -> str | None:

@@ -228,26 +228,25 @@ class _Reader:
         reason = _text(self._raw, "reason")
         if word is not None and word not in DECISION_WORDS:
             raise AnswerError(f'decision must be "block", found {word!r}')
-        blocks = word in ("block", "deny")
-        own: Verdict | None = None
         if "permissionDecision" in self._rules.honours:
-            own = self._permission_decision(specific)
-            own_reason = self._text(specific, "permissionDecisionReason")
-            if own is not None:
-                return own, own_reason or reason
-            if word is None or self._event != "PreToolUse":
-                if word is not None:
-                    self._notes.append(f"decision has no effect on {self._event}")
-                return None, own_reason or reason
-            return ("deny" if blocks else "allow"), reason
-        if not blocks:
-            if word is not None and not self._rules.decision_block:
-                self._notes.append(f"decision has no effect on {self._event}")
-            return None, reason
-        if not self._rules.decision_block:
+            return self._permission_verdict(specific, word, reason)
+        if word is not None and not self._rules.decision_block:
             self._notes.append(f"decision has no effect on {self._event}")
             return None, reason
-        return "block", reason
+        return ("block" if word in ("block", "deny") else None), reason
+
+    def _permission_verdict(
+        self, specific: Mapping[str, object], word: str | None, reason: str | None
+    ) -> tuple[Verdict | None, str | None]:
+        own = self._permission_decision(specific)
+        own_reason = self._text(specific, "permissionDecisionReason")
+        if own is not None:
+            return own, own_reason or reason
+        if word is not None and self._event == "PreToolUse":
+            return ("deny" if word in ("block", "deny") else "allow"), reason
+        if word is not None:
+            self._notes.append(f"decision has no effect on {self._event}")
+        return None, own_reason or reason
 
     def _permission_decision(self, specific: Mapping[str, object]) -> Verdict | None:
         word = self._text(specific, "permissionDecision")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hooks.answers.answer import Answer
 from hooks.answers.permission_updates import grant_of
@@ -163,56 +164,88 @@ def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
     """
     rules = EFFECTS[event]
     answers = [result.answer for result in results]
+    merged = _with_flags(
+        _with_last_values(_with_texts(EventOutcome(event), answers), answers), answers
+    )
     decision = _decision(answers)
-    continue_ = all(answer.proceed for answer in answers)
     deciding = [r for r in results if decision != "none" and r.answer.verdict == decision]
     reason, reason_source = _reason(rules, decision, deciding, results)
     notices = [line for result in results for line in notices_of(result)]
-    contexts = [answer.additional_context for answer in answers if answer.additional_context]
-    worktree_path = _last([answer.worktree_path for answer in answers])
+    worktree_path = merged.worktree_path
     if event == "WorktreeCreate" and decision == "none" and worktree_path is None and results:
         decision, reason = "block", "no hook printed the path of the new worktree"
         reason_source = ReasonSource.GENERATED.value
         notices.append(f"{event}: {reason}")
-    updates = [u for r in deciding if decision == "allow" for u in r.answer.permission_updates]
+    updates = _granted(decision, deciding)
     notices.extend(grant_of(updates)[1])
     updated_input = _rewritten(event, decision, results, notices)
     action = _action(rules, decision, answers)
-    return EventOutcome(
-        event=event,
-        outcome=_kind(decision, continue_, results),
+    has_context = merged.additional_context is not None
+    return replace(
+        merged,
+        outcome=_kind(decision, merged.continue_, results),
         decision=decision,
-        proceeds=_proceeds(event, rules, decision, continue_, action, bool(contexts)),
-        continue_=continue_,
-        stop_reason=_joined([a.stop_reason for a in answers if not a.proceed]),
+        proceeds=_proceeds(event, rules, decision, merged.continue_, action, has_context),
         reason=reason,
         reason_source=reason_source,
-        feedback_to=_audience(rules, decision, reason, bool(contexts)),
+        feedback_to=_audience(rules, decision, reason, has_context),
         updated_input=updated_input,
-        updated_tool_output=_last([answer.updated_tool_output for answer in answers]),
         permission_updates=tuple(updates),
-        interrupt=decision == "deny" and any(answer.interrupt for answer in answers),
-        retry=any(answer.retry for answer in answers),
-        additional_context=_joined(contexts, "\n\n"),
-        system_messages=tuple(a.system_message for a in answers if a.system_message),
+        interrupt=decision == "deny" and merged.interrupt,
         notices=tuple(notices),
-        status_message=next(
-            (r.spec.status_message for r in results if r.spec.status_message), None
-        ),
-        terminal_sequence=_joined([a.terminal_sequence for a in answers], ""),
-        watch_paths=_watch_paths(answers),
+        status_message=_first([result.spec.status_message for result in results]),
         worktree_path=None if decision == "block" else worktree_path,
-        display_content=_last([answer.display_content for answer in answers]),
         action=action,
-        content=_last([a.content for a in answers]) if action != "decline" else None,
-        classifier_context=tuple(a.classifier_context for a in answers if a.classifier_context),
-        initial_user_message=_last([answer.initial_user_message for answer in answers]),
-        session_title=_last([answer.session_title for answer in answers]),
-        reload_skills=any(answer.reload_skills for answer in answers),
-        suppress_original_prompt=any(answer.suppress_original_prompt for answer in answers),
+        content=None if action == "decline" else merged.content,
         spawned=len(results),
         results=tuple(results),
     )
+
+
+def _with_texts(outcome: EventOutcome, answers: Sequence[Answer]) -> EventOutcome:
+    """Add the texts of which all count."""
+    return replace(
+        outcome,
+        stop_reason=_joined([a.stop_reason for a in answers if not a.proceed]),
+        additional_context=_joined([a.additional_context for a in answers], "\n\n"),
+        system_messages=tuple(a.system_message for a in answers if a.system_message),
+        terminal_sequence=_joined([a.terminal_sequence for a in answers], ""),
+        classifier_context=tuple(a.classifier_context for a in answers if a.classifier_context),
+        watch_paths=_watch_paths(answers),
+    )
+
+
+def _with_last_values(outcome: EventOutcome, answers: Sequence[Answer]) -> EventOutcome:
+    """Add the values of which the last configured one counts."""
+    return replace(
+        outcome,
+        updated_tool_output=_last([answer.updated_tool_output for answer in answers]),
+        worktree_path=_last([answer.worktree_path for answer in answers]),
+        display_content=_last([answer.display_content for answer in answers]),
+        content=_last([answer.content for answer in answers]),
+        initial_user_message=_last([answer.initial_user_message for answer in answers]),
+        session_title=_last([answer.session_title for answer in answers]),
+    )
+
+
+def _with_flags(outcome: EventOutcome, answers: Sequence[Answer]) -> EventOutcome:
+    """Add the flags that one handler is enough for."""
+    return replace(
+        outcome,
+        continue_=all(answer.proceed for answer in answers),
+        interrupt=any(answer.interrupt for answer in answers),
+        retry=any(answer.retry for answer in answers),
+        reload_skills=any(answer.reload_skills for answer in answers),
+        suppress_original_prompt=any(answer.suppress_original_prompt for answer in answers),
+    )
+
+
+def _granted(
+    decision: EventDecision, deciding: Sequence[HandlerResult]
+) -> list[Mapping[str, object]]:
+    if decision != "allow":
+        return []
+    return [update for result in deciding for update in result.answer.permission_updates]
 
 
 def notices_of(result: HandlerResult) -> list[str]:
@@ -256,16 +289,22 @@ def _reason(
     deciding: Sequence[HandlerResult],
     results: Sequence[HandlerResult],
 ) -> tuple[str | None, str | None]:
-    said = [result for result in deciding if result.answer.reason]
-    if not said and decision == "none" and rules.exit_two is ExitTwo.NOTICE:
-        said = [result for result in results if result.exit_code == 2 and result.error]
-        if said:
-            return _joined([r.stderr.strip() or r.error for r in said]), ReasonSource.STDERR.value
+    reasoned = [result for result in deciding if result.answer.reason]
+    if reasoned:
+        source = reasoned[0].reason_source
+        reasons = _joined([result.answer.reason for result in reasoned])
+        return reasons, None if source is None else source.value
+    if decision == "none" and rules.exit_two is ExitTwo.NOTICE:
+        return _reported_failures(results)
+    return None, None
+
+
+def _reported_failures(results: Sequence[HandlerResult]) -> tuple[str | None, str | None]:
+    failed = [result for result in results if result.exit_code == 2 and result.error]
+    if not failed:
         return None, None
-    if not said:
-        return None, None
-    source = said[0].reason_source
-    return _joined([r.answer.reason for r in said]), None if source is None else source.value
+    texts = [result.stderr.strip() or result.error for result in failed]
+    return _joined(texts), ReasonSource.STDERR.value
 
 
 def _rewritten(
@@ -298,15 +337,12 @@ def _proceeds(
         return not rules.block_prevents
     if rules.is_stop and has_context:
         return False
-    match event:
-        case "PermissionRequest":
-            return True if decision == "allow" else None
-        case "Elicitation":
-            return None if action is None else action == "accept"
-        case "ElicitationResult":
-            return action in (None, "accept")
-        case _:
-            return None if decision in ("ask", "defer") else True
+    if event == "PermissionRequest":
+        return True if decision == "allow" else None
+    if rules.declines_when_blocked:
+        unanswered = None if event == "Elicitation" else True
+        return unanswered if action is None else action == "accept"
+    return None if decision in ("ask", "defer") else True
 
 
 def _audience(
@@ -339,6 +375,10 @@ def _watch_paths(answers: Sequence[Answer]) -> tuple[str, ...] | None:
     if not given:
         return None
     return tuple(dict.fromkeys(path for paths in given for path in paths))
+
+
+def _first(values: Sequence[T | None]) -> T | None:
+    return next((value for value in values if value), None)
 
 
 def _last(values: Sequence[T | None]) -> T | None:

@@ -112,15 +112,21 @@ def judge_printed(spec: HandlerSpec, printed: Printed) -> HandlerResult:
     if rules.any_failure_blocks and printed.exit_code != 0:
         failure = f"hook {first_line(spec.label)!r} failed: {_exit_text(printed, stderr)}"
         return _blocked(run, rules, answer, stderr, failure)
+    status = _exit_text(printed, stderr) if printed.exit_code != 0 else None
     if problem is not None:
         return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, problem)
     if answer is not None:
-        if printed.exit_code != 0:
-            note = f"{_exit_text(printed, stderr)}; its JSON answer counts all the same"
+        if status is not None:
+            note = f"{status}; its JSON answer counts all the same"
             answer = replace(answer, notes=(*answer.notes, note))
         return settle(replace(run, answer=answer), rules)
-    if printed.exit_code != 0:
-        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, _exit_text(printed, stderr))
+    if status is not None:
+        return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, status)
+    return _judge_plain(run, rules, stdout)
+
+
+def _judge_plain(run: HandlerResult, rules: Effects, stdout: str) -> HandlerResult:
+    spec = run.spec
     plain = _plain(spec.event, rules, stdout)
     if plain.notes and spec.blocks_on_failure and rules.plain_stdout is PlainStdout.IGNORED:
         # An answer that nobody reads is a failure to whoever wants none to pass.

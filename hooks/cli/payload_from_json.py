@@ -55,22 +55,21 @@ def payload_from_json(event: str, raw: object) -> JsonPayload:
         if value is not None and not isinstance(value, str):
             raise PayloadError(f"{event}: {name} must be text, found {type(value).__name__}")
     for field in fields(EVENTS[event]):
-        if given.get(field.name) is None:
-            continue
-        kinds = _expected_types(field.type)
-        value = given[field.name]
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            if object in kinds:
-                continue
-            expected = _NAMES.get(kinds[0], "a list")
-            raise PayloadError(
-                f"{event}: {field.name} must be {expected}, found {type(value).__name__}"
-            )
+        if given.get(field.name) is not None:
+            _check_field(event, field.name, given[field.name], _expected_types(field.type))
     if EFFECTS[event].is_tool_event:
         if not given.get("tool_name"):
             raise PayloadError(f"{event}: tool_name is missing")
         given.setdefault("tool_input", {})
     return JsonPayload(event, {**EFFECTS[event].assumed_fields, **given})
+
+
+def _check_field(event: str, name: str, value: object, kinds: tuple[type, ...]) -> None:
+    is_wrong_bool = isinstance(value, bool) and bool not in kinds
+    if object in kinds or (isinstance(value, kinds) and not is_wrong_bool):
+        return
+    expected = _NAMES.get(kinds[0], "a list")
+    raise PayloadError(f"{event}: {name} must be {expected}, found {type(value).__name__}")
 
 
 def _expected_types(declared: object) -> tuple[type, ...]:

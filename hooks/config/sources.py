@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -68,22 +68,34 @@ def read_plugin(root: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
     manifest = _json(manifest_path, _text_of(manifest_path)) if manifest_path.is_file() else {}
     name = str(manifest.get("name") or root.name)
     plugin = PluginRoot(name=name, root=root, data=data_home / name)
-    layers: list[HookLayer] = []
-    files = [root / "hooks" / "hooks.json"]
     declared = manifest.get("hooks")
-    for entry in declared if isinstance(declared, list) else [declared]:
-        if isinstance(entry, str):
-            files.append(root / entry)
-        elif isinstance(entry, Mapping):
-            inline = entry if "hooks" in entry else {"hooks": entry}
-            layers.append(HookLayer(HookSource.PLUGIN, inline, str(manifest_path), plugin=plugin))
+    entries = declared if isinstance(declared, list) else [declared]
+    layers = [
+        HookLayer(
+            HookSource.PLUGIN,
+            entry if "hooks" in entry else {"hooks": entry},
+            str(manifest_path),
+            plugin=plugin,
+        )
+        for entry in entries
+        if isinstance(entry, Mapping)
+    ]
+    layers += _plugin_files(
+        root, [entry for entry in entries if isinstance(entry, str)], manifest_path, plugin
+    )
+    return tuple(layers)
+
+
+def _plugin_files(
+    root: Path, declared: Sequence[str], manifest_path: Path, plugin: PluginRoot
+) -> Iterator[HookLayer]:
+    files = [root / "hooks" / "hooks.json", *(root / name for name in declared)]
     for path in dict.fromkeys(file.resolve() for file in files):
         if path.is_file():
             settings = _hooks_json(path, _text_of(path))
-            layers.append(HookLayer(HookSource.PLUGIN, settings, str(path), plugin=plugin))
+            yield HookLayer(HookSource.PLUGIN, settings, str(path), plugin=plugin)
         elif path != root / "hooks" / "hooks.json":
             raise SourceError(f"{manifest_path}: names {path}, which is not there")
-    return tuple(layers)
 
 
 def _text_of(path: Path) -> str:

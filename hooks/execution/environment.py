@@ -49,6 +49,30 @@ def hook_environment(
     }
     if env.get("CLAUDE_CODE_SUBPROCESS_ENV_SCRUB") not in (None, "", "0"):
         env = {name: value for name, value in env.items() if name not in SECRETS}
+    own = _own_variables(session, payload, plugin=plugin, skill_dir=skill_dir, env_file=env_file)
+    for name, value in own.items():
+        env[f"AGENT_TUI_{name}"] = value
+        env[f"CLAUDE_{name}"] = value
+    session_id = str(payload.get("session_id", session.session_id))
+    # Given payloads may have anything in it; what the system refuses would keep the hook from
+    # starting.
+    session_id = session_id.encode("utf-8", "replace").decode().replace("\0", "")[:LONGEST_ID_CHARS]
+    env["AGENT_TUI_SESSION_ID"] = env["CLAUDE_CODE_SESSION_ID"] = session_id
+    env["AGENT_TUI"] = env["CLAUDECODE"] = env["CLAUDE_CODE_CHILD_SESSION"] = "1"
+    if session.is_remote:
+        env["CLAUDE_CODE_REMOTE"] = "true"
+    return env
+
+
+def _own_variables(
+    session: HookSession,
+    payload: Mapping[str, object],
+    *,
+    plugin: PluginRoot | None,
+    skill_dir: Path | None,
+    env_file: Path | None,
+) -> dict[str, str]:
+    """Return the variables that get both prefixes, without one."""
     own = {"PROJECT_DIR": str(session.project_dir)}
     if plugin is not None:
         own["PLUGIN_ROOT"] = str(plugin.root)
@@ -66,18 +90,7 @@ def hook_environment(
         own["EFFORT"] = level.encode("utf-8", "replace").decode()
     if session.pid is not None:
         own["PID"] = str(session.pid)
-    for name, value in own.items():
-        env[f"AGENT_TUI_{name}"] = value
-        env[f"CLAUDE_{name}"] = value
-    session_id = str(payload.get("session_id", session.session_id))
-    # Given payloads may have anything in it; what the system refuses would keep the hook from
-    # starting.
-    session_id = session_id.encode("utf-8", "replace").decode().replace("\0", "")[:LONGEST_ID_CHARS]
-    env["AGENT_TUI_SESSION_ID"] = env["CLAUDE_CODE_SESSION_ID"] = session_id
-    env["AGENT_TUI"] = env["CLAUDECODE"] = env["CLAUDE_CODE_CHILD_SESSION"] = "1"
-    if session.is_remote:
-        env["CLAUDE_CODE_REMOTE"] = "true"
-    return env
+    return own
 
 
 def fill_placeholders(text: str, env: Mapping[str, str]) -> str:

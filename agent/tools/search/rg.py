@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.tools.base import ToolError
-from permissions.base.process.run_program import CHUNK_BYTES, RunLimits, run_program
+from permissions.base.process.run_program import CHUNK_BYTES, ProcessResult, RunLimits, run_program
 from permissions.base.process.spawn import CannotStart, Launch
 
 TIMEOUT_S: Final = 30.0
@@ -84,7 +84,7 @@ async def search(
     kept_env = {name: env[name] for name in ("PATH", "HOME", "LANG", "LC_ALL") if name in env}
     odd = await asyncio.to_thread(_odd_ignore_file, folder)
     unignored = ["--no-ignore"] if odd is not None else []
-    told = f"{odd} is no regular file: no ignore file counts" if odd is not None else ""
+    ignore_note = f"{odd} is no regular file: no ignore file counts" if odd is not None else ""
     note = ""
     received = 0
 
@@ -109,14 +109,19 @@ async def search(
         reason = error.__cause__
         text = reason.strerror if isinstance(reason, OSError) else str(error)
         raise ToolError(f"The search could not be started: {text}.") from error
+    return SearchResult(ended.stdout, note or _ending_note(ended) or ignore_note)
+
+
+def _ending_note(ended: ProcessResult) -> str:
+    """Say why a search ended before its end; raise ToolError where it did not search at all."""
     if ended.timed_out:
-        note = f"stopped after {TIMEOUT_S:g} s; narrow the search"
+        return f"stopped after {TIMEOUT_S:g} s; narrow the search"
     complaint = ended.stderr.decode("utf-8", "replace")
-    if not note and ended.exit_code and not ended.stdout and complaint.strip():
+    if ended.exit_code and not ended.stdout and complaint.strip():
         raise ToolError(_explain(complaint))
-    if not note and ended.exit_code is not None and ended.exit_code < 0:
-        note = f"the search program ended early (signal {-ended.exit_code}); not all was searched"
-    return SearchResult(ended.stdout, note or told)
+    if ended.exit_code is not None and ended.exit_code < 0:
+        return f"the search program ended early (signal {-ended.exit_code}); not all was searched"
+    return ""
 
 
 async def matching_lines(pattern: str, text: str, *, env: Mapping[str, str]) -> str:

@@ -114,14 +114,14 @@ def proxy_for(url: str, env: Mapping[str, str]) -> str | None:
     if host == "localhost" or host.startswith("127.") or host == "::1":
         return None
     lowered = {name.lower(): value for name, value in env.items()}
-    excluded = lowered.get("no_proxy", "")
-    if any(
-        entry == "*" or host == entry or host.endswith("." + entry)
-        for entry in (part.strip().lstrip(".") for part in excluded.split(","))
-        if entry
-    ):
+    if _is_excluded(host, lowered.get("no_proxy", "")):
         return None
     return lowered.get(f"{parts.scheme.lower()}_proxy") or lowered.get("all_proxy") or None
+
+
+def _is_excluded(host: str, no_proxy: str) -> bool:
+    entries = filter(None, (part.strip().lstrip(".") for part in no_proxy.split(",")))
+    return any(entry == "*" or f".{host}".endswith(f".{entry}") for entry in entries)
 
 
 async def post(

@@ -65,6 +65,10 @@ def check_url(url: str, resolve: Resolve) -> Verdict:
         found = tuple(dict.fromkeys(resolve(host)))
     except Exception as error:  # noqa: BLE001 - whatever breaks while resolving, nothing is sent
         return Verdict(False, f"{host} cannot be resolved: {error}")
+    return _judge_resolved(host, found)
+
+
+def _judge_resolved(host: str, found: tuple[str, ...]) -> Verdict:
     if not found:
         return Verdict(False, f"{host} cannot be resolved: no addresses")
     for text in found:
@@ -87,8 +91,12 @@ class _Host(Struct, frozen=True):
     is_bracketed: bool
 
 
+_BLANK_OR_BACKSLASH: Final = re.compile(r"[\x00-\x20\x7f\\]")
+_NOT_IN_HOST: Final = re.compile(r"[\x00-\x20\x7f/@?#\\\[\]]")
+
+
 def _host_of(url: str) -> _Host | Verdict:
-    if any(ord(c) <= 0x20 or ord(c) == 0x7F or c == "\\" for c in url):
+    if _BLANK_OR_BACKSLASH.search(url):
         return Verdict(False, "the URL has blanks, control characters or backslashes in it")
     try:
         parts = urlsplit(url)
@@ -104,7 +112,7 @@ def _host_of(url: str) -> _Host | Verdict:
         return Verdict(False, "port 0 is no port")
     folded = unicodedata.normalize("NFKC", unquote(host)).replace("。", ".").lower()
     plain = folded.removesuffix(".")
-    if not plain or any(c in "/@?#\\[]" or ord(c) <= 0x20 or ord(c) == 0x7F for c in plain):
+    if not plain or _NOT_IN_HOST.search(plain):
         return Verdict(False, f"{host!r} is not a host name")
     bracket = parts.netloc.rpartition("@")[2]
     if bracket.startswith("[") and not BRACKETED.fullmatch(bracket):

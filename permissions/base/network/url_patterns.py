@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from permissions.base.text.star_pattern import StarPattern
 
@@ -22,20 +22,33 @@ def url_matches(pattern: str, url: str) -> bool:
         return False
     if "@" in parsed.netloc or "\\" in url:
         return False
-    url_scheme = parsed.scheme.lower()
-    if not _covers(scheme, url_scheme):
-        return False
-    host_name, _, host_port = (
-        host.rpartition(":") if re.search(r":(\d+|\*)$", host) else (host, "", "")
+    usual = DEFAULT_PORTS.get(parsed.scheme.lower())
+    host_name, host_port = _host_and_port(host)
+    return (
+        _covers(scheme, parsed.scheme.lower())
+        and _covers(host_name.strip("[]"), (parsed.hostname or "").rstrip("."))
+        and _covers_port(host_name, host_port, port, usual)
+        and _covers_path(path, parsed)
     )
-    if not _covers(host_name.strip("[]"), (parsed.hostname or "").rstrip(".")):
-        return False
-    if host_port not in ("", "*") and int(host_port) != (port or DEFAULT_PORTS.get(url_scheme)):
-        return False
+
+
+def _host_and_port(host: str) -> tuple[str, str]:
+    if not re.search(r":(\d+|\*)$", host):
+        return host, ""
+    name, _, port = host.rpartition(":")
+    return name, port
+
+
+def _covers_port(host_name: str, host_port: str, port: int | None, usual: int | None) -> bool:
+    if host_port == "*":
+        return True
+    if host_port:
+        return int(host_port) == (port or usual)
     # Without a port a pattern means the usual one; a local server has no usual one.
-    usual = port in (None, DEFAULT_PORTS.get(url_scheme))
-    if host_port == "" and not usual and host_name not in ("localhost", "127.0.0.1", "*"):
-        return False
+    return port in (None, usual) or host_name in ("localhost", "127.0.0.1", "*")
+
+
+def _covers_path(path: str, parsed: SplitResult) -> bool:
     rest = parsed.path or "/"
     if parsed.query:
         rest += "?" + parsed.query
