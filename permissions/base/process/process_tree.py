@@ -28,13 +28,20 @@ class Member(Struct, frozen=True):
     """Of the program; it changes when the process becomes another one."""
 
 
+class _Process(Struct, frozen=True):
+    member: Member
+    session: int
+    started: int
+    """When it began, in ticks since the machine started."""
+
+
 def session_members(session: int) -> tuple[Member, ...]:
     """Return the live processes of a session, the leader included; empty when there are none.
 
     Where the system has no /proc only the group of the leader is seen.
     """
     if _has_proc():
-        return tuple(_members_by_proc(session))
+        return tuple(each.member for each in _processes() if each.session == session)
     try:
         os.killpg(session, 0)
     except (ProcessLookupError, PermissionError):
@@ -52,24 +59,20 @@ class ProcessFamily:
         """`mark` is the value of `MARK` in the command's environment."""
         self._session = session
         self._mark = f"{MARK}={mark}".encode()
-        self._strangers: set[int] = set()
+        leader = next(iter(_processes((session,))), None)
+        self._started = leader.started if leader is not None else 0
+        """Nothing that began before the leader is its descendant."""
 
     def members(self) -> tuple[Member, ...]:
         """Return the live processes; empty when there are none."""
-        inside = session_members(self._session)
         if not _has_proc():
-            return inside
-        known = {member.pid for member in inside}
-        found = list(inside)
-        for pid in _process_ids():
-            if pid in known or pid in self._strangers:
-                continue
-            member = _member(pid) if self._is_marked(pid) else None
-            if member is not None:
-                found.append(member[0])
-            else:
-                self._strangers.add(pid)
-        return tuple(found)
+            return session_members(self._session)
+        return tuple(
+            each.member
+            for each in _processes()
+            if each.session == self._session
+            or (each.started >= self._started and self._is_marked(each.member.pid))
+        )
 
     def signal(self, number: signal.Signals) -> tuple[Member, ...]:
         """Send a signal to every process and return them; those that have exited are no error."""
@@ -87,11 +90,17 @@ class ProcessFamily:
                 return
 
     def _is_marked(self, pid: int) -> bool:
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                return self._mark in file.read().split(b"\0")
-        except OSError:
-            return False  # gone, or somebody else's
+        for _ in range(_PASSES):
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as file:
+                    environment = file.read()
+            except OSError:
+                return False  # gone, or somebody else's
+            if environment or not os.path.exists(f"/proc/{pid}/exe"):
+                return self._mark in environment.split(b"\0")
+            # Empty while the process becomes another program; threads of the kernel have no exe.
+            os.sched_yield()
+        return False
 
 
 def signal_members(members: Iterable[Member], number: signal.Signals) -> None:
@@ -105,26 +114,23 @@ def _has_proc() -> bool:
     return os.path.exists("/proc/self/stat")
 
 
-def _process_ids() -> list[int]:
-    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
-
-
-def _member(pid: int) -> tuple[Member, int] | None:
-    """Return a live process and its session."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            status = file.read()
-    except OSError:
-        return None
-    # The name in parentheses may hold anything; state, parent, group, session follow it.
-    end = status.rfind(b")")
-    state, _parent, group, owner = status[end + 2 :].split()[:4]
-    if state in (b"Z", b"X"):
-        return None
-    name = os.fsdecode(status[status.find(b"(") + 1 : end])
-    return Member(pid, int(group), name), int(owner)
-
-
-def _members_by_proc(session: int) -> list[Member]:
-    found = (_member(pid) for pid in _process_ids())
-    return [member for member, owner in filter(None, found) if owner == session]
+def _processes(pids: Iterable[int] | None = None) -> list[_Process]:
+    """Return the live processes among these, or all of the system."""
+    found: list[_Process] = []
+    names = os.listdir("/proc") if pids is None and _has_proc() else map(str, pids or ())
+    for pid in names:
+        if not pid.isdigit():
+            continue
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                status = file.read()
+        except OSError:
+            continue
+        # The name in parentheses may hold anything; state, parent, group, session follow it.
+        end = status.rfind(b")")
+        fields = status[end + 2 :].split()
+        if fields[0] not in (b"Z", b"X"):
+            name = os.fsdecode(status[status.find(b"(") + 1 : end])
+            member = Member(int(pid), int(fields[2]), name)
+            found.append(_Process(member, int(fields[3]), int(fields[19])))
+    return found
