@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -30,7 +29,7 @@ class ContextBreakdown(Struct, frozen=True):
 
 def context_breakdown(
     system: Sequence[Block],
-    tools: Sequence[Mapping[str, Any]],
+    tools: Sequence[Mapping[str, object]],
     messages: Sequence[Message],
     *,
     window: int,

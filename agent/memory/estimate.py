@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from agent.messages import Block, Message
 
@@ -59,7 +59,7 @@ def total_tokens(messages: Iterable[Message]) -> int:
     return sum(message_tokens(message) for message in messages)
 
 
-def prefix_tokens(system: Sequence[Block], tools: Sequence[Mapping[str, Any]]) -> int:
+def prefix_tokens(system: Sequence[Block], tools: Sequence[Mapping[str, object]]) -> int:
     """Return an estimate for what stands before every message."""
     schemas = sum(text_tokens(json.dumps(tool, default=str)) for tool in tools)
     return sum(block_tokens(block) for block in system) + schemas

@@ -13,7 +13,7 @@ import functools
 import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import quote
 
 from agent.model.capabilities import known_capabilities, read_capabilities
@@ -165,7 +165,9 @@ class AnthropicClient:
         record = await self._ask(f"/v1/models/{quote(model, safe='')}", None)
         return None if record is None else read_capabilities(model, record)
 
-    async def _ask(self, path: str, body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    async def _ask(
+        self, path: str, body: Mapping[str, object] | None
+    ) -> Mapping[str, object] | None:
         """Return a small JSON answer; None for whatever goes wrong, as nothing depends on it."""
         with contextlib.suppress(ModelError):
             async with self._pool.lease() as connection:
@@ -200,7 +202,7 @@ class AnthropicClient:
 async def _open(
     stack: contextlib.AsyncExitStack,
     connection: Connection,
-    body: dict[str, Any],
+    body: dict[str, object],
     headers: dict[str, str],
 ) -> httpx2.Response:
     """Send the request; the response is closed with the stack.
@@ -220,7 +222,7 @@ async def _open(
 
 
 async def _through_sdk(
-    sdk: ModuleType, connection: Connection, body: dict[str, Any], headers: dict[str, str]
+    sdk: ModuleType, connection: Connection, body: dict[str, object], headers: dict[str, str]
 ) -> httpx2.Response:
     """Send the body as it is and return once the answer's headers are there.
 
@@ -247,12 +249,12 @@ async def _through_sdk(
 
 
 async def _ahead_of_sdk(
-    connection: Connection, body: dict[str, Any], headers: dict[str, str]
+    connection: Connection, body: dict[str, object], headers: dict[str, str]
 ) -> httpx2.Response:
     """Do the same without the SDK, whose import starts when the request is on its way."""
     loading: list[asyncio.Task[ModuleType]] = []
 
-    async def on_step(name: str, _info: Mapping[str, Any]) -> None:
+    async def on_step(name: str, _info: Mapping[str, object]) -> None:
         if name.endswith("send_request_body.complete") and not loading:
             loading.append(asyncio.create_task(asyncio.to_thread(load_sdk)))
 
@@ -335,7 +337,7 @@ async def _drain(records: AsyncIterator[object]) -> None:
                 pass
 
 
-def _json_object(text: str) -> Mapping[str, Any]:
+def _json_object(text: str) -> Mapping[str, object]:
     try:
         data = load_json(text)
     except ValueError as error:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from agent.model.client import Effort, ModelCapabilities
 
@@ -46,7 +46,7 @@ def known_capabilities(model: str) -> ModelCapabilities:
     )
 
 
-def read_capabilities(model: str, record: Mapping[str, Any]) -> ModelCapabilities:
+def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabilities:
     """Return what the endpoint's model record says; what it leaves out comes from the table."""
     base = known_capabilities(model)
     capabilities = _mapping(record.get("capabilities"))
@@ -104,7 +104,7 @@ _ROWS: Final[tuple[tuple[str, _Row], ...]] = (
 )
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def _mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 

@@ -8,7 +8,7 @@ imported on first use. Next: `agent.model.message_builder` (events to a message)
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct, field
 
@@ -24,15 +24,15 @@ class ModelRequest(Struct, frozen=True):
 
     model: str
     system: tuple[Block, ...]
-    tools: tuple[dict[str, Any], ...]
+    tools: tuple[Mapping[str, object], ...]
     messages: Sequence[Message]
     max_tokens: int
     effort: Effort | None = None
     thinking: bool = True
     """Ask for adaptive thinking with summaries where the model has it."""
-    tool_choice: dict[str, Any] | None = None
+    tool_choice: dict[str, object] | None = None
     betas: tuple[str, ...] = ()
-    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    extra_body: Mapping[str, object] = field(default_factory=dict)
     compaction: str | None = None
     """Instructions for a signed summary of all messages, in place of an answer."""
     without: frozenset[str] = frozenset()
@@ -61,7 +61,7 @@ class BlockDelta(Struct, frozen=True):
     """More of the block at `index`; `delta` is as received (`text_delta`, `thinking_delta`, …)."""
 
     index: int
-    delta: dict[str, Any]
+    delta: dict[str, object]
     type: Literal["block_delta"] = "block_delta"
 
 
@@ -76,8 +76,8 @@ class MessageDelta(Struct, frozen=True):
     """Stop reason and cumulative usage; numbers overwrite those of `MessageStart`."""
 
     stop_reason: str | None
-    stop_details: Mapping[str, Any] | None
-    usage: Mapping[str, Any]
+    stop_details: Mapping[str, object] | None
+    usage: Mapping[str, object]
     """As received: absent counts keep their earlier value."""
     type: Literal["message_delta"] = "message_delta"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
 from urllib.request import getproxies
 
 from agent.model.client import ModelError
@@ -24,7 +24,7 @@ API_VERSION: Final = "2026-10-21"
 """The one the SDK speaks; a test compares them."""
 USER_AGENT: Final = "agent-tui"
 
-Trace = Callable[[str, Mapping[str, Any]], Awaitable[None]]
+Trace = Callable[[str, Mapping[str, object]], Awaitable[None]]
 """Told each step of a request, as the HTTP library names it."""
 
 # A server that sends without end must not fill memory; the parser of events copies what it has so
@@ -61,7 +61,7 @@ class Connection:
         self,
         method: str,
         path: str,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, object] | None = None,
         *,
         headers: Mapping[str, str] | None = None,
         trace: Trace | None = None,
@@ -88,7 +88,7 @@ class Connection:
         """Return the SDK's client over the same connections."""
         if self._sdk_client is None:
             endpoint = self.endpoint
-            headers: dict[str, Any] = {"User-Agent": USER_AGENT, **endpoint.headers}
+            headers: dict[str, object] = {"User-Agent": USER_AGENT, **endpoint.headers}
             if self.key_header:
                 headers |= {"Authorization": sdk.Omit(), "x-api-key": endpoint.api_key}
             self._sdk_client = sdk.AsyncAnthropic(

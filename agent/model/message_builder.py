@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, assert_never
+from typing import Final, assert_never
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -49,7 +49,7 @@ class MessageBuilder:
         self.model: str | None = None
         self.usage = Usage()
         self.stop_reason: str | None = None
-        self.stop_details: Mapping[str, Any] | None = None
+        self.stop_details: Mapping[str, object] | None = None
         self.complete = False
         """Whether `MessageStop` arrived."""
         self._blocks: dict[int, _OpenBlock] = {}
@@ -136,7 +136,7 @@ class MessageBuilder:
         self._close_all()
         self._blocks[index] = _OpenBlock(dict(block))
 
-    def _extend(self, index: int, delta: Mapping[str, Any]) -> None:
+    def _extend(self, index: int, delta: Mapping[str, object]) -> None:
         block = self._blocks.get(index)
         if block is None or block.value is not None:
             raise _malformed(f"a delta for block {index}, which is not open")
@@ -170,13 +170,13 @@ class _OpenBlock(Struct):
     parts: dict[str, list[str]] = field(
         default_factory=lambda: {"text": [], "thinking": [], "input": []}
     )
-    replaced: dict[str, Any] = field(default_factory=dict)
-    citations: list[Any] = field(default_factory=list)
+    replaced: dict[str, object] = field(default_factory=dict)
+    citations: list[object] = field(default_factory=list)
     value: Block | None = None
     """The whole block, once it has ended."""
     invalid_json: str | None = None
 
-    def extend(self, delta: Mapping[str, Any]) -> None:
+    def extend(self, delta: Mapping[str, object]) -> None:
         kind = str(delta.get("type"))
         if kind in _APPENDED:
             source, target = _APPENDED[kind]
@@ -201,7 +201,7 @@ class _OpenBlock(Struct):
             block["input"] = self._input(block.get("input"))
         return block
 
-    def _input(self, opened_with: object) -> dict[str, Any]:
+    def _input(self, opened_with: object) -> dict[str, object]:
         """Return the tool input; empty where what was written is no JSON object."""
         text = "".join(self.parts["input"])
         if not text.strip():

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -59,7 +59,7 @@ class PriceTable(Struct, frozen=True):
                 return price
         return None
 
-    def with_overrides(self, overrides: Mapping[str, Any]) -> PriceTable:
+    def with_overrides(self, overrides: Mapping[str, object]) -> PriceTable:
         """Return the table with rows of settings in front: `{model: {input, output, …}}`.
 
         Raises:
@@ -111,7 +111,7 @@ def _price(row: object, where: str) -> Price:
     )
 
 
-def _amount(row: Mapping[str, Any], name: str, where: str, default: float | None) -> float:
+def _amount(row: Mapping[str, object], name: str, where: str, default: float | None) -> float:
     value = row.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
         raise ValueError(f"{where}: {name!r} must be dollars per million tokens, not {value!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from agent.events import Usage
 from agent.history import drop_thinking, to_wire, without_signed_summary
@@ -33,9 +33,9 @@ MOST_TOKENS: Final = 10**12
 """A larger count makes no sense, and sums of such counts fit no database."""
 
 
-def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, Any]:
+def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, object]:
     """Return the JSON body, without `stream`; leaves out what the model does not take."""
-    body: dict[str, Any] = {
+    body: dict[str, object] = {
         "model": request.model,
         "max_tokens": min(request.max_tokens, model.max_output_tokens),
         "messages": to_wire(_kept(request)),
@@ -63,7 +63,7 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, A
     return body
 
 
-def _thinking(request: ModelRequest, model: ModelCapabilities) -> dict[str, Any] | None:
+def _thinking(request: ModelRequest, model: ModelCapabilities) -> dict[str, object] | None:
     if "thinking" in request.without or not model.adaptive_thinking:
         return None
     if request.thinking:
@@ -72,20 +72,26 @@ def _thinking(request: ModelRequest, model: ModelCapabilities) -> dict[str, Any]
     return {"type": "disabled"} if model.can_disable_thinking else None
 
 
-def betas_of(body: Mapping[str, Any]) -> tuple[str, ...]:
+def betas_of(body: Mapping[str, object]) -> tuple[str, ...]:
     """Return the beta names that a body's fields and blocks need."""
     found: list[str] = []
     if "context_management" in body:
         found.append(CONTEXT_BETA)
-    messages = body.get("messages")
-    # It is always the first block of all.
-    first = messages[0]["content"][0] if messages else {}
-    if "compaction" in body or first.get("type") == "compaction":
+    if "compaction" in body or _first_block_type(body) == "compaction":
         found.append(COMPACTION_BETA)
     return tuple(found)
 
 
-def _clearing(model: ModelCapabilities) -> dict[str, Any]:
+def _first_block_type(body: Mapping[str, object]) -> object:
+    """Return the type of the first block of all; where there is a summary, it is that."""
+    match body.get("messages"):
+        case [{"content": [{"type": kind}, *_]}, *_]:
+            return kind
+        case _:
+            return None
+
+
+def _clearing(model: ModelCapabilities) -> dict[str, object]:
     """Return the wish to leave out old tool results once the window is filling up.
 
     Each time costs the cache behind the first one left out, so it has to be worth that.
@@ -112,7 +118,39 @@ def _kept(request: ModelRequest) -> Sequence[Message]:
     return drop_thinking(messages) if "kept_thinking" in request.without else messages
 
 
-def read_event(name: str | None, data: Mapping[str, Any]) -> ModelEvent | None:
+def _record(value: object) -> Mapping[str, object]:
+    """Return a JSON object as it is. Raises TypeError for anything else."""
+    if isinstance(value, Mapping):
+        return value
+    raise TypeError(f"{type(value).__name__} in place of a JSON object")
+
+
+def _index(data: Mapping[str, object]) -> int:
+    """Return which block an event is about. Raises KeyError, TypeError or ValueError."""
+    value = data["index"]
+    if isinstance(value, int | str | float):
+        return int(value)
+    raise TypeError(f"{type(value).__name__} in place of an index")
+
+
+def _start(message: Mapping[str, object]) -> MessageStart:
+    return MessageStart(
+        str(message.get("id") or ""),
+        str(message.get("model") or ""),
+        read_usage(_record(message.get("usage") or {})),
+    )
+
+
+def _end(record: Mapping[str, object], usage: object) -> MessageDelta:
+    reason, details = record.get("stop_reason"), record.get("stop_details")
+    return MessageDelta(
+        reason if isinstance(reason, str) else None,
+        details if isinstance(details, Mapping) else None,
+        _record(usage or {}),
+    )
+
+
+def read_event(name: str | None, data: Mapping[str, object]) -> ModelEvent | None:
     """Return one stream record as an event; None for pings and for kinds nobody knows yet.
 
     Raises:
@@ -122,23 +160,15 @@ def read_event(name: str | None, data: Mapping[str, Any]) -> ModelEvent | None:
     try:
         match kind:
             case "message_start":
-                message = data["message"]
-                return MessageStart(
-                    str(message.get("id") or ""),
-                    str(message.get("model") or ""),
-                    read_usage(message.get("usage") or {}),
-                )
+                return _start(_record(data["message"]))
             case "content_block_start":
-                return BlockStart(int(data["index"]), dict(data["content_block"]))
+                return BlockStart(_index(data), dict(_record(data["content_block"])))
             case "content_block_delta":
-                return BlockDelta(int(data["index"]), dict(data["delta"]))
+                return BlockDelta(_index(data), dict(_record(data["delta"])))
             case "content_block_stop":
-                return BlockStop(int(data["index"]))
+                return BlockStop(_index(data))
             case "message_delta":
-                delta = data.get("delta") or {}
-                return MessageDelta(
-                    delta.get("stop_reason"), delta.get("stop_details"), data.get("usage") or {}
-                )
+                return _end(_record(data.get("delta") or {}), data.get("usage"))
             case "message_stop":
                 return MessageStop()
             case "error":
@@ -151,7 +181,7 @@ def read_event(name: str | None, data: Mapping[str, Any]) -> ModelEvent | None:
         ) from error
 
 
-def read_message(message: Mapping[str, Any]) -> Iterator[ModelEvent]:
+def read_message(message: Mapping[str, object]) -> Iterator[ModelEvent]:
     """Yield the events of an answer that came as one JSON message.
 
     Raises:
@@ -160,21 +190,15 @@ def read_message(message: Mapping[str, Any]) -> Iterator[ModelEvent]:
     content = message.get("content")
     if not isinstance(content, list):
         raise ModelError("malformed", "The server answered with JSON that is no message.")
-    yield MessageStart(
-        str(message.get("id") or ""),
-        str(message.get("model") or ""),
-        read_usage(message.get("usage") or {}),
-    )
+    yield _start(message)
     for index, block in enumerate(content):
         yield BlockStart(index, dict(block))
         yield BlockStop(index)
-    yield MessageDelta(
-        message.get("stop_reason"), message.get("stop_details"), message.get("usage") or {}
-    )
+    yield _end(message, message.get("usage"))
     yield MessageStop()
 
 
-def stream_error(data: Mapping[str, Any]) -> ModelError:
+def stream_error(data: Mapping[str, object]) -> ModelError:
     """Return the error that an `error` record inside a stream stands for."""
     error = data.get("error")
     record = error if isinstance(error, Mapping) else {}
@@ -189,7 +213,7 @@ def stream_error(data: Mapping[str, Any]) -> ModelError:
     )
 
 
-def read_usage(record: Mapping[str, Any], known: Usage | None = None) -> Usage:
+def read_usage(record: Mapping[str, object], known: Usage | None = None) -> Usage:
     """Return `known` with every count that the record has; counts that make no sense are skipped.
 
     Records of one response are cumulative: a later number replaces the earlier one.
@@ -208,7 +232,7 @@ def read_usage(record: Mapping[str, Any], known: Usage | None = None) -> Usage:
     )
 
 
-def _cache_writes(record: Mapping[str, Any], base: Usage) -> tuple[int, int]:
+def _cache_writes(record: Mapping[str, object], base: Usage) -> tuple[int, int]:
     """Return the 5-minute and 1-hour writes; a total without its split counts as 5 minutes."""
     known = (base.cache_write_5m_tokens, base.cache_write_1h_tokens)
     split = record.get("cache_creation")
@@ -223,7 +247,7 @@ def _cache_writes(record: Mapping[str, Any], base: Usage) -> tuple[int, int]:
     return max(0, total - known[1]), min(known[1], total)
 
 
-def _count(record: Mapping[str, Any], name: str) -> int | None:
+def _count(record: Mapping[str, object], name: str) -> int | None:
     value = record.get(name)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS:
         return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -105,26 +105,30 @@ def read_short(head: str) -> dict[str, object] | None:
         if match is None or match["key"].lower() in _NOT_TEXT:
             return None
         kind = match.lastgroup or ""
-        value: Any = match[kind]
-        if kind == "plain":
-            if ": " in value or " #" in value:
-                return None
-            if value.lower() in _NOT_TEXT:
-                if value not in _TRUTH:
-                    return None
-                value = _TRUTH[value]
-        elif kind == "list":
-            value = [word.strip() for word in value.split(",")]
-            if not _NOT_TEXT.isdisjoint(word.lower() for word in value):
-                return None
-        elif kind == "hint":
-            is_yaml = False
+        value = _short_value(kind, match[kind])
+        if value is None:
+            return None
+        is_yaml = is_yaml and kind != "hint"
         found[match["key"]] = value
     # Where one line is no YAML, all are read by themselves; whether one is left open counts.
     return found if is_yaml or all(map(_is_whole, lines)) else None
 
 
-def _load(text: str) -> Any:
+def _short_value(kind: str, text: str) -> str | bool | list[str] | None:
+    """Return the value of a line as YAML reads it; None where that takes a YAML parser."""
+    match kind:
+        case "plain" if ": " in text or " #" in text:
+            return None
+        case "plain" if text.lower() in _NOT_TEXT:
+            return _TRUTH.get(text)
+        case "list":
+            words = [word.strip() for word in text.split(",")]
+            return words if _NOT_TEXT.isdisjoint(word.lower() for word in words) else None
+        case _:
+            return text
+
+
+def _load(text: str) -> object:
     """Read YAML, by the fast parser where it is built and means the same."""
     import yaml  # as in `split`
 
@@ -138,7 +142,7 @@ def _load(text: str) -> Any:
     return value
 
 
-def _is_small(value: Any) -> bool:
+def _is_small(value: object) -> bool:
     """Whether a value has few parts, each alias counted as what it stands for.
 
     A few lines of aliases can stand for billions of parts, or for themselves.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -32,7 +32,7 @@ def _without_media(block: Block) -> Block:
     marker = _MARKERS.get(str(block.get("type")))
     if marker is not None:
         return text_block(marker)
-    content: Any = block.get("content")
+    content = block.get("content")
     if block.get("type") == "tool_result" and isinstance(content, list):
         parts = [_without_media(part) if isinstance(part, dict) else part for part in content]
         return block if parts == content else {**block, "content": parts}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -33,7 +33,7 @@ def _trimmed(message: Message) -> Message:
 
 
 def _trim(block: Block) -> Block:
-    content: Any = block.get("content")
+    content = block.get("content")
     if isinstance(content, str):
         return {**block, "content": _cut(content)} if len(content) > LONG_CHARACTERS else block
     if not isinstance(content, list):

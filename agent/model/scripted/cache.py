@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from agent.model.scripted.prefix import PrefixChain
 
@@ -11,6 +11,23 @@ LOOK_BACK_UNITS: Final = 20
 """How far before a mark an earlier entry is found (prompt caching documentation)."""
 
 TTL_S: Final[Mapping[str, float]] = {"5m": 300.0, "1h": 3600.0}
+
+
+class CacheWrites(TypedDict):
+    """Tokens written to the cache, by the lifetime that was asked for."""
+
+    ephemeral_5m_input_tokens: int
+    ephemeral_1h_input_tokens: int
+
+
+class CacheUsage(TypedDict):
+    """The input side of a response's usage record."""
+
+    input_tokens: int
+    cache_creation_input_tokens: int
+    cache_read_input_tokens: int
+    cache_creation: CacheWrites
+    service_tier: str
 
 
 class CacheSimulation:
@@ -22,7 +39,7 @@ class CacheSimulation:
         self._min_tokens = min_tokens
         self._expiry: dict[tuple[str, str], float] = {}
 
-    def usage(self, body: Mapping[str, Any], chain: PrefixChain) -> dict[str, Any]:
+    def usage(self, body: Mapping[str, object], chain: PrefixChain) -> CacheUsage:
         """Return the input side of the usage record for this request, and remember its prefixes."""
         model = str(body.get("model"))
         now = self._clock()

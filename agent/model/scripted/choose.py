@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from agent.model.scripted.frames import texts_of
 from agent.model.scripted.prefix import as_blocks
 from agent.model.scripted.scenario import When
 
 
-def holds(when: When, body: Mapping[str, Any], *, number: int, after: str) -> bool:
+def holds(when: When, body: Mapping[str, object], *, number: int, after: str) -> bool:
     """Return whether every given condition holds.
 
     Args:
@@ -37,7 +36,7 @@ def holds(when: When, body: Mapping[str, Any], *, number: int, after: str) -> bo
     return all(checks)
 
 
-def prompt_of(body: Mapping[str, Any]) -> str:
+def prompt_of(body: Mapping[str, object]) -> str:
     """Return the newest text in a user turn, reminders left out; empty when there is none."""
     for message in reversed(_messages(body)):
         if message.get("role") == "user":
@@ -48,28 +47,28 @@ def prompt_of(body: Mapping[str, Any]) -> str:
     return ""
 
 
-def last_result(body: Mapping[str, Any]) -> str:
+def last_result(body: Mapping[str, object]) -> str:
     """Return the text of the results in the last message; empty when it has none."""
     return "\n".join(result_text(result) for result in _results(body))
 
 
-def result_text(result: Mapping[str, Any]) -> str:
+def result_text(result: Mapping[str, object]) -> str:
     """Return the text of one `tool_result` block."""
     return texts_of(as_blocks(result.get("content")))
 
 
-def _found(pattern: str | None, text: Any) -> bool:
+def _found(pattern: str | None, text: Callable[[], str]) -> bool:
     return pattern is None or re.search(pattern, text(), re.IGNORECASE | re.DOTALL) is not None
 
 
-def _messages(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def _messages(body: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
     messages = body.get("messages")
     return [m for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
 
 
-def _results(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _results(body: Mapping[str, object]) -> list[dict[str, object]]:
     """Return the tool results since the last assistant message."""
-    results: list[dict[str, Any]] = []
+    results: list[dict[str, object]] = []
     for message in reversed(_messages(body)):
         if message.get("role") == "assistant":
             break
@@ -78,7 +77,7 @@ def _results(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     return results
 
 
-def _kinds(results: Sequence[Mapping[str, Any]]) -> set[str]:
+def _kinds(results: Sequence[Mapping[str, object]]) -> set[str]:
     if not results:
         return {"none"}
     kinds = {"any"}
@@ -96,12 +95,12 @@ def _kinds(results: Sequence[Mapping[str, Any]]) -> set[str]:
     return kinds
 
 
-def _has_tool(body: Mapping[str, Any], name: str) -> bool:
+def _has_tool(body: Mapping[str, object], name: str) -> bool:
     names = {str(tool.get("name")) for tool in as_blocks(body.get("tools"))}
     return name in names if name else not names
 
 
-def _result_tools(body: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> set[str]:
+def _result_tools(body: Mapping[str, object], results: Sequence[Mapping[str, object]]) -> set[str]:
     wanted = {str(result.get("tool_use_id")) for result in results}
     names: set[str] = set()
     for message in _messages(body):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, assert_never
+from typing import assert_never
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ class Frame(Struct, frozen=True):
     """One event, ready to be written."""
 
     event: str
-    data: Mapping[str, Any]
+    data: Mapping[str, object]
     tokens: int = 0
     """Output tokens it carries: what pacing counts."""
 
@@ -31,15 +31,15 @@ class ScriptedAnswer(Struct, frozen=True):
 
     message_id: str
     model: str
-    blocks: tuple[Mapping[str, Any], ...]
+    blocks: tuple[Mapping[str, object], ...]
     parts: tuple[Part, ...]
     """Parallel to `blocks`."""
     stop_reason: str
-    stop_details: Mapping[str, Any] | None
-    start_usage: Mapping[str, Any]
-    final_usage: Mapping[str, Any]
+    stop_details: Mapping[str, object] | None
+    start_usage: Mapping[str, object]
+    final_usage: Mapping[str, object]
 
-    def message(self) -> dict[str, Any]:
+    def message(self) -> dict[str, object]:
         """Return the answer as one JSON message, as a request without `stream` gets it."""
         return {
             **_message_head(self),
@@ -51,13 +51,18 @@ class ScriptedAnswer(Struct, frozen=True):
 
 
 def make_answer(
-    turn: Turn, *, prefix: PrefixChain, message_id: str, model: str, input_usage: Mapping[str, Any]
+    turn: Turn,
+    *,
+    prefix: PrefixChain,
+    message_id: str,
+    model: str,
+    input_usage: Mapping[str, object],
 ) -> ScriptedAnswer:
     """Give the turn's parts their ids and signatures, and count its tokens.
 
     `prefix` holds the request and is extended by the answer's blocks.
     """
-    blocks: list[dict[str, Any]] = []
+    blocks: list[dict[str, object]] = []
     for number, part in enumerate(turn.parts):
         block = _block(part, prefix.digest, f"{message_id}_{number}")
         blocks.append(block)
@@ -116,7 +121,7 @@ def frames_of(answer: ScriptedAnswer, *, words_per_delta: int) -> Iterator[Frame
     yield Frame("message_stop", {"type": "message_stop"})
 
 
-def _message_head(answer: ScriptedAnswer) -> dict[str, Any]:
+def _message_head(answer: ScriptedAnswer) -> dict[str, object]:
     return {
         "id": answer.message_id,
         "type": "message",
@@ -126,7 +131,7 @@ def _message_head(answer: ScriptedAnswer) -> dict[str, Any]:
     }
 
 
-def _block(part: Part, prefix_digest: str, call_id: str) -> dict[str, Any]:
+def _block(part: Part, prefix_digest: str, call_id: str) -> dict[str, object]:
     match part:
         case Text(text):
             return {"type": "text", "text": text}
@@ -146,9 +151,10 @@ def _block(part: Part, prefix_digest: str, call_id: str) -> dict[str, Any]:
 
 
 def _open(
-    block: Mapping[str, Any], part: Part, words: int
-) -> tuple[dict[str, Any], list[tuple[dict[str, Any], int]]]:
+    block: Mapping[str, object], part: Part, words: int
+) -> tuple[dict[str, object], list[tuple[dict[str, object], int]]]:
     """Return the block as it opens and the deltas, with their tokens, that complete it."""
+    deltas: list[tuple[dict[str, object], int]]
     match part:
         case Text(text):
             deltas = [
@@ -198,6 +204,6 @@ def _tokens(part: Part) -> int:
     assert_never(part)
 
 
-def texts_of(blocks: Sequence[Mapping[str, Any]]) -> str:
+def texts_of(blocks: Sequence[Mapping[str, object]]) -> str:
     """Return the text of all text blocks, joined."""
     return "".join(str(b.get("text", "")) for b in blocks if b.get("type") == "text")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from msgspec import Struct
 
@@ -15,7 +14,7 @@ class Unit(Struct, frozen=True):
 
     place: str
     """`tool`, `system`, or the role of the message."""
-    block: Mapping[str, Any]
+    block: Mapping[str, object]
     digest: str
     """Of all units up to and including this one, cache marks left out."""
     tokens: int
@@ -45,7 +44,7 @@ class PrefixChain:
         """Estimated tokens of everything added so far."""
         return sum(unit.tokens for unit in self.units)
 
-    def add(self, place: str, block: Mapping[str, Any]) -> None:
+    def add(self, place: str, block: Mapping[str, object]) -> None:
         """Append one unit."""
         bare = {key: value for key, value in block.items() if key != "cache_control"}
         text = json.dumps(bare, sort_keys=True)
@@ -58,7 +57,7 @@ class PrefixChain:
         self.units.append(Unit(place, block, self.digest, estimate_tokens(text), marked))
 
 
-def chain_of(body: Mapping[str, Any]) -> PrefixChain:
+def chain_of(body: Mapping[str, object]) -> PrefixChain:
     """Return the request's units in the order the endpoint reads them: tools, system, messages."""
     chain = PrefixChain()
     for place, block in _blocks(body):
@@ -78,7 +77,7 @@ def sign_summary(prefix_digest: str, text: str) -> str:
     return "cmp." + hashlib.sha256(body).hexdigest()[:40]
 
 
-def is_signed_summary(block: Mapping[str, Any]) -> bool:
+def is_signed_summary(block: Mapping[str, object]) -> bool:
     """Whether a summary is one of this server's, unchanged."""
     digest, text = str(block.get("encrypted_content")), str(block.get("content"))
     return block.get("signature") == sign_summary(digest, text)
@@ -89,7 +88,7 @@ def estimate_tokens(text: str) -> int:
     return max(1, (len(text.encode("utf-8", "surrogatepass")) + 3) // 4)
 
 
-def as_blocks(content: object) -> list[dict[str, Any]]:
+def as_blocks(content: object) -> list[dict[str, object]]:
     """Return message content as blocks, whichever of its two shapes it has."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
@@ -98,7 +97,7 @@ def as_blocks(content: object) -> list[dict[str, Any]]:
     return []
 
 
-def _blocks(body: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _blocks(body: Mapping[str, object]) -> Iterator[tuple[str, dict[str, object]]]:
     for tool in as_blocks(body.get("tools")):
         yield "tool", tool
     for block in as_blocks(body.get("system")):

@@ -27,7 +27,7 @@ class RecordedRequest(Struct):
     """HTTP status that was sent; 0 while none was."""
     problem: str = ""
     """Why the request was rejected."""
-    usage: Mapping[str, Any] = field(default_factory=dict)
+    usage: Mapping[str, object] = field(default_factory=dict)
     hung_up: bool = False
     """The client left before the answer was whole."""
     started_at: float = 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct, field
 
@@ -28,7 +28,7 @@ class ToolCall(Struct, frozen=True):
     """A `tool_use` block."""
 
     name: str
-    input: Mapping[str, Any] = field(default_factory=dict)
+    input: Mapping[str, object] = field(default_factory=dict)
     id: str | None = None
     """None: a fresh id per response."""
     input_json: str | None = None
@@ -38,8 +38,8 @@ class ToolCall(Struct, frozen=True):
 class RawBlock(Struct, frozen=True):
     """Any other block: opened as given, followed by its deltas as given."""
 
-    block: Mapping[str, Any]
-    deltas: tuple[Mapping[str, Any], ...] = ()
+    block: Mapping[str, object]
+    deltas: tuple[Mapping[str, object], ...] = ()
 
 
 Part = Text | Thinking | ToolCall | RawBlock
@@ -97,8 +97,8 @@ class Turn(Struct, frozen=True):
     """How often it may be used; 0 is without limit."""
     stop_reason: str | None = None
     """None: `tool_use` when there is a tool call, else `end_turn`."""
-    stop_details: Mapping[str, Any] | None = None
-    usage: Mapping[str, Any] = field(default_factory=dict)
+    stop_details: Mapping[str, object] | None = None
+    usage: Mapping[str, object] = field(default_factory=dict)
     """Replaces computed counts by name, in both usage records."""
     pace: Pace | None = None
     fault: Fault | None = None

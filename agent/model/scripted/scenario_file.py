@@ -22,7 +22,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import fields
@@ -35,6 +35,7 @@ from agent.model.scripted.faults import (
     Fault,
     Insert,
     NoUsage,
+    Position,
     Stall,
     Status,
     WholeJson,
@@ -95,13 +96,13 @@ def _build(
     kind: type[T],
     table: object,
     where: str,
-    readers: Mapping[str, Callable[[Any, str], Any]],
+    readers: Mapping[str, Callable[[object, str], object]],
 ) -> T:
     """Return a `kind` filled from the table; `readers` read fields that are not plain values."""
     if not isinstance(table, dict):
         raise ScenarioError(f"{where}: expected a table, found {table!r}")
     known = {field.name: field for field in fields(kind)}
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for key, value in table.items():
         if key not in known:
             raise ScenarioError(f"{where}: unknown key {key!r}; known are {', '.join(known)}")
@@ -114,28 +115,33 @@ def _build(
     return made
 
 
-def _each(read: Callable[[Any, str], T]) -> Callable[[Any, str], tuple[T, ...]]:
-    def read_all(value: Any, where: str) -> tuple[T, ...]:
-        if not isinstance(value, list):
-            raise ScenarioError(f"{where}: expected a list, found {value!r}")
-        return tuple(read(item, f"{where}[{at}]") for at, item in enumerate(value))
+def _each(read: Callable[[object, str], T]) -> Callable[[object, str], tuple[T, ...]]:
+    def read_all(value: object, where: str) -> tuple[T, ...]:
+        items = enumerate(_values(value, where))
+        return tuple(read(item, f"{where}[{at}]") for at, item in items)
 
     return read_all
 
 
-def _when(value: Any, where: str) -> When:
+def _values(value: object, where: str) -> tuple[object, ...]:
+    if not isinstance(value, list):
+        raise ScenarioError(f"{where}: expected a list, found {value!r}")
+    return tuple(value)
+
+
+def _when(value: object, where: str) -> When:
     return _build(When, value, where, {})
 
 
-def _pace(value: Any, where: str) -> Pace:
+def _pace(value: object, where: str) -> Pace:
     return _build(Pace, value, where, {})
 
 
-def _model(value: Any, where: str) -> ModelInfo:
-    return _build(ModelInfo, value, where, {"efforts": lambda efforts, _: tuple(efforts)})
+def _model(value: object, where: str) -> ModelInfo:
+    return _build(ModelInfo, value, where, {"efforts": _values})
 
 
-def _part(value: Any, where: str) -> Part:
+def _part(value: object, where: str) -> Part:
     """Read a part; which key it has says which kind it is."""
     if isinstance(value, dict):
         if "tool" in value:
@@ -147,18 +153,18 @@ def _part(value: Any, where: str) -> Part:
         if "text" in value:
             return _build(Text, value, where, {})
         if "block" in value:
-            return _build(RawBlock, value, where, {"deltas": lambda deltas, _: tuple(deltas)})
+            return _build(RawBlock, value, where, {"deltas": _values})
     raise ScenarioError(f"{where}: a part has one of the keys text, thinking, tool, block")
 
 
-def _position(value: Any, where: str) -> Any:
+def _position(value: object, where: str) -> Position:
     try:
         return parse_position(str(value))
     except ValueError as error:
         raise ScenarioError(f"{where}: {error}") from error
 
 
-_FAULTS: Final[Mapping[str, type[Any]]] = {
+_FAULTS: Final[Mapping[str, type[Fault]]] = {
     "status": Status,
     "cut": Cut,
     "stall": Stall,
@@ -171,7 +177,7 @@ _FAULTS: Final[Mapping[str, type[Any]]] = {
 }
 
 
-def _fault(value: Any, where: str) -> Fault:
+def _fault(value: object, where: str) -> Fault:
     if not isinstance(value, dict) or value.get("kind") not in _FAULTS:
         raise ScenarioError(f"{where}: 'kind' must be one of {', '.join(_FAULTS)}")
     table = {key: each for key, each in value.items() if key != "kind"}
@@ -183,7 +189,7 @@ def _fault(value: Any, where: str) -> Fault:
 _PLAN_KEYS: Final = frozenset({"request", "turn", "when", "path", "times"})
 
 
-def _fault_plan(value: Any, where: str) -> FaultPlan:
+def _fault_plan(value: object, where: str) -> FaultPlan:
     """Read a `[[fault]]`: the fault's own keys and those of its plan share one table."""
     if not isinstance(value, dict):
         raise ScenarioError(f"{where}: expected a table, found {value!r}")
@@ -192,7 +198,7 @@ def _fault_plan(value: Any, where: str) -> FaultPlan:
     return _build(FaultPlan, {**plan, "fault": own}, where, {"when": _when, "fault": _fault})
 
 
-def _turn(value: Any, where: str) -> Turn:
+def _turn(value: object, where: str) -> Turn:
     return _build(
         Turn,
         value,
@@ -201,7 +207,7 @@ def _turn(value: Any, where: str) -> Turn:
     )
 
 
-_SCENARIO: Final[Mapping[str, Callable[[Any, str], Any]]] = {
+_SCENARIO: Final[Mapping[str, Callable[[object, str], object]]] = {
     "turns": _each(_turn),
     "otherwise": _turn,
     "pace": _pace,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -237,7 +237,7 @@ class ScriptPlayer:
             fault.status, headers, tuple(plan_body(body, faults)), len(body), Pace()
         )
 
-    def _substituted(self, turn: Turn, body: Mapping[str, Any]) -> Turn:
+    def _substituted(self, turn: Turn, body: Mapping[str, object]) -> Turn:
         values = {
             "prompt": prompt_of(body),
             "result": last_result(body),
@@ -247,7 +247,7 @@ class ScriptPlayer:
         return substitute(turn, values)
 
 
-def _json(status: int, value: Mapping[str, Any], faults: Sequence[Fault]) -> ScriptedResponse:
+def _json(status: int, value: Mapping[str, object], faults: Sequence[Fault]) -> ScriptedResponse:
     body = json.dumps(value).encode()
     headers = {"content-type": "application/json"}
     return ScriptedResponse(status, headers, tuple(plan_body(body, faults)), len(body), Pace())
@@ -274,7 +274,7 @@ def _last_assistant_digest(chain: PrefixChain) -> str:
     return ""
 
 
-def _model_json(model: ModelInfo) -> dict[str, Any]:
+def _model_json(model: ModelInfo) -> dict[str, object]:
     efforts = {effort: {"supported": True} for effort in model.efforts}
     return {
         "type": "model",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Literal, assert_never
+from typing import Final, Literal, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -93,7 +93,7 @@ def plan_body(body: bytes, faults: Sequence[Fault]) -> list[Step]:
 
 def error_body(error_type: str, message: str, error_code: str | None, request_id: str) -> str:
     """Return the endpoint's error record."""
-    error: dict[str, Any] = {"type": error_type, "message": message}
+    error: dict[str, object] = {"type": error_type, "message": message}
     if error_code is not None:
         error["details"] = {"error_code": error_code}
     return json.dumps({"type": "error", "error": error, "request_id": request_id})
@@ -114,7 +114,7 @@ def _edited(frames: list[Frame], fault: Fault) -> list[Frame]:
     assert_never(fault)
 
 
-def _without_usage(data: Any) -> Any:
+def _without_usage(data: object) -> object:
     if isinstance(data, dict):
         return {key: _without_usage(value) for key, value in data.items() if key != "usage"}
     return data
@@ -161,7 +161,8 @@ def _index(frames: Sequence[Frame], at: Position) -> int:
 
 def _after_first_delta(frames: Sequence[Frame], delta_type: str) -> int:
     for at, frame in enumerate(frames):
-        if frame.data.get("delta", {}).get("type") == delta_type:
+        delta = frame.data.get("delta")
+        if isinstance(delta, Mapping) and delta.get("type") == delta_type:
             return at + 1
     return -1
 

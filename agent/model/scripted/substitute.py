@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, assert_never
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -29,7 +29,7 @@ def _part(part: Part, values: Mapping[str, str]) -> Part:
     assert_never(part)
 
 
-def _value(value: Any, values: Mapping[str, str]) -> Any:
+def _value(value: object, values: Mapping[str, str]) -> object:
     if isinstance(value, str):
         return _text(value, values)
     if isinstance(value, list):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -32,7 +32,7 @@ class RequestProblem(Struct, frozen=True):
 
 
 def find_problem(
-    body: Mapping[str, Any],
+    body: Mapping[str, object],
     chain: PrefixChain,
     model: ModelInfo,
     *,
@@ -45,14 +45,14 @@ def find_problem(
         or _tools(body)
         or _roles(body, model, may_end_with_assistant)
         or _blocks(body)
-        or _pairs(_merged(body["messages"]))
+        or _pairs(_merged(as_blocks(body["messages"])))
         or (_thinking(chain) if bound_thinking else None)
         or _size(body, chain, model)
     )
     return RequestProblem(message) if message else None
 
 
-def _fields(body: Mapping[str, Any], model: ModelInfo) -> str | None:
+def _fields(body: Mapping[str, object], model: ModelInfo) -> str | None:
     for name in body:
         if name not in KNOWN_FIELDS:
             return f"{name}: Extra inputs are not permitted"
@@ -71,7 +71,7 @@ def _fields(body: Mapping[str, Any], model: ModelInfo) -> str | None:
         for name in ("temperature", "top_p", "top_k"):
             if name in body:
                 return f"`{name}` is not supported by this model."
-    if (body.get("tool_choice") or {}).get("type") in ("any", "tool") and not model.sampling:
+    if _part(body, "tool_choice").get("type") in ("any", "tool") and not model.sampling:
         return "tool_choice: forcing tool use is not supported by this model."
     return (
         _server_context(body, model)
@@ -81,7 +81,7 @@ def _fields(body: Mapping[str, Any], model: ModelInfo) -> str | None:
     )
 
 
-def _server_context(body: Mapping[str, Any], model: ModelInfo) -> str | None:
+def _server_context(body: Mapping[str, object], model: ModelInfo) -> str | None:
     """Check fields and blocks by which the endpoint itself makes room."""
     if "context_management" in body and not model.clears_tool_results:
         return "context_management: Extra inputs are not permitted"
@@ -108,8 +108,8 @@ def _server_context(body: Mapping[str, Any], model: ModelInfo) -> str | None:
     return None
 
 
-def _thinking_field(body: Mapping[str, Any], model: ModelInfo) -> str | None:
-    kind = (body.get("thinking") or {}).get("type")
+def _thinking_field(body: Mapping[str, object], model: ModelInfo) -> str | None:
+    kind = _part(body, "thinking").get("type")
     if kind == "adaptive" and not model.adaptive_thinking:
         return "adaptive thinking is not supported on this model"
     if kind == "enabled" and model.adaptive_thinking:
@@ -121,14 +121,14 @@ def _thinking_field(body: Mapping[str, Any], model: ModelInfo) -> str | None:
     return None
 
 
-def _effort(body: Mapping[str, Any], model: ModelInfo) -> str | None:
-    effort = (body.get("output_config") or {}).get("effort")
+def _effort(body: Mapping[str, object], model: ModelInfo) -> str | None:
+    effort = _part(body, "output_config").get("effort")
     if effort is not None and effort not in model.efforts:
         return f"output_config.effort: {effort!r} is not supported by this model."
     return None
 
 
-def _marks(body: Mapping[str, Any]) -> str | None:
+def _marks(body: Mapping[str, object]) -> str | None:
     blocks = [*as_blocks(body.get("tools")), *as_blocks(body.get("system"))]
     messages = body["messages"] if isinstance(body["messages"], list) else []
     for message in messages:
@@ -142,9 +142,9 @@ def _marks(body: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _tools(body: Mapping[str, Any]) -> str | None:
+def _tools(body: Mapping[str, object]) -> str | None:
     names: set[str] = set()
-    for at, tool in enumerate(body.get("tools") or ()):
+    for at, tool in enumerate(as_blocks(body.get("tools"))):
         name = str(tool.get("name", ""))
         if not re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", name):
             return f"tools.{at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
@@ -159,7 +159,9 @@ def _tools(body: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _roles(body: Mapping[str, Any], model: ModelInfo, may_end_with_assistant: bool) -> str | None:
+def _roles(
+    body: Mapping[str, object], model: ModelInfo, may_end_with_assistant: bool
+) -> str | None:
     messages = body["messages"]
     if not isinstance(messages, list) or not messages:
         return "messages: at least one message is required"
@@ -182,17 +184,17 @@ def _roles(body: Mapping[str, Any], model: ModelInfo, may_end_with_assistant: bo
     return None
 
 
-def _blocks(body: Mapping[str, Any]) -> str | None:
+def _blocks(body: Mapping[str, object]) -> str | None:
     for at, block in enumerate(as_blocks(body.get("system"))):
         if not str(block.get("text", "")).strip():
             return f"system: text content blocks must be non-empty (block {at})"
-    for at, message in enumerate(body["messages"]):
+    for at, message in enumerate(as_blocks(body["messages"])):
         content = message.get("content")
         blocks = as_blocks(content)
         if not blocks or (isinstance(content, list) and len(blocks) != len(content)):
             return f"messages.{at}: all messages must have non-empty content"
         for number, block in enumerate(blocks):
-            problem = _block(block, message["role"])
+            problem = _block(block, str(message["role"]))
             if problem:
                 return f"messages.{at}.content.{number}: {problem}"
     return None
@@ -214,7 +216,7 @@ _ALLOWED: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-def _block(block: Mapping[str, Any], role: str) -> str | None:
+def _block(block: Mapping[str, object], role: str) -> str | None:
     kind = block.get("type")
     allowed = _ALLOWED.get(role)
     if allowed is not None and kind not in allowed:
@@ -236,7 +238,7 @@ def _block(block: Mapping[str, Any], role: str) -> str | None:
     return None
 
 
-def _text(block: Mapping[str, Any]) -> str | None:
+def _text(block: Mapping[str, object]) -> str | None:
     text = block.get("text")
     if not isinstance(text, str):
         return "text.text: Input should be a valid string"
@@ -247,7 +249,7 @@ def _text(block: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _tool_result(block: Mapping[str, Any]) -> str | None:
+def _tool_result(block: Mapping[str, object]) -> str | None:
     content = block.get("content")
     if isinstance(content, list):
         for inner in content:
@@ -263,9 +265,9 @@ def _tool_result(block: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _merged(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+def _merged(messages: Sequence[Mapping[str, object]]) -> list[tuple[str, list[dict[str, object]]]]:
     """Return (role, blocks) with neighbours of one role joined, `system` left out."""
-    merged: list[tuple[str, list[dict[str, Any]]]] = []
+    merged: list[tuple[str, list[dict[str, object]]]] = []
     for message in messages:
         role = str(message["role"])
         if role == "system":
@@ -278,7 +280,7 @@ def _merged(messages: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[dict[
     return merged
 
 
-def _pairs(turns: Sequence[tuple[str, list[dict[str, Any]]]]) -> str | None:
+def _pairs(turns: Sequence[tuple[str, list[dict[str, object]]]]) -> str | None:
     seen: set[str] = set()
     open_ids: list[str] = []
     for at, (role, blocks) in enumerate(turns):
@@ -297,7 +299,9 @@ def _pairs(turns: Sequence[tuple[str, list[dict[str, Any]]]]) -> str | None:
     return None
 
 
-def _results(at: int, blocks: Sequence[Mapping[str, Any]], open_ids: Sequence[str]) -> str | None:
+def _results(
+    at: int, blocks: Sequence[Mapping[str, object]], open_ids: Sequence[str]
+) -> str | None:
     results = [str(b.get("tool_use_id")) for b in blocks if b.get("type") == "tool_result"]
     for each in results:
         if each not in open_ids:
@@ -344,13 +348,20 @@ def _thinking(chain: PrefixChain) -> str | None:
     return None
 
 
-def _size(body: Mapping[str, Any], chain: PrefixChain, model: ModelInfo) -> str | None:
+def _size(body: Mapping[str, object], chain: PrefixChain, model: ModelInfo) -> str | None:
     limit = model.max_input_tokens
     if chain.tokens > limit:
         return f"prompt is too long: {chain.tokens} tokens > {limit} maximum"
-    if chain.tokens + body["max_tokens"] > limit and not model.sampling:
+    asked = body["max_tokens"]
+    if isinstance(asked, int) and chain.tokens + asked > limit and not model.sampling:
         return (
             f"input length and `max_tokens` exceed context limit: {chain.tokens} + "
-            f"{body['max_tokens']} > {limit}, decrease input length or `max_tokens` and try again"
+            f"{asked} > {limit}, decrease input length or `max_tokens` and try again"
         )
     return None
+
+
+def _part(body: Mapping[str, object], name: str) -> Mapping[str, object]:
+    """Return an object inside the body; empty where there is none."""
+    part = body.get(name)
+    return part if isinstance(part, Mapping) else {}

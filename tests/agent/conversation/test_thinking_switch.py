@@ -39,7 +39,7 @@ def test_a_model_that_can_do_both_follows_the_wish() -> None:
     assert body["thinking"] == {"type": "disabled"}
     assert choice.set_thinking(True)
     body = request_body(request_builder(choice, (), ())((user_message("hi"),)), choice.capabilities)
-    assert body["thinking"]["type"] == "adaptive"
+    assert body["thinking"] == {"type": "adaptive", "display": "summarized"}
 
 
 def test_a_model_that_always_thinks_refuses_and_goes_on() -> None:
