@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
@@ -65,7 +65,7 @@ class CostState(Struct, frozen=True):
         usual = sum(earlier) / len(earlier) if earlier else 0.0
         return current >= max(RUNAWAY_FLOOR_USD, RUNAWAY_FACTOR * usual)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the state for a transcript; `read_cost_state` reads it back."""
         models = {
             name: {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from permissions.base.files.plain_file import read_text
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def user_values(agent_home: Path | str) -> Mapping[str, Any]:
+def user_values(agent_home: Path | str) -> Mapping[str, object]:
     """Return what the user's own settings say, as written; {} where nothing can be read.
 
     For the few values that the first frame needs; the settings as a whole are read behind it.
