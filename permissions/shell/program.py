@@ -78,7 +78,7 @@ class Wrapper(Struct, frozen=True):
     """Appends operands from its input."""
 
 
-class Runner(Struct, frozen=True):
+class CommandRunner(Struct, frozen=True):
     """Subcommands behind which a command stands: `uv run`, `docker exec`."""
 
     subcommands: str
@@ -175,7 +175,7 @@ class Program(Struct, frozen=True):
 
     # What it runs.
     wrapper: Wrapper | None = None
-    runner: Runner | None = None
+    runner: CommandRunner | None = None
     is_shell: bool = False
     commands: Callable[[tuple[Word, ...]], Commands] | None = None
     """The commands that it runs in a way of its own."""

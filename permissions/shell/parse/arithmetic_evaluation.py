@@ -44,7 +44,7 @@ EVALUATING = _DECLARING | _NAMING | _RUNNING | names("[ test [[ let printf")
 """Programs whose arguments are looked at here."""
 
 
-class Evaluation:
+class ArithmeticEvaluation:
     """Collects, while a script is read, what it evaluates and what its variables may hold."""
 
     def __init__(self) -> None:

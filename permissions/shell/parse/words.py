@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tree_sitter import Node as TreeNode
 
 from permissions.base.text.star_pattern import UNKNOWN
-from permissions.shell.parse.arithmetic_evaluation import EVALUATING, Evaluation
+from permissions.shell.parse.arithmetic_evaluation import EVALUATING, ArithmeticEvaluation
 from permissions.shell.parse.braces import (
     BRACES,
     CLOSE,
@@ -66,7 +66,7 @@ class WordReader:
         self.taints_variables = False
         self._reasons: list[str] = []
         self._braced = 0
-        self.evaluation = Evaluation()
+        self.evaluation = ArithmeticEvaluation()
 
     @property
     def hides(self) -> str:

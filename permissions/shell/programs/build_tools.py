@@ -10,11 +10,11 @@ from permissions.shell.arguments import (
     split_arguments,
 )
 from permissions.shell.program import (
+    CommandRunner,
     Program,
     ReadOnly,
     Rewrites,
     Risk,
-    Runner,
 )
 from permissions.shell.programs.common_arguments import (
     command_in,
@@ -133,7 +133,7 @@ PROGRAMS = (
     Program("ant", output_files="-l -logfile", builds=True),
     Program("rake", output_directories="-C --path", builds=True),
     Program("rails", output_operands={"new": 0}, builds=True, has_subcommands=True),
-    Program("bundle", output_directories="-C --path", runner=Runner("exec"), builds=True,
+    Program("bundle", output_directories="-C --path", runner=CommandRunner("exec"), builds=True,
         network="install update", has_subcommands=True, exact_subcommands="exec install"),
     Program("gem", accesses=outputs("", "--bindir -i --install-dir -n"), output_files="-o --output",
         builds=True, network="install push", has_subcommands=True, exact_subcommands="install "

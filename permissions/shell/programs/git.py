@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
@@ -85,12 +85,16 @@ def git(words: Sequence[Word]) -> list[Access]:
     if kind is AccessKind.PLACE and not places and subcommand not in ("", "clone", "init"):
         result.append(Access(AccessKind.PLACE, HERE))
     written = attached_values(rest, names(known.output_options))
-    reads_config = subcommand == "config" and any(word.text in _READING_CONFIG for word in rest)
-    result.extend(each(AccessKind.READ if reads_config else AccessKind.WRITE, written))
+    result.extend(each(_written_kind(subcommand, rest), written))
     result.extend(each(AccessKind.READ, attached_values(rest, names(known.input_options))))
     if known.files is not None:
         result.extend(known.files(rest, bool(places)))
     return result
+
+
+def _written_kind(subcommand: str, rest: Sequence[Word]) -> AccessKind:
+    reads = subcommand == "config" and any(word.text in _READING_CONFIG for word in rest)
+    return AccessKind.READ if reads else AccessKind.WRITE
 
 
 _READING_CONFIG = names("--get --get-all --get-regexp --list -l get list")
@@ -204,18 +208,18 @@ def changes_settings(words: Sequence[Word]) -> str:
         return ""
     texts = {word.text for word in rest}
     # A key alone is asked for; with a value it is set.
-    operands = [word for word in rest if not word.plain.startswith("-")]
+    is_set = sum(not word.plain.startswith("-") for word in rest) > 1
     reads = texts & (_READING_CONFIG | {"--get-urlmatch"})
-    if reads or not (texts & _SETTING_CONFIG or len(operands) > 1):
+    if reads or not (is_set or texts & _SETTING_CONFIG):
         return ""
-    if any(_is_short(text, "--global") for text in texts):
+    if _has_short(texts, "--global"):
         return "~/.gitconfig"
-    return "/etc/gitconfig" if any(_is_short(text, "--system") for text in texts) else ""
+    return "/etc/gitconfig" if _has_short(texts, "--system") else ""
 
 
-def _is_short(text: str, option: str) -> bool:
-    """Is it an option of git, maybe shortened?"""
-    return len(text) > 3 and option.startswith(text)
+def _has_short(texts: Iterable[str], option: str) -> bool:
+    """Is an option of git given, maybe shortened?"""
+    return any(len(text) > 3 and option.startswith(text) for text in texts)
 
 
 _CHECKS = names("--stat --numstat --summary --check --cached --show-current-patch")
@@ -232,14 +236,19 @@ def creates(words: Sequence[str]) -> Creates | None:
     known = _known(subcommand)
     if not known.changes_tree or (rest[:1] and rest[0] in names(known.leaves_tree)):
         return None
-    checks = any(word in _CHECKS for word in rest)
-    if subcommand == "apply" and checks and not _has(rest, names("--apply")):
-        return None
-    if subcommand == "reset" and not _has(rest, _RESETS):
-        return None
-    if subcommand in ("checkout", "switch") and _only_names_a_branch(rest):
-        return None
-    return Creates.TREE
+    return None if _leaves_files(subcommand, rest) else Creates.TREE
+
+
+def _leaves_files(subcommand: str, rest: Sequence[str]) -> bool:
+    match subcommand:
+        case "apply":
+            return not _CHECKS.isdisjoint(rest) and not _has(rest, names("--apply"))
+        case "reset":
+            return not _has(rest, _RESETS)
+        case "checkout" | "switch":
+            return _only_names_a_branch(rest)
+        case _:
+            return False
 
 
 def _has(words: Sequence[str], options: frozenset[str]) -> bool:
@@ -280,20 +289,25 @@ def git_risk(_program: str, words: Sequence[Word]) -> str:
     known = _known(subcommand)
     if known.starts_program:
         return f"git {subcommand} runs a program"
-    # Elsewhere `-n` and `-S` are switches, and what follows them is a word of its own.
-    takes_values = subcommand in ("log", "show", "whatchanged")
-    before = ""
-    for word in rest:
-        text = word.plain
-        is_value = takes_values and before in _LOG_VALUED and not word.splits
-        before = text
-        if is_value and not text.startswith("-"):
-            continue
-        if text == "--":
-            break
+    for word in _words_at_risk(subcommand, rest):
         if risk := _word_risk(subcommand, known, word):
             return risk
     return _config_risk(rest) if subcommand == "config" else ""
+
+
+def _words_at_risk(subcommand: str, rest: Sequence[Word]) -> Iterator[Word]:
+    """Yield the words up to `--` that are no values."""
+    # Elsewhere `-n` and `-S` are switches, and what follows them is a word of its own.
+    valued = _LOG_VALUED if subcommand in ("log", "show", "whatchanged") else frozenset[str]()
+    before = ""
+    for word in rest:
+        text = word.plain
+        is_value = before in valued and not word.splits and not text.startswith("-")
+        before = text
+        if text == "--":
+            return
+        if not is_value:
+            yield word
 
 
 def _word_risk(subcommand: str, known: Subcommand, word: Word) -> str:
@@ -334,49 +348,46 @@ def reads_only(words: Sequence[Word]) -> bool:
     found, subcommand, rest = git_parts(words)
     if any(option.name not in _READING_OPTIONS for option in found.options):
         return False
-    known = _known(subcommand)
-    if known.read_only is None or any(word.splits for word in rest):
+    listed = _known(subcommand).read_only
+    if listed is None or any(word.splits for word in rest):
         return False
     plain = [word.plain for word in rest]
-    options = names(known.read_only)
-    if known.read_only == "*":
-        return True
-    match subcommand:
-        case "clean":
-            # `-f` beside `-n` deletes nothing.
-            return any("n" in text for text in plain) and all(map(_DRY_RUN.fullmatch, plain))
-        case "stash" | "worktree" | "remote" | "reflog" if plain:
-            return _lists(subcommand, plain, options)
-        case "stash" | "worktree":
-            return False
-    if any(text.startswith("-") and text.partition("=")[0] not in options for text in plain):
-        return False
-    operands = [text for text in plain if not text.startswith("-")]
-    if subcommand == "config":
-        is_key = len(operands) == 1 and "." in operands[0]
-        return is_key or not _READING_CONFIG.isdisjoint(plain)
-    if subcommand in ("branch", "tag"):
-        return not operands or any(text.partition("=")[0] in _LISTING for text in plain)
-    return True
+    return listed == "*" or _is_listing(subcommand, plain, names(listed))
 
 
 _LISTING = names("--list -l --contains --merged --no-merged --points-at -n")
 
 
+def _is_listing(subcommand: str, plain: Sequence[str], options: frozenset[str]) -> bool:
+    """Do its words, `options` and operands, make a subcommand that may write only list?"""
+    if subcommand == "clean":
+        # `-f` beside `-n` deletes nothing.
+        return any("n" in text for text in plain) and all(map(_DRY_RUN.fullmatch, plain))
+    if subcommand in ("stash", "worktree", "remote", "reflog") and plain:
+        return _lists(subcommand, plain, options)
+    if subcommand in ("stash", "worktree"):
+        return False
+    given = {text.partition("=")[0] for text in plain if text.startswith("-")}
+    operands = [text for text in plain if not text.startswith("-")]
+    if not given <= options:
+        return False
+    if subcommand == "config":
+        is_key = len(operands) == 1 and "." in operands[0]
+        return is_key or not _READING_CONFIG.isdisjoint(plain)
+    return subcommand not in ("branch", "tag") or not operands or not given.isdisjoint(_LISTING)
+
+
 def _lists(subcommand: str, plain: Sequence[str], options: frozenset[str]) -> bool:
     """Does a subcommand of its own only list?"""
     first = plain[0]
+    given = {text for text in plain if text.startswith("-")}
     if subcommand == "remote" and first in ("-v", "--verbose"):
         # A subcommand may still follow.
         return len(plain) == 1
     if subcommand == "remote" and first == "show" and len(plain) > 1 and "-n" not in plain:
         # It asks the other side.
         return False
-    return (
-        first in options
-        and (not first.startswith("-") or subcommand == "reflog")
-        and all(not text.startswith("-") or text in options for text in plain)
-    )
+    return first in options and given <= options and (first not in given or subcommand == "reflog")
 
 
 # What it runs.
@@ -398,34 +409,32 @@ def commands(words: tuple[Word, ...]) -> Commands:
         # `git rebase --exec` and the filters of `git filter-branch` are texts for a shell.
         if option.text in _COMMAND_TEXTS and value.is_literal:
             texts.append(value.text)
-    position = next((i for i, w in enumerate(words) if w.text in ("run", "foreach")), None)
-    if position is not None and any(
-        word.text in ("bisect", "submodule") for word in words[:position]
-    ):
-        inner = words[position + 1 :]
-        if len(inner) == 1 and inner[0].is_literal:
-            return [], Texts((*texts, inner[0].text))
-        if inner:
-            return [inner], Texts(tuple(texts))
-    return [], Texts(tuple(texts))
+    inner = _behind_run(words)
+    if len(inner) == 1 and inner[0].is_literal:
+        return [], Texts((*texts, inner[0].text))
+    return [inner] if inner else [], Texts(tuple(texts))
+
+
+def _behind_run(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Return the command of `bisect run` and `submodule foreach`."""
+    position = next((i for i, w in enumerate(words) if w.text in ("run", "foreach")), 0)
+    runs = any(word.text in ("bisect", "submodule") for word in words[:position])
+    return words[position + 1 :] if runs else ()
 
 
 def _aliases(words: Sequence[Word]) -> list[str] | None:
     """Return the commands that `-c alias.x=…` defines; None for a setting that is not known."""
     texts: list[str] = []
     for position, word in enumerate(words):
-        text = word.plain
-        value = words[position + 1] if text == "-c" and position + 1 < len(words) else None
         follows_option = position > 0 and words[position - 1].plain in _VALUED
-        if not text.startswith("-") and not follows_option:
+        if not word.plain.startswith("-") and not follows_option:
             break
-        if value is None:
-            continue
-        if not value.is_literal:
-            return None
-        key, _, setting = value.text.partition("=")
-        if key.lower().startswith("alias."):
-            texts.append(setting[1:] if setting.startswith("!") else f"git {setting}")
+        for value in words[position + 1 : position + 2] if word.plain == "-c" else ():
+            if not value.is_literal:
+                return None
+            key, _, setting = value.text.partition("=")
+            if key.lower().startswith("alias."):
+                texts.append(setting[1:] if setting.startswith("!") else f"git {setting}")
     return texts
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from permissions.shell.access import names
 from permissions.shell.program import (
     Code,
+    CommandRunner,
     Program,
     Rewrites,
     Risk,
-    Runner,
     Wrapper,
 )
 from permissions.shell.programs.common_arguments import (
@@ -39,21 +39,21 @@ PROGRAMS = (
         output_directories="--cache", output_operands={"create": 1, "init": 1},
         changes_settings=npm_settings, risk=Risk(long="--browser --editor --git --node-options "
         "--script-shell --shell --viewer", valued="wC", takes_unknown=True), tells_version=True,
-        runner=Runner("exec x"), command_options="-c --call", global_valued="C", builds=True,
+        runner=CommandRunner("exec x"), command_options="-c --call", global_valued="C", builds=True,
         network="add audit ci i install login publish update view", has_subcommands=True,
         exact_subcommands="exec explore i install publish update x"),
     Program("pnpm", accesses=outputs("", "-C --cwd --dir --modules-folder --prefix"),
         output_directories="--store-dir --virtual-store-dir", output_operands={"create": 1},
-        changes_settings=npm_settings, runner=Runner("dlx exec"), command_options="-c --call",
+        changes_settings=npm_settings, runner=CommandRunner("dlx exec"), command_options="-c --call",
         global_valued="CF", builds=True, network="add dlx i install publish update",
         has_subcommands=True, exact_subcommands="add dlx exec i install publish up update"),
     Program("yarn", accesses=outputs("", "-C --cwd --dir --modules-folder --prefix"),
         output_operands={"create": 1}, changes_settings=settings_after(".yarnrc.yml", "config set",
-        "config unset"), runner=Runner("dlx exec"), global_valued="", builds=True, network="add "
+        "config unset"), runner=CommandRunner("dlx exec"), global_valued="", builds=True, network="add "
         "dlx install publish up", has_subcommands=True, exact_subcommands="add dlx exec publish"),
     Program("bun", accesses=outputs("", "-C --cwd --dir --modules-folder --prefix"),
         output_files="--outfile", output_directories="--outdir", output_operands={"create": 1,
-        "init": 0}, read_options="--env-file", code=Code.LANGUAGE, runner=Runner("x"), builds=True,
+        "init": 0}, read_options="--env-file", code=Code.LANGUAGE, runner=CommandRunner("x"), builds=True,
         exact_only=True),
     Program("npx", wrapper=Wrapper("pc", "--call --package"), command_options="-c --call",
         builds=True, exact_only=True),

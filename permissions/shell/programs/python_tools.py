@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from permissions.shell.access import attached_values, names
 from permissions.shell.program import (
+    CommandRunner,
     Program,
     Rewrites,
     Risk,
-    Runner,
     Wrapper,
 )
 from permissions.shell.programs.common_arguments import (
@@ -60,18 +60,18 @@ PROGRAMS = (
         "config edit"), risk=Risk(long="--editor --python", valued="rctie", takes_unknown=True),
         tells_version=True, builds=True, network="download install", has_subcommands=True,
         exact_subcommands="install uninstall"),
-    Program("pipenv", runner=Runner("run"), builds=True),
+    Program("pipenv", runner=CommandRunner("run"), builds=True),
     Program("poetry", output_files="-o --output", output_directories="-C --directory -p --project",
-        output_operands={"new": 0}, runner=Runner("run"), builds=True, has_subcommands=True,
+        output_operands={"new": 0}, runner=CommandRunner("run"), builds=True, has_subcommands=True,
         exact_subcommands="add publish run"),
-    Program("pdm hatch", output_directories="-C --directory -p --project", runner=Runner("run"),
+    Program("pdm hatch", output_directories="-C --directory -p --project", runner=CommandRunner("run"),
         builds=True),
     Program("uv", output_files="--out-dir --output-file", output_directories="--directory --prefix "
-        "--project --target", output_operands={"venv": 0, "init": 0}, runner=Runner("run"),
+        "--project --target", output_operands={"venv": 0, "init": 0}, runner=CommandRunner("run"),
         builds=True, network="add pip sync tool", has_subcommands=True, exact_subcommands="add pip "
         "publish run tool"),
     Program("uvx", wrapper=Wrapper("p", "--from --python --with"), exact_only=True),
-    Program("pipx", wrapper=Wrapper(), runner=Runner("run"), exact_only=True),
+    Program("pipx", wrapper=Wrapper(), runner=CommandRunner("run"), exact_only=True),
     Program("tox", output_directories="--work-dir --workdir", builds=True, checks_project=True),
     Program("nox", builds=True),
     Program("pytest", accesses=outputs("--html --junit-xml --junitxml --log-file --report-log",
@@ -92,9 +92,9 @@ PROGRAMS = (
     Program("venv", output_operands={"": 0}),
     Program("conda mamba", output_directories="-p --prefix", read_options="-f --file",
         changes_settings=settings_with_option("~/.condarc", "config", "--add --set --append "
-        "--prepend --remove-key"), runner=Runner("run", valued="pcn")),
-    Program("micromamba", runner=Runner("run", valued="pcn")),
-    Program("pixi rye", runner=Runner("run")),
+        "--prepend --remove-key"), runner=CommandRunner("run", valued="pcn")),
+    Program("micromamba", runner=CommandRunner("run", valued="pcn")),
+    Program("pixi rye", runner=CommandRunner("run")),
     Program("jupyter", output_directories="--output-dir"),
     Program("gunicorn", output_files="--access-logfile --error-logfile --log-file --pid --pidfile"),
     Program("sphinx-build", output_operands={"": 1}),

@@ -129,27 +129,29 @@ def curl_risk(_program: str, words: Sequence[Word]) -> str:
     """Return which option of curl writes or sends a file."""
     found = curl_arguments(words)
     for option in found.options:
-        name, value = option.name, option.value
-        if name in _CURL_RISKY and not _is_to_output(option):
-            return f"curl {name} writes or sends a file"
-        if (
-            name in ("-w", "--write-out")
-            and value is not None
-            and ("%output" in value.text or value.text.startswith("@") or not value.is_literal)
-        ):
+        if option.name in ("-w", "--write-out") and _may_write(option.value):
             return "curl -w can write a file"
-        is_shortened = name.startswith("--") and len(name) > 4 and name not in _CURL_KNOWN
-        if is_shortened and any(one.startswith(name) for one in _CURL_RISKY):
-            return f"curl {name} writes or sends a file"
+        if _is_risky(option):
+            return f"curl {option.name} writes or sends a file"
     if any(word.splits for word in words) or found.injectable:
         return "a word that is not known could be an option of curl"
     return ""
 
 
-def _is_to_output(option: Option) -> bool:
-    # Settings from the input may name files, too.
+def _is_risky(option: Option) -> bool:
+    name = option.name
     is_output = option.value is not None and option.value.text in STANDARD_OUTPUT
-    return is_output and option.name not in ("-K", "--config")
+    # Settings from the input may name files, too.
+    if name in _CURL_RISKY and not (is_output and name not in ("-K", "--config")):
+        return True
+    is_shortened = name.startswith("--") and len(name) > 4 and name not in _CURL_KNOWN
+    return is_shortened and any(one.startswith(name) for one in _CURL_RISKY)
+
+
+def _may_write(form: Word | None) -> bool:
+    if form is None:
+        return False
+    return "%output" in form.text or form.text.startswith("@") or not form.is_literal
 
 
 def github_risk(_program: str, words: Sequence[Word]) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from permissions.shell.program import (
+    CommandRunner,
     Program,
     Risk,
-    Runner,
     Wrapper,
 )
 from permissions.shell.programs.common_arguments import (
@@ -15,7 +15,7 @@ from permissions.shell.programs.common_arguments import (
 from permissions.shell.programs.shell_builtins import environment
 
 PROGRAMS = (
-    Program("asdf aws-vault chamber", runner=Runner("exec", skip=1)),
+    Program("asdf aws-vault chamber", runner=CommandRunner("exec", skip=1)),
     Program("busybox", wrapper=Wrapper(), exact_only=True),
     Program("caffeinate", wrapper=Wrapper("tw")),
     Program("catchsegv chronic entr ifne prlimit systemd-inhibit torify toybox unbuffer",
@@ -25,10 +25,10 @@ PROGRAMS = (
     Program("chrt", wrapper=Wrapper("TPD", operands=1)),
     Program("cpulimit", wrapper=Wrapper("lpe")),
     Program("dbus-run-session", wrapper=Wrapper(valued_long="--config-file --dbus-daemon")),
-    Program("devbox", runner=Runner("run"), exact_only=True),
-    Program("direnv", runner=Runner("exec", skip=1), exact_only=True),
+    Program("devbox", runner=CommandRunner("run"), exact_only=True),
+    Program("direnv", runner=CommandRunner("exec", skip=1), exact_only=True),
     Program("doas", wrapper=Wrapper("uC"), is_root=True, exact_only=True),
-    Program("doppler dotenvx infisical op", runner=Runner("run")),
+    Program("doppler dotenvx infisical op", runner=CommandRunner("run")),
     Program("dumb-init", wrapper=Wrapper("r")),
     Program("env", accesses=environment, risk=Risk("S", "--split-string", valued="uC"),
         wrapper=Wrapper("uCS", "--chdir --split-string --unset", assignments=True, moving="-C "
@@ -42,7 +42,7 @@ PROGRAMS = (
     Program("ionice", runs_anything=True, wrapper=Wrapper("cnpPu", "--class --classdata --pid"),
         exact_only=True),
     Program("ltrace", output_files="-o -w", wrapper=Wrapper("eopsuaAlnSxF")),
-    Program("mise", runner=Runner("exec x"), exact_only=True),
+    Program("mise", runner=CommandRunner("exec x"), exact_only=True),
     Program("nice", wrapper=Wrapper("n", "--adjustment", is_open_to_allow=True)),
     Program("nohup", wrapper=Wrapper(is_open_to_allow=True), exact_only=True),
     Program("nsenter", wrapper=Wrapper("tSG", losing="-W -a --all -m --mount -r --root -w --wd "
@@ -55,7 +55,7 @@ PROGRAMS = (
     Program("proot", wrapper=Wrapper("rbwqkim", moving="-w", losing="-R -S -b -r")),
     Program("proxychains proxychains4", wrapper=Wrapper("f")),
     Program("rlwrap", wrapper=Wrapper("aAbCDfFgHlmMOpPqsStwz")),
-    Program("rtx", runner=Runner("exec")),
+    Program("rtx", runner=CommandRunner("exec")),
     Program("runuser", wrapper=Wrapper("ucgGs", "--command --group --shell --user"), is_root=True),
     Program("screen", output_files="-Logfile", wrapper=Wrapper("cehpSsTt"), exact_only=True),
     Program("script", accesses=writes("cEIOBTtm"), wrapper=Wrapper("cEIOBTtm", "--command --log-in "

@@ -11,7 +11,7 @@ from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import names
 from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.flow.nested_scripts import Texts, joined, of_parallel
-from permissions.shell.program import Runner, Wrapper
+from permissions.shell.program import CommandRunner, Wrapper
 from permissions.shell.syntax import PIPE_MARK, SUPPLIED, Word
 from permissions.shell.wrappers.layers import Layer, closed, in_folder
 
@@ -198,7 +198,7 @@ def _joined(
 _RUNNER_LONG = names("--package --with --from --python --env --user --workdir --volume --name")
 
 
-def behind_subcommand(layer: Layer, runner: Runner, rest: tuple[Word, ...]) -> list[Layer]:
+def behind_subcommand(layer: Layer, runner: CommandRunner, rest: tuple[Word, ...]) -> list[Layer]:
     """Return the command behind a subcommand (`uv run`, `docker exec`)."""
     if not rest or rest[0].plain not in names(runner.subcommands):
         return []
