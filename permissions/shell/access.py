@@ -55,24 +55,22 @@ def each(kind: AccessKind, words: Sequence[Word]) -> list[Access]:
 def attached_values(words: Sequence[Word], names: frozenset[str]) -> list[Word]:
     """Return values of options that take theirs attached, after `=`, or in the next word."""
     found: list[Word] = []
-    if not names:
-        return found
-    for position, word in enumerate(words):
+    for position, word in enumerate(words if names else ()):
         text = word.plain
-        if text.startswith("--") and len(text) > 4 and text not in names:
-            # Many programs accept the beginning of a long option.
-            begun, equals, _ = text.partition("=")
-            if len(begun) > 4 and begun not in names and any(n.startswith(begun) for n in names):
-                start = len(begun) + 1
-                given = [Word(word.raw, word.text[start:], word.splits)] if equals else []
-                found.extend(given or words[position + 1 : position + 2])
-                continue
-        if text in names:
+        name, equals, _ = text.partition("=")
+        if text in names or (not equals and _begins_one(name, names)):
             found.extend(words[position + 1 : position + 2])
             continue
-        name, equals, _ = text.partition("=")
-        if equals and name in names:
+        if equals and (name in names or _begins_one(name, names)):
             found.append(Word(word.raw, word.text[len(name) + 1 :], word.splits))
+            if name not in names:
+                continue
         if len(text) > 2 and text[:2] in names and not (equals and name == text[:2]):
             found.append(Word(word.raw, word.text[2:], word.splits))
     return found
+
+
+def _begins_one(name: str, names: frozenset[str]) -> bool:
+    """Is it the beginning of a long option, which many programs accept?"""
+    is_short = name not in names and len(name) > 4 and name.startswith("--")
+    return is_short and any(one.startswith(name) for one in names)

@@ -80,24 +80,24 @@ _OPTIONS = {
 def escapes(program: str, words: Sequence[Word]) -> bool:
     """Does an argument make the shell of a database do something else than SQL?"""
     options = _OPTIONS.get("mysql" if program == "mariadb" else program, frozenset())
-    for word in words:
-        name = word.plain.partition("=")[0]
-        # A long option may be shortened.
-        if name in options or (
-            name.startswith("--")
-            and len(name) > 3
-            and any(option.startswith(name) for option in options)
-        ):
-            return True
+    if any(_is_option(word.plain.partition("=")[0], options) for word in words):
+        return True
     if program == "psql":
-        return any(
-            _input_escapes(program, value.plain)
-            if value.plain.lstrip().startswith("\\")
-            # What does not begin with a backslash goes to the server as it stands.
-            else _PSQL_SQL.search(value.plain) is not None
-            for value in _psql_texts(words)
-        )
+        return any(_psql_escapes(value.plain) for value in _psql_texts(words))
     return any(_input_escapes(program, word.plain) for word in words)
+
+
+def _is_option(name: str, options: frozenset[str]) -> bool:
+    """Is it one of the options? A long one may be shortened."""
+    is_long = name.startswith("--") and len(name) > 3
+    return name in options or (is_long and any(option.startswith(name) for option in options))
+
+
+def _psql_escapes(text: str) -> bool:
+    if text.lstrip().startswith("\\"):
+        return _input_escapes("psql", text)
+    # What does not begin with a backslash goes to the server as it stands.
+    return _PSQL_SQL.search(text) is not None
 
 
 def _psql_texts(words: Sequence[Word]) -> list[Word]:

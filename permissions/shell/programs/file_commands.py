@@ -89,11 +89,12 @@ def _into(sources: Sequence[Word], folder: Word, keeps_path: bool = False) -> li
     if not is_folder and not folder.is_literal:
         return []
     found: list[Access] = []
+    kind = AccessKind.WRITE if is_folder else AccessKind.INTO
     for source in sources:
-        name = source.text.strip("/") if keeps_path else source.text.rstrip("/").rpartition("/")[2]
-        if name and name not in (".", "..") and (is_folder or not source.is_unknown):
+        path = source.text.rstrip("/")
+        name = path.lstrip("/") if keeps_path else path.rpartition("/")[2]
+        if name not in ("", ".", "..") and (is_folder or not source.is_unknown):
             joined = f"{folder.text.rstrip('/')}/{name}"
-            kind = AccessKind.WRITE if is_folder else AccessKind.INTO
             found.append(Access(kind, Word(source.raw, joined, source.splits)))
     return found
 

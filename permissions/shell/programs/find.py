@@ -107,50 +107,57 @@ def follows_links(words: Sequence[Word]) -> bool:
 
 def finds_files_only(words: Sequence[Word]) -> bool:
     """Is `-type f` a condition of everything that commands are run on?"""
-    commands = list(exec_spans(words))
-    first = commands[0][0] if commands else len(words)
-    inside = {position for start, end in commands for position in range(start, end)}
+    first = next((start for start, _ in exec_spans(words)), len(words))
+    outer = list(_outside_groups(words))
+    return not any(words[position].plain in _OR for position in outer) and any(
+        _is_file_test(words, position) for position in outer if position < first
+    )
+
+
+def _outside_groups(words: Sequence[Word]) -> Iterator[int]:
+    """Yield the places of words outside of parentheses and of commands."""
+    inside = {position for start, end in exec_spans(words) for position in range(start, end)}
     depth = 0
-    has_type = False
     for position, word in enumerate(words):
-        text = word.plain
         if position in inside:
             continue
-        if text in ("(", ")"):
-            depth += 1 if text == "(" else -1
-        elif depth == 0 and text in _OR:
-            return False
-        elif depth == 0 and text == "-type" and words[position + 1 : position + 2]:
-            is_not = position > 0 and words[position - 1].plain in _NOT
-            is_before = position < first
-            has_type = has_type or (words[position + 1].text == "f" and is_before and not is_not)
-    return has_type
+        depth += (word.plain == "(") - (word.plain == ")")
+        if depth == 0:
+            yield position
+
+
+def _is_file_test(words: Sequence[Word], position: int) -> bool:
+    is_not = position > 0 and words[position - 1].plain in _NOT
+    value = words[position + 1 : position + 2]
+    return words[position].plain == "-type" and not is_not and bool(value) and value[0].text == "f"
 
 
 def find(words: Sequence[Word]) -> list[Access]:
     """Return where find looks, and what it writes or deletes."""
     roots = roots_of(words)
     texts = [word.plain for word in words]
-    commands = [one for one in exec_commands(words) if is_below_roots(words, one)]
-    changes = "-delete" in texts or any(
-        one[0].text in _REMOVERS or _edits_in_place(one) for one in commands
-    )
+    changes = changes_found(words)
+    kind = AccessKind.WRITE if changes else AccessKind.READ
     # Tests choose what is changed below the roots; the roots themselves are only a place.
-    found = each(AccessKind.WRITE if changes else AccessKind.READ, roots or [HERE])
+    found = each(kind, roots or [HERE])
     acts = changes or not _EXEC.isdisjoint(texts)
     if acts and "-files0-from" in texts:
         # Where it looks stands in a file.
         roots = [Word("-files0-from", UNKNOWN)]
-        found.extend(each(AccessKind.WRITE if changes else AccessKind.READ, roots))
+        found.extend(each(kind, roots))
     for position, text in enumerate(texts):
         value = words[position + 1 : position + 2]
-        if text in ("-fprint", "-fprint0", "-fprintf", "-fls"):
+        if text in _WRITING_TESTS:
             found.extend(each(AccessKind.WRITE, value))
-        elif text in ("-newer", "-samefile", "-files0-from") or text.startswith("-newer"):
+        elif text in _READING_TESTS or text.startswith("-newer"):
             found.extend(each(AccessKind.READ, value))
         elif acts and text in ("-name", "-iname") and texts[position - 1] not in _NOT:
             found.extend(_named(roots or [HERE], value, changes=changes))
     return found
+
+
+_WRITING_TESTS = names("-fprint -fprint0 -fprintf -fls")
+_READING_TESTS = names("-samefile -files0-from")
 
 
 def changes_found(words: Sequence[Word]) -> bool:
@@ -223,16 +230,16 @@ def looks_only(words: Sequence[Word]) -> bool:
     for position, word in enumerate(words):
         if position in inside:
             continue
-        text = word.plain
-        # A number after -mtime and its like also starts with a dash.
-        is_number = text[1:].rstrip("cwbkMGd").isdigit()
-        is_test = text in _FIND_TESTS or text.startswith("-newer") or is_number
-        if text.startswith("-") and not is_test:
-            return False
         may_be = [one.startswith("-") for one in word.choices] or [could_be_option(word)]
-        if any(may_be):
+        if any(may_be) or not _is_harmless(word.plain):
             return False
     return all(words[start].text == "-exec" and end < len(words) for start, end in spans)
+
+
+def _is_harmless(text: str) -> bool:
+    # A number after -mtime and its like also starts with a dash.
+    is_number = text[1:].rstrip("cwbkMGd").isdigit()
+    return text in _FIND_TESTS or is_number or not text.startswith("-") or text[:6] == "-newer"
 
 
 _RISK = Risk(

@@ -64,8 +64,8 @@ PROGRAMS = (
     Program("poetry", output_files="-o --output", output_directories="-C --directory -p --project",
         output_operands={"new": 0}, runner=CommandRunner("run"), builds=True, has_subcommands=True,
         exact_subcommands="add publish run"),
-    Program("pdm hatch", output_directories="-C --directory -p --project", runner=CommandRunner("run"),
-        builds=True),
+    Program("pdm hatch", output_directories="-C --directory -p --project",
+        runner=CommandRunner("run"), builds=True),
     Program("uv", output_files="--out-dir --output-file", output_directories="--directory --prefix "
         "--project --target", output_operands={"venv": 0, "init": 0}, runner=CommandRunner("run"),
         builds=True, network="add pip sync tool", has_subcommands=True, exact_subcommands="add pip "

@@ -25,18 +25,12 @@ def sed(words: Sequence[Word]) -> list[Access]:
     has_script = found.has("-e", "--expression", "-f", "--file")
     operands = found.operands if has_script else found.operands[1:]
     in_place = found.has("-i", "--in-place")
-    kept = [
-        Word(word.raw, path)
-        for word in words
-        if (suffix := _BACKUP.match(word.plain))
-        for path in _backups(suffix[1], operands)
-    ]
     scripts = found.values("-e", "--expression") or (() if has_script else found.operands[:1])
     written = [Word(one.raw, path) for one in scripts for path in sed_script_writes(one.plain)]
     read = [Word(one.raw, path) for one in scripts for path in sed_script_reads(one.plain)]
     return [
         *each(AccessKind.READ, [*found.values("-f", "--file"), *read]),
-        *each(AccessKind.WRITE, [*written, *kept]),
+        *each(AccessKind.WRITE, [*written, *_backups(words, operands)]),
         *each(AccessKind.WRITE if in_place else AccessKind.READ, operands),
     ]
 
@@ -45,7 +39,14 @@ _BACKUP = re.compile(r"(?:-[nErsuz]*i|--in-place=)(.*[*/].*)", re.DOTALL)
 """A suffix of `sed -i` that says where the old files go."""
 
 
-def _backups(suffix: str, files: Sequence[Word]) -> Iterator[str]:
+def _backups(words: Sequence[Word], files: Sequence[Word]) -> Iterator[Word]:
+    """Yield where the old files go."""
+    for word in words:
+        if suffix := _BACKUP.match(word.plain):
+            yield from (Word(word.raw, path) for path in _backup_paths(suffix[1], files))
+
+
+def _backup_paths(suffix: str, files: Sequence[Word]) -> Iterator[str]:
     for file in files:
         folder, slash, name = file.text.rpartition("/")
         place = suffix.replace("*", name) if "*" in suffix else f"{name}{suffix}"
@@ -76,9 +77,7 @@ _SED_RUNS = re.compile(rf"^[0-9,$]*e\s+(.+)$|^s(.){_SED_PART}\2({_SED_PART})\2[a
 def sed_risk(_program: str, words: Sequence[Word]) -> str:
     """Return why sed may run something or write its files."""
     found = sed_arguments(words)
-    if found.has("-i", "--in-place") or any(
-        "--in-place".startswith(option.name) and len(option.name) > 3 for option in found.options
-    ):
+    if found.has("-i", "--in-place"):
         return "sed -i writes its files"
     if found.has("-f", "--file"):
         return "sed -f runs a script that is not shown"
@@ -165,28 +164,23 @@ def _first_risk(script: str) -> int | None:
         if position >= len(script):
             break
         command = script[position]
-        if command == "{":
-            depth += 1
+        if command == "{" or (command == "}" and depth):
+            depth += 1 if command == "{" else -1
             position += 1
             continue
-        if command == "}" and depth:
-            depth -= 1
-            position += 1
-            continue
-        if command in "sy":
-            end = _substitution_end(script, position)
-            if end is None:
-                return position
-            position = end
-            continue
-        for pattern in (_SIMPLE, _BRANCH, _TEXT):
-            match = pattern.match(script, position)
-            if match:
-                position = match.end()
-                break
-        else:
+        end = _command_end(script, position)
+        if end is None:
             return position
+        position = end
     return None
+
+
+def _command_end(script: str, start: int) -> int | None:
+    """Return where a command ends that is known to be harmless."""
+    if script[start] in "sy":
+        return _substitution_end(script, start)
+    matches = (pattern.match(script, start) for pattern in (_SIMPLE, _BRANCH, _TEXT))
+    return next((match.end() for match in matches if match), None)
 
 
 def _substitution_end(script: str, start: int) -> int | None:
@@ -196,25 +190,31 @@ def _substitution_end(script: str, start: int) -> int | None:
     delimiter = script[start + 1]
     if delimiter in "\\\n" or delimiter.isalnum():
         return None
-    position, seen = start + 2, 0
-    while position < len(script) and seen < 2:
+    position = _part_end(script, start + 2, delimiter, has_brackets=True)
+    if position is not None:
+        position = _part_end(script, position, delimiter, has_brackets=False)
+    flags = None if position is None else _FLAGS.match(script, position)
+    return flags.end() if flags else None
+
+
+_FLAGS = re.compile(r"[gpiIM0-9]*\s*(?=[;}\n]|$)")
+
+
+def _part_end(script: str, start: int, delimiter: str, *, has_brackets: bool) -> int | None:
+    """Return where a part of a substitution ends, behind its delimiter."""
+    position = start
+    while position < len(script):
         character = script[position]
-        if character == "\\":
-            position += 2
-            continue
         if character == delimiter:
-            seen += 1
-        elif character == "[" and seen == 0:
+            return position + 1
+        if character == "[" and has_brackets:
             # A delimiter inside a bracket differs between seds: leave it to a user.
             closing = script.find("]", position + 2)
             if closing < 0 or delimiter in script[position:closing]:
                 return None
             position = closing
-        position += 1
-    if seen < 2:
-        return None
-    flags = re.compile(r"[gpiIM0-9]*\s*(?=[;}\n]|$)").match(script, position)
-    return flags.end() if flags else None
+        position += 2 if character == "\\" else 1
+    return None
 
 
 PROGRAMS = (

@@ -47,13 +47,17 @@ def _found(program: str, text: str) -> Iterator[str]:
         for match in re.finditer(_BACKTICKS, text):
             yield next(filter(None, match.groups()))
     for match in re.finditer(_STARTS, text):
-        if match[0].startswith("exec") and program.startswith(("python", "pypy")):
-            # It runs Python.
-            continue
-        pieces = [re.sub(r"\\(.)", r"\1", piece[1:-1]) for piece in re.findall(_TEXT, match[1])]
-        if len(pieces) == 1:
-            yield pieces[0]
-            continue
-        yield " ".join(map(quote, pieces))
-        # `os.execvp("rm", ["rm", "x"])` names its program twice.
-        yield " ".join(map(quote, pieces[1:]))
+        # The `exec` of Python runs Python.
+        if not (match[0].startswith("exec") and program.startswith(("python", "pypy"))):
+            yield from _called(match[1])
+
+
+def _called(texts: str) -> Iterator[str]:
+    """Yield the command that a call is handed as one text or as several."""
+    pieces = [re.sub(r"\\(.)", r"\1", piece[1:-1]) for piece in re.findall(_TEXT, texts)]
+    if len(pieces) == 1:
+        yield pieces[0]
+        return
+    yield " ".join(map(quote, pieces))
+    # `os.execvp("rm", ["rm", "x"])` names its program twice.
+    yield " ".join(map(quote, pieces[1:]))

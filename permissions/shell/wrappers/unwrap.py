@@ -5,7 +5,7 @@ An allow rule sees through a short fixed list only; deny and ask rules see throu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from shlex import quote
 
 from msgspec import Struct
@@ -77,15 +77,11 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
 
 def supplied_texts(layers: tuple[Layer, ...], given: str | None) -> Iterator[str]:
     """Yield what xargs runs, where its input is plain to see."""
-    if given is None or any(mark in given for mark in "'\"\\"):
+    if given is None or not _QUOTING.isdisjoint(given):
         return
-    for layer in layers:
-        if layer.words[-1:] != (SUPPLIED,):
-            continue
-        words = [word.text for word in layer.words[:-1]]
-        if any(not word.is_literal and PIPE_MARK not in word.text for word in layer.words[:-1]):
-            continue
-        operands = given.split()[:MAX_SUPPLIED]
+    operands = given.split()[:MAX_SUPPLIED]
+    for command in _supplied_commands(layers):
+        words = [word.text for word in command]
         if len(operands) > 1:
             yield " ".join(quote(word) for word in (*words, *operands))
         for operand in operands:
@@ -97,18 +93,11 @@ def found_texts(layers: tuple[Layer, ...], search: Simple | None) -> Iterator[st
     """Yield what xargs runs behind `find`, the same as its `-exec`, or behind `echo *`."""
     if search is None:
         return
-    for layer in layers:
-        words = layer.words[:-1]
-        if layer.words[-1:] != (SUPPLIED,) or not words or not words[0].is_literal:
-            continue
-        if any(not word.is_literal and PIPE_MARK not in word.text for word in words):
+    for words in _supplied_commands(layers):
+        if not words or not words[0].is_literal:
             continue
         if search.words[0].text != "find":
-            # The shell makes of the words here what it made of them there.
-            given = " ".join(word.raw for word in search.words[1:] if "%" not in word.raw)
-            pieces = [given if one.text == PIPE_MARK else quote(one.text) for one in words]
-            if not any(PIPE_MARK in piece for piece in pieces):
-                yield " ".join((*pieces, given))
+            yield from _echoed(words, search)
             continue
         tests = [word.plain for word in search.words if word.plain not in _PRINTING]
         command = [word.text.replace(PIPE_MARK, "{}") for word in words]
@@ -116,6 +105,26 @@ def found_texts(layers: tuple[Layer, ...], search: Simple | None) -> Iterator[st
 
 
 _PRINTING = names("-print -print0")
+_QUOTING = frozenset("'\"\\")
+
+
+def _echoed(words: Sequence[Word], search: Simple) -> Iterator[str]:
+    """Yield the command with the patterns that `echo` is given."""
+    # The shell makes of the words here what it made of them there.
+    given = " ".join(word.raw for word in search.words[1:] if "%" not in word.raw)
+    pieces = [given if one.text == PIPE_MARK else quote(one.text) for one in words]
+    if not any(PIPE_MARK in piece for piece in pieces):
+        yield " ".join((*pieces, given))
+
+
+def _supplied_commands(layers: tuple[Layer, ...]) -> Iterator[tuple[Word, ...]]:
+    """Yield the commands that are given operands from elsewhere, of words that are known."""
+    for layer in layers:
+        words = layer.words[:-1]
+        if layer.words[-1:] == (SUPPLIED,) and all(
+            word.is_literal or PIPE_MARK in word.text for word in words
+        ):
+            yield words
 
 
 def _inner(layer: Layer) -> tuple[list[Layer], Texts]:

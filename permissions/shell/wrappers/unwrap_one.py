@@ -37,10 +37,42 @@ def _wrapped(
 ) -> tuple[list[Layer], Texts]:
     """Return the command inside; more than one where it is not certain where it starts."""
     arguments = _arguments(wrapper, rest)
-    options, operands = arguments, arguments.operands[wrapper.operands :]
+    operands = arguments.operands[wrapper.operands :]
     if name == "env" and operands and operands[0].text == "-":
         # As good as `-i`: options may still follow.
         return _wrapped(layer, name, wrapper, (Word("-i", "-i"), *_before(rest), *operands[1:]))
+    variables, operands = _assigned(wrapper, operands)
+    is_certain = not arguments.injectable or name == "xargs"
+    texts = Texts(hidden="" if is_certain else f"what {name} makes of words that are not known")
+    if name == "parallel":
+        operands, texts = of_parallel(operands)
+    if not operands:
+        is_reader = _starts_shell(name, arguments)
+        return [], Texts(hidden=texts.hidden, reader=name) if is_reader else texts
+    if wrapper.supplies:
+        operands = (*_supplied(operands, arguments), SUPPLIED)
+    inner = Layer(
+        operands,
+        layer.is_open_to_allow and _is_open(name, wrapper, arguments),
+        (*layer.assignments, *variables),
+        _moved(layer.folder, wrapper, arguments),
+        layer.is_elsewhere or name == "ssh",
+    )
+    if not is_certain:
+        # An option whose value is empty takes the word behind it, and everything moves up.
+        later = filter(None, (operands[1:], operands[2:]))
+        return [
+            inner,
+            *(replace(inner, words=more, is_open_to_allow=False) for more in later),
+        ], texts
+    if name == "ssh" and all(word.is_literal for word in operands):
+        # The other side's shell reads the words as one text.
+        texts = Texts((" ".join(word.text for word in operands),))
+    return [inner], texts
+
+
+def _assigned(wrapper: Wrapper, operands: tuple[Word, ...]) -> tuple[list[str], tuple[Word, ...]]:
+    """Return the variables that stand before the command, and the command."""
     if operands and operands[0].text == "--" and not wrapper.is_open_to_allow:
         operands = operands[1:]
     variables: list[str] = []
@@ -50,34 +82,15 @@ def _wrapped(
             break
         variables.append(match[1])
         operands = operands[1:]
-    is_certain = not arguments.injectable or name == "xargs"
-    texts = Texts(hidden="" if is_certain else f"what {name} makes of words that are not known")
-    if name == "parallel":
-        operands, texts = of_parallel(operands)
-    if not operands:
-        starts_shell = name == "ssh" or (name in ("sudo", "doas") and options.has("-s", "-i"))
-        return [], Texts(hidden=texts.hidden, reader=name) if starts_shell else texts
-    is_open = layer.is_open_to_allow and (
-        wrapper.is_open_to_allow or (name == "xargs" and not arguments.options)
-    )
-    if wrapper.supplies:
-        operands = (*_supplied(operands, options), SUPPLIED)
-    inner = Layer(
-        operands,
-        is_open,
-        (*layer.assignments, *variables),
-        _moved(layer.folder, wrapper, options),
-        layer.is_elsewhere or name == "ssh",
-    )
-    if name == "ssh" and is_certain and all(word.is_literal for word in operands):
-        # The other side's shell reads the words as one text.
-        texts = Texts((" ".join(word.text for word in operands),))
-    found = [inner]
-    if not is_certain:
-        # An option whose value is empty takes the word behind it, and everything moves up.
-        later = (operands[1:], operands[2:])
-        found.extend(replace(inner, words=more, is_open_to_allow=False) for more in later if more)
-    return found, texts
+    return variables, operands
+
+
+def _starts_shell(name: str, options: Arguments) -> bool:
+    return name == "ssh" or (name in ("sudo", "doas") and options.has("-s", "-i"))
+
+
+def _is_open(name: str, wrapper: Wrapper, options: Arguments) -> bool:
+    return wrapper.is_open_to_allow or (name == "xargs" and not options.options)
 
 
 def _arguments(wrapper: Wrapper, rest: tuple[Word, ...]) -> Arguments:
@@ -121,12 +134,16 @@ def _moved(folder: str, wrapper: Wrapper, options: Arguments) -> str:
         return UNKNOWN
     if not _has(options, names(wrapper.moving)):
         return folder
-    values = [one.value for one in options.options if _is_one_of(one.name, names(wrapper.moving))]
-    if not all(value is not None and value.is_literal and value.text for value in values):
+    moving = names(wrapper.moving)
+    values = [one.value or _NO_WORD for one in options.options if _is_one_of(one.name, moving)]
+    if not all(value.is_literal and value.text for value in values):
         return UNKNOWN
     # Given twice, the last one counts, from where the wrapper was started.
-    last = values[-1].text if values[-1] is not None else UNKNOWN
+    last = values[-1].text
     return f"{folder}/{last}" if folder and not last.startswith("/") else last
+
+
+_NO_WORD = Word("", "")
 
 
 def _has(options: Arguments, wanted: frozenset[str]) -> bool:
@@ -176,23 +193,27 @@ def _joined(
     if name == "env":
         return [], _split_string(wrapper, rest)
     texts = arguments.values("-c", "--command")
-    is_login = name == "sg" and bool(arguments.operands) and arguments.operands[0].plain == "-"
-    operands = arguments.operands[wrapper.operands + is_login :]
-    if name in ("script", "runuser", "sg") and texts:
+    operands = arguments.operands[wrapper.operands :]
+    if name == "script" or (name == "runuser" and texts):
+        # Without a command, script starts a shell, and its operand is the file it records in.
         operands = ()
-    elif name == "script":
-        # Without a command it starts a shell, and its operand is the file it records in.
-        operands = ()
-    if name in ("flock", "sg") and operands and operands[0].plain == "-c":
-        texts, operands = operands[1:2], ()
     elif name == "sg":
-        # What follows the group is one text for a shell.
-        texts, operands = (*texts, *operands[:1]), ()
+        texts, operands = (*texts, *_behind_group(arguments, bool(texts))), ()
+    elif name == "flock" and operands and operands[0].plain == "-c":
+        texts, operands = operands[1:2], ()
     found = joined(texts, name)
     if name == "watch" and operands:
         more = joined(operands, name)
         found = Texts((*found.scripts, *more.scripts), found.hidden or more.hidden)
     return (closed(layer, operands) if operands else []), found
+
+
+def _behind_group(arguments: Arguments, has_text: bool) -> tuple[Word, ...]:
+    """Return the text behind the group that `sg` is given; none where an option names one."""
+    operands = arguments.operands
+    is_login = bool(operands) and operands[0].plain == "-"
+    behind = () if has_text else operands[1 + is_login :]
+    return behind[1:2] if behind and behind[0].plain == "-c" else behind[:1]
 
 
 _RUNNER_LONG = names("--package --with --from --python --env --user --workdir --volume --name")
