@@ -7,7 +7,7 @@ for the merge.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -149,21 +149,12 @@ class HookRunner:
             self.begin_prompt()
         specs = self._config.handlers.get(event)
         if specs is None:
-            if EFFECTS[event].is_stop:
-                self._stops.reset(payload.to_json().get("agent_id"))
-            return EventOutcome(event)
+            return self._nothing_fired(event, payload.to_json())
         full = self._full_payload(payload)
-        selected = [
-            selection.spec
-            for selection in select(
-                specs, event, full, self._session, finished_once=self._finished_once
-            )
-            if selection.fires
-        ]
+        selections = select(specs, event, full, self._session, finished_once=self._finished_once)
+        selected = [selection.spec for selection in selections if selection.fires]
         if not selected:
-            if EFFECTS[event].is_stop:
-                self._stops.reset(full.get("agent_id"))
-            return EventOutcome(event)
+            return self._nothing_fired(event, full)
         if on_start is not None:
             on_start(tuple(selected))
         env_file = self._env_files.prepare(event)
@@ -186,6 +177,11 @@ class HookRunner:
         if EFFECTS[event].is_stop and outcome.outcome is not OutcomeKind.CANCELLED:
             outcome = self._stops.count(full, outcome)
         return outcome
+
+    def _nothing_fired(self, event: str, payload: Mapping[str, object]) -> EventOutcome:
+        if EFFECTS[event].is_stop:
+            self._stops.reset(payload.get("agent_id"))
+        return EventOutcome(event)
 
     def _full_payload(self, payload: Payload) -> dict[str, object]:
         """Add what every hook is told to an event's own fields, which win."""
@@ -262,21 +258,9 @@ class HookRunner:
         for handler in handlers:
             self._note_start(handler.spec)
             handler.start(self._guarded, changed)
-        signals: list[asyncio.Future[Any]] = [asyncio.ensure_future(changed.wait())]
-        if abort is not None:
-            signals.append(asyncio.ensure_future(abort.wait()))
         try:
-            while waited := [handler.task for handler in handlers if handler.is_waited_for]:
-                watched: list[asyncio.Future[Any]] = [*waited, *signals]
-                await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
-                if abort is not None and abort.aborted:
-                    break
-                if signals[0].done():
-                    changed.clear()
-                    signals[0] = asyncio.ensure_future(changed.wait())
+            await _wait(handlers, changed, abort)
         finally:
-            for signal in signals:
-                signal.cancel()
             await _end([handler.task for handler in handlers if handler.is_waited_for])
             for handler in handlers:
                 if handler.detached:
@@ -368,6 +352,27 @@ class _HandlerTask:
         if self.task.cancelled():
             return _interrupted(self.spec)
         return self.task.result()
+
+
+async def _wait(
+    handlers: Sequence[_HandlerTask], changed: asyncio.Event, abort: Abort | None
+) -> None:
+    """Return when nobody needs a result any more, or at an interrupt."""
+    signals: list[asyncio.Future[Any]] = [asyncio.ensure_future(changed.wait())]
+    if abort is not None:
+        signals.append(asyncio.ensure_future(abort.wait()))
+    try:
+        while waited := [handler.task for handler in handlers if handler.is_waited_for]:
+            watched: list[asyncio.Future[Any]] = [*waited, *signals]
+            await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+            if abort is not None and abort.aborted:
+                break
+            if signals[0].done():
+                changed.clear()
+                signals[0] = asyncio.ensure_future(changed.wait())
+    finally:
+        for signal in signals:
+            signal.cancel()
 
 
 async def _end(tasks: list[asyncio.Task[HandlerResult]]) -> None:

@@ -73,28 +73,13 @@ class EventRecorder:
                 self._end_request(run, "error")
                 self._log.log("model_fallback")
             case ErrorEvent():
-                self._end_request(run, "error")
-                known = event.kind in FailureKind.__members__.values()
-                # Other servers may put anything into their error types.
-                kind = Verified(event.kind, "one of a fixed set") if known else None
-                self._log.log("error", kind=kind)
-            case ToolDispatch():
-                span = self._tracer.start("tool", event.name, parent=self._run(run))
-                self._tools[event.tool_use_id] = span
-                if self._tracer.keeps_content:
-                    span.set_content(input=json.dumps(dict(event.input), default=str))
+                self._error(run, event)
+            case ToolDispatch() | PermissionRequested() | HookStarted():
+                self._start(run, event)
             case ToolResult():
                 self._tool_result(event)
-            case PermissionRequested():
-                parent = self._tools.get(event.tool_use_id) or self._run(run)
-                waiting = self._tracer.start("blocked_on_user", event.tool, parent=parent)
-                self._waits[event.request_id] = waiting
             case PermissionResolved():
                 self._permission(event)
-            case HookStarted():
-                parent = self._tools.get(event.tool_use_id or "") or self._run(run)
-                key = (event.turn_id, event.event, event.tool_use_id)
-                self._hooks[key] = self._tracer.start("hook", event.event, parent=parent)
             case HookFinished():
                 self._hook(event)
             case Compacted():
@@ -104,12 +89,7 @@ class EventRecorder:
             case Terminal():
                 self._terminal(run, event)
             case MessageCommitted():
-                # The user's message is the first event of a run.
-                span, message = self._run(run), event.message
-                if message.origin == "person" and "prompt" not in span.content:
-                    span.set_content(prompt=message.text)
-                elif message.origin == "model":
-                    span.set_content(output=message.text)
+                self._message(run, event)
             case (
                 TextDelta()
                 | ThinkingDelta()
@@ -122,6 +102,37 @@ class EventRecorder:
                 pass
             case _:
                 assert_never(event)
+
+    def _start(self, run: _RUN, event: ToolDispatch | PermissionRequested | HookStarted) -> None:
+        match event:
+            case ToolDispatch():
+                span = self._tracer.start("tool", event.name, parent=self._run(run))
+                self._tools[event.tool_use_id] = span
+                if self._tracer.keeps_content:
+                    span.set_content(input=json.dumps(dict(event.input), default=str))
+            case PermissionRequested():
+                parent = self._tools.get(event.tool_use_id) or self._run(run)
+                waiting = self._tracer.start("blocked_on_user", event.tool, parent=parent)
+                self._waits[event.request_id] = waiting
+            case HookStarted():
+                parent = self._tools.get(event.tool_use_id or "") or self._run(run)
+                key = (event.turn_id, event.event, event.tool_use_id)
+                self._hooks[key] = self._tracer.start("hook", event.event, parent=parent)
+
+    def _message(self, run: _RUN, event: MessageCommitted) -> None:
+        # The user's message is the first event of a run.
+        span, message = self._run(run), event.message
+        if message.origin == "person" and "prompt" not in span.content:
+            span.set_content(prompt=message.text)
+        elif message.origin == "model":
+            span.set_content(output=message.text)
+
+    def _error(self, run: _RUN, event: ErrorEvent) -> None:
+        self._end_request(run, "error")
+        known = event.kind in FailureKind.__members__.values()
+        # Other servers may put anything into their error types.
+        kind = Verified(event.kind, "one of a fixed set") if known else None
+        self._log.log("error", kind=kind)
 
     def _run(self, run: _RUN) -> Span:
         if run not in self._runs:

@@ -238,14 +238,8 @@ def _exit_two(
     if not suspicion and MISSING_SCRIPT in stderr:
         suspicion = "a script is not where the command says"
     cause = f" ({suspicion})" if suspicion else ""
-    if rules.exit_two is ExitTwo.NOTICE:
-        said = f"exit status 2: {first_line(stderr)}" if stderr.strip() else "exit status 2"
-        return _unheeded(run, answer, said + cause)
-    if rules.exit_two is ExitTwo.IGNORED:
-        said = first_line(stderr)
-        detail = f" ({said})" if said else ""
-        error = f"exit status 2 has no effect on {run.spec.event}{detail}{cause}"
-        return _unheeded(run, answer, error)
+    if rules.exit_two in (ExitTwo.NOTICE, ExitTwo.IGNORED):
+        return _unheeded(run, answer, _unheeded_text(run, rules, stderr) + cause)
     blocked = _blocked(run, rules, answer, stderr, "")
     if suspicion and answer is None:
         problem = f"blocks, but probably because it is broken, not because it decided to{cause}"
@@ -253,6 +247,14 @@ def _exit_two(
         notes = (*blocked.answer.notes, problem)
         return replace(blocked, answer=replace(blocked.answer, notes=notes))
     return blocked
+
+
+def _unheeded_text(run: HandlerResult, rules: Effects, stderr: str) -> str:
+    first = first_line(stderr)
+    if rules.exit_two is ExitTwo.NOTICE:
+        return f"exit status 2: {first}" if stderr.strip() else "exit status 2"
+    detail = f" ({first})" if first else ""
+    return f"exit status 2 has no effect on {run.spec.event}{detail}"
 
 
 def _unheeded(run: HandlerResult, answer: Answer | None, error: str) -> HandlerResult:

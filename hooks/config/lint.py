@@ -59,19 +59,23 @@ def lint_matcher(event: str, matcher: str | None) -> Iterator[str]:
         yield f"{event} has no matcher: `{matcher}` is not looked at, the hooks always run"
         return
     if rules.is_tool_event and PERMISSION_RULE.match(matcher):
-        tools = RULE_TOOL.findall(matcher)
-        rules_fit = matcher if len(tools) == 1 else f"{tools[0]}(…)"
-        each = "in the handler" if len(tools) == 1 else "in one handler for each rule"
-        yield (
-            f"matcher `{matcher}` is a permission rule and matches no tool: "
-            f'use "matcher": "{"|".join(dict.fromkeys(tools))}" and, {each}, "if": "{rules_fit}"'
-        )
+        yield _rule_as_matcher(matcher)
         return
     parsed = parse_matcher(matcher, strict_exact=rules.strict_exact_matcher)
     if isinstance(parsed, MatchNothing):
         yield f"matcher `{matcher}` is {parsed.reason}; the group never runs"
     elif rules.is_tool_event and isinstance(parsed, MatchNames):
         yield from _lint_tool_names(sorted(parsed.names))
+
+
+def _rule_as_matcher(matcher: str) -> str:
+    tools = RULE_TOOL.findall(matcher)
+    rules_fit = matcher if len(tools) == 1 else f"{tools[0]}(…)"
+    each = "in the handler" if len(tools) == 1 else "in one handler for each rule"
+    return (
+        f"matcher `{matcher}` is a permission rule and matches no tool: "
+        f'use "matcher": "{"|".join(dict.fromkeys(tools))}" and, {each}, "if": "{rules_fit}"'
+    )
 
 
 def _lint_tool_names(names: list[str]) -> Iterator[str]:

@@ -108,15 +108,13 @@ class _SectionReader:
             self._warn(where, f"`matcher` must be text, found {_kind(matcher)}; group ignored")
             return
         handlers = group.get("hooks")
-        if handlers is None and ("type" in group or "command" in group):
+        if not isinstance(handlers, list):
+            is_handler = handlers is None and ("type" in group or "command" in group)
             self._warn(
                 where,
-                "a handler without its group: put it into `hooks` of a group; ignored",
-            )
-            return
-        if not isinstance(handlers, list):
-            self._warn(
-                where, f"`hooks` must be a list of handlers, found {_kind(handlers)}; ignored"
+                "a handler without its group: put it into `hooks` of a group; ignored"
+                if is_handler
+                else f"`hooks` must be a list of handlers, found {_kind(handlers)}; ignored",
             )
             return
         if "if" in group:

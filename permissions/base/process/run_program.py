@@ -209,17 +209,23 @@ class _Run:
         if not chunk:
             return
         self._stdout.add(chunk)
-        if self._on_first_line is not None and (newline := self._stdout.data.find(b"\n")) >= 0:
-            notify, self._on_first_line = self._on_first_line, None
-            seconds_left = notify(bytes(self._stdout.data[:newline]))
-            if seconds_left is not None and not self._timer.expired() and not self._has_exited:
-                self._timer.reschedule(self._loop.time() + seconds_left)
+        if self._on_first_line is not None:
+            self._find_first_line(self._on_first_line)
         if (self._limits.stops_at_limit and self._stdout.dropped) or (
             self._is_enough is not None and self._is_enough(chunk)
         ):
             self.was_stopped = True
             self._loop.remove_reader(pipe.fileno())
             self.done.set()
+
+    def _find_first_line(self, notify: OnFirstLine) -> None:
+        newline = self._stdout.data.find(b"\n")
+        if newline < 0:
+            return
+        self._on_first_line = None
+        seconds_left = notify(bytes(self._stdout.data[:newline]))
+        if seconds_left is not None and not self._timer.expired() and not self._has_exited:
+            self._timer.reschedule(self._loop.time() + seconds_left)
 
     def _on_stderr(self, pipe: IO[bytes]) -> None:
         self._stderr.add(self._read(pipe) or b"")
