@@ -14,6 +14,7 @@ from agent.prompt.expansion import ExpandedPrompt
 from agent.prompt.system import note
 from agent.stream import TurnEvents
 from agent.user_prompt import Prompt
+from hooks.answers.outcome import EventOutcome
 from hooks.answers.response import first_line
 
 Opening = tuple[Message, ...] | Terminal
@@ -30,9 +31,9 @@ async def open_prompt(
     """Return what a prompt becomes, after its hooks."""
     outcome = await parts.hooks.user_prompt_submit(prompt.text, abort)
     await events.emit_all(parts.hooks.notices())
-    if outcome is not None and (not outcome.continue_ or outcome.decision in {"block", "deny"}):
-        reason = outcome.stop_reason or outcome.reason or "a hook blocked this prompt"
-        return await _not_sent(events, "stop_hook_prevented", reason)
+    refusal = _refusal(outcome)
+    if refusal is not None:
+        return await _not_sent(events, "stop_hook_prevented", refusal)
     expanded = ExpandedPrompt()
     if parts.expander is not None:
         expanded = await parts.expander.expand(prompt, events, abort)
@@ -47,6 +48,13 @@ async def open_prompt(
     if first is not None:
         new.append(user_message(first, origin="hook"))
     return (*new, *expanded.before, prompt.to_message())
+
+
+def _refusal(outcome: EventOutcome | None) -> str | None:
+    """Return why a hook keeps the prompt from the model, or None."""
+    if outcome is None or (outcome.continue_ and outcome.decision not in {"block", "deny"}):
+        return None
+    return outcome.stop_reason or outcome.reason or "a hook blocked this prompt"
 
 
 async def open_wake(parts: ConversationParts, events: TurnEvents) -> Opening:

@@ -248,13 +248,7 @@ class HookFiring:
                 agent_id=self.agent_id,
             )
         )
-        said = list(outcome.system_messages)
-        if outcome.event in AFTER_TOOLS and outcome.decision == "block" and outcome.reason:
-            # The model answers to it, so whoever reads along has to know of it, too.
-            first = first_line(outcome.reason)
-            more = "" if first == outcome.reason.strip() else " …"
-            said.append(f"{outcome.decided_by or 'A hook'} told the model: {first}{more}")
-        for text in said:
+        for text in (*outcome.system_messages, *_feedback_lines(outcome)):
             self._show(Notice(self._turn_id, "info", text, agent_id=self.agent_id))
 
     def _news(self, notices: Sequence[str], event: str) -> tuple[str, ...]:
@@ -292,3 +286,13 @@ class HookFiring:
 
     def _show(self, event: AgentEvent) -> None:
         self._events.append(event)
+
+
+def _feedback_lines(outcome: EventOutcome) -> tuple[str, ...]:
+    """Return a line about what a hook tells the model after a call; usually nothing."""
+    if outcome.event not in AFTER_TOOLS or outcome.decision != "block" or not outcome.reason:
+        return ()
+    # The model answers to it, so whoever reads along has to know of it, too.
+    first = first_line(outcome.reason)
+    more = "" if first == outcome.reason.strip() else " …"
+    return (f"{outcome.decided_by or 'A hook'} told the model: {first}{more}",)

@@ -135,13 +135,7 @@ class AgentLoop:
         await self._commit_answer(answer)
         state = replace(state, messages=self.messages)
         if answer.stop_reason == "refusal":
-            if answer.tool_uses:
-                results = synthetic_results(
-                    answer.tool_uses, "Not run: the model refused this turn."
-                )
-                await self._history.commit(tool_results_message(results))
-            detail = answer.stop_detail or "the model declined to answer"
-            return self._history.terminal("refusal", state, detail, turns=state.turn_count + 1)
+            return await self._after_refusal(state, answer)
         if answer.tool_uses:
             return await self._tools.run(state, answer.tool_uses, abort)
         match answer.stop_reason:
@@ -170,6 +164,13 @@ class AgentLoop:
                 return await self._after_overflow(state, "the context window is full", abort.signal)
         text = answer.message.text
         return await self._end.run(state, text, self._output_tokens, abort.signal)
+
+    async def _after_refusal(self, state: LoopState, answer: Answered) -> Terminal:
+        if answer.tool_uses:
+            results = synthetic_results(answer.tool_uses, "Not run: the model refused this turn.")
+            await self._history.commit(tool_results_message(results))
+        detail = answer.stop_detail or "the model declined to answer"
+        return self._history.terminal("refusal", state, detail, turns=state.turn_count + 1)
 
     async def _commit_answer(self, answer: Answered) -> None:
         events = self._events

@@ -17,6 +17,7 @@ from agent.messages import Message, ToolUse, tool_results_message, user_message
 from agent.stream import TurnEvents
 from agent.tools.call import CallOutcome
 from agent.tools.dispatch import Dispatcher
+from hooks.answers.outcome import EventOutcome
 
 Outcomes = list[tuple[ToolUse, CallOutcome]]
 
@@ -72,34 +73,40 @@ class ToolRound:
     ) -> LoopState | Terminal:
         """Commit what goes to the model besides the results, and go round again."""
         history = self._history
-        context = [text for _, outcome in outcomes for text in outcome.additional_context]
         batch = await self._ports.hooks.post_tool_batch(outcomes, abort.signal)
         await self._emit_hook_events()
-        if batch is not None:
-            if batch.additional_context:
-                context.append(batch.additional_context)
-            if not batch.continue_ or batch.decision in {"block", "deny"}:
-                reason = (
-                    batch.stop_reason or batch.reason or "a PostToolBatch hook stopped the turn"
-                )
-                return history.terminal("stop_hook_prevented", state, reason, turns=turns)
+        if batch is not None and (not batch.continue_ or batch.decision in {"block", "deny"}):
+            reason = batch.stop_reason or batch.reason or "a PostToolBatch hook stopped the turn"
+            return history.terminal("stop_hook_prevented", state, reason, turns=turns)
+        await self._commit_context(outcomes, batch)
+        has_queued = await self._commit_queued()
+        state = replace(state, messages=history.messages)
+        if turns >= self._max_turns:
+            detail = f"the limit of {self._max_turns} turns is reached"
+            return history.terminal("max_turns", state, detail, turns=turns)
+        return state.advance("queued_prompt" if has_queued else "next_turn")
+
+    async def _commit_context(self, outcomes: Outcomes, batch: EventOutcome | None) -> None:
+        """Commit what hooks and used paths add for the model."""
+        context = [text for _, outcome in outcomes for text in outcome.additional_context]
+        if batch is not None and batch.additional_context:
+            context.append(batch.additional_context)
         if context:
-            await history.commit(user_message("\n\n".join(context), origin="hook"))
+            await self._history.commit(user_message("\n\n".join(context), origin="hook"))
         if self._ports.after_calls is not None:
             for text in await self._ports.after_calls(outcomes):
-                await history.commit(user_message(text, origin="reminder"))
+                await self._history.commit(user_message(text, origin="reminder"))
             await self._emit_hook_events()
+
+    async def _commit_queued(self) -> bool:
+        """Commit the prompts that join the turn; return whether there were any."""
         queued = await self._ports.queued()
         for item in queued:
             if isinstance(item, Notice):
                 await self._events.emit(replace(item, turn_id=self._events.turn_id))
             else:
-                await history.commit(item)
-        state = replace(state, messages=history.messages)
-        if turns >= self._max_turns:
-            detail = f"the limit of {self._max_turns} turns is reached"
-            return history.terminal("max_turns", state, detail, turns=turns)
-        return state.advance("queued_prompt" if queued else "next_turn")
+                await self._history.commit(item)
+        return bool(queued)
 
     async def _emit_with_hook_events(self, event: AgentEvent) -> None:
         await self._events.emit(event)

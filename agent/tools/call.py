@@ -174,6 +174,10 @@ class RunningCall(Struct):
     person_change: str = ""
     """What the user changed of the input before they said yes, in words for the model."""
     was_asked: bool = False
+    ends_turn: bool = False
+    """A hook stopped the turn after the run."""
+    stop_reason: str = ""
+    """Why it did."""
     has_started: bool = False
     aborts_siblings: bool = False
     display: Display | None = None
@@ -201,6 +205,13 @@ class RunningCall(Struct):
         """Keep what a hook adds for the model."""
         if hook.additional_context:
             self.additional_context.append(hook.additional_context)
+
+    def collect_after_run(self, hook: EventOutcome, event: str) -> None:
+        """Keep what a hook adds after the run, and whether it stops the turn."""
+        self.collect(hook)
+        if not hook.continue_:
+            self.ends_turn = True
+            self.stop_reason = hook.stop_reason or f"a {event} hook stopped the turn"
 
 
 def interrupted_text(abort: AbortSignal) -> str:

@@ -49,28 +49,8 @@ async def permit(call: RunningCall, ready: Ready) -> Ready:
         hook = await call.ports.hooks.pre_tool_use(call.use, ready.seen, call.abort)
     if hook is not None:
         ready, evaluation, decision = await _apply_pre_hook(call, ready, hook)
-    for _ in range(MAX_REWRITES):
-        if decision.behavior is Behavior.ASK:
-            decision = await _ask(call, ready, evaluation, decision)
-            if decision.behavior is Behavior.ALLOW and decision.updated_input is not None:
-                answered, proposed = decision, ready.seen
-                ready = await read_input(call, decision.updated_input)
-                if answered.source in _PERSON:
-                    call.person_change = change_note(proposed, ready.seen)
-                else:
-                    await _tell_rewrite(call, answered.message, proposed, ready)
-                evaluation = _evaluate(call, ready)
-                decision = _stands(answered, evaluation.decision)
-                if decision.behavior is not Behavior.ASK:
-                    # The line about the answer holds the input as it was; this one as it runs.
-                    call.ports.gate.log(decision, _request(call, ready))
-                if decision.behavior is Behavior.DENY:
-                    # Whoever changed it said yes; who says no to what it became is another.
-                    await _resolved(call, "", decision)
-                continue
-        break
-    else:
-        raise Refused("denied", "The input was changed too often; the call was not run.")
+    if decision.behavior is Behavior.ASK:
+        ready, decision = await _resolve_ask(call, ready, evaluation, decision)
     if not call.was_asked:
         call.ports.gate.log(decision, _request(call, ready))
         if decision.behavior is Behavior.DENY:
@@ -82,6 +62,34 @@ async def permit(call: RunningCall, ready: Ready) -> Ready:
     if call.abort.aborted:
         raise Refused("interrupted", interrupted_text(call.abort))
     return ready
+
+
+async def _resolve_ask(
+    call: RunningCall, ready: Ready, evaluation: Evaluation, decision: Decision
+) -> tuple[Ready, Decision]:
+    """Ask until the answer stands: one that changes the input is checked again."""
+    for rewrites_left in reversed(range(MAX_REWRITES)):
+        decision = await _ask(call, ready, evaluation, decision)
+        if decision.behavior is not Behavior.ALLOW or decision.updated_input is None:
+            return ready, decision
+        answered, proposed = decision, ready.seen
+        ready = await read_input(call, decision.updated_input)
+        if answered.source in _PERSON:
+            call.person_change = change_note(proposed, ready.seen)
+        else:
+            await _tell_rewrite(call, answered.message, proposed, ready)
+        evaluation = _evaluate(call, ready)
+        decision = _stands(answered, evaluation.decision)
+        if decision.behavior is Behavior.ASK:
+            continue
+        # The line about the answer holds the input as it was; this one as it runs.
+        call.ports.gate.log(decision, _request(call, ready))
+        if decision.behavior is Behavior.DENY:
+            # Whoever changed it said yes; who says no to what it became is another.
+            await _resolved(call, "", decision)
+        if rewrites_left:
+            return ready, decision
+    raise Refused("denied", "The input was changed too often; the call was not run.")
 
 
 def _stands(answered: Decision, again: Decision) -> Decision:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
 
@@ -87,16 +88,11 @@ async def _execute(call: RunningCall, ready: Ready) -> ToolOutcome:
     if call.ports.recorder is not None:
         call.has_started = True
         await call.ports.recorder.tool_started(call.use, ready.seen, call.events.agent_id)
-    checkpoints = call.ports.services.checkpoints
-    is_command = tool.name == "Bash" and checkpoints is not None
-    watch = checkpoints if is_command and not tool.is_read_only(ready.parsed) else None
-    if watch is not None:
-        await watch.before_command(call.use.id)
     try:
-        if tool.interrupt_behavior is InterruptBehavior.CANCEL:
-            outcome = await call.abort.race(tool.run(ready.parsed, call.context))
-        else:
-            outcome = await tool.run(ready.parsed, call.context)
+        async with _file_watch(call, ready):
+            run = tool.run(ready.parsed, call.context)
+            is_cancelled = tool.interrupt_behavior is InterruptBehavior.CANCEL
+            outcome = await (call.abort.race(run) if is_cancelled else run)
     except Aborted as error:
         raise Refused("interrupted", interrupted_text(call.abort)) from error
     except ToolError as error:
@@ -107,12 +103,23 @@ async def _execute(call: RunningCall, ready: Ready) -> ToolOutcome:
         raise Refused(
             "failed", f"{tool.name} failed unexpectedly: {type(error).__name__}: {error}"
         ) from error
-    finally:
-        if watch is not None:
-            await watch.after_command(call.use.id)
     if outcome.is_error and tool.name == "Bash":
         call.aborts_siblings = True
     return outcome
+
+
+@asynccontextmanager
+async def _file_watch(call: RunningCall, ready: Ready) -> AsyncIterator[None]:
+    """Have checkpoints compare the files around a command that may change some."""
+    checkpoints = call.ports.services.checkpoints
+    if checkpoints is None or ready.tool.name != "Bash" or ready.tool.is_read_only(ready.parsed):
+        yield
+        return
+    await checkpoints.before_command(call.use.id)
+    try:
+        yield
+    finally:
+        await checkpoints.after_command(call.use.id)
 
 
 async def _after_failure(
@@ -128,39 +135,18 @@ async def _after_failure(
     )
     if hook is None:
         return
-    call.collect(hook)
+    call.collect_after_run(hook, "PostToolUseFailure")
     if hook.decision == "block" and hook.reason:
         refused.text += f"\n\n{hook.reason}"
-    if not hook.continue_:
-        refused.ends_turn = True
-        refused.stop_reason = hook.stop_reason or "a PostToolUseFailure hook stopped the turn"
 
 
 async def _finish(
     call: RunningCall, ready: Ready, outcome: ToolOutcome, elapsed_s: float
 ) -> CallOutcome:
-    text = _as_text(outcome.content)
-    ends_turn, stop_reason = False, ""
     if outcome.is_error:
-        refused = Refused("failed", text)
-        await _after_failure(call, ready, refused, elapsed_s, told=_for_hooks(outcome, text))
-        if refused.text != text:
-            outcome = replace(outcome, content=refused.text)
-        ends_turn, stop_reason = refused.ends_turn, refused.stop_reason
+        outcome = await _after_error(call, ready, outcome, elapsed_s)
     else:
-        if call.person_change and "userModified" in (outcome.structured or {}):
-            outcome = replace(
-                outcome, structured={**(outcome.structured or {}), "userModified": True}
-            )
-        response = outcome.structured if outcome.structured is not None else text
-        hook = await call.ports.hooks.post_tool_use(
-            call.use, ready.seen, response, int(elapsed_s * 1000), call.abort
-        )
-        if hook is not None:
-            outcome = _apply_post_hook(call, outcome, hook)
-            if not hook.continue_:
-                ends_turn = True
-                stop_reason = hook.stop_reason or "a PostToolUse hook stopped the turn"
+        outcome = await _after_success(call, ready, outcome, elapsed_s)
     outcome = await bound_result(outcome, ready.tool, call.context)
     content = _sanitized(outcome.content)
     if call.person_change:
@@ -180,13 +166,44 @@ async def _finish(
         structured=outcome.structured,
         name=ready.tool.name,
     )
+    block = tool_result_block(call.use.id, content, is_error=outcome.is_error)
+    return _call_outcome(call, block, kind, text, ready.tool.name)
+
+
+async def _after_error(
+    call: RunningCall, ready: Ready, outcome: ToolOutcome, elapsed_s: float
+) -> ToolOutcome:
+    """Fire PostToolUseFailure and return the result with what its hooks add."""
+    text = _as_text(outcome.content)
+    refused = Refused("failed", text)
+    await _after_failure(call, ready, refused, elapsed_s, told=_for_hooks(outcome, text))
+    return outcome if refused.text == text else replace(outcome, content=refused.text)
+
+
+async def _after_success(
+    call: RunningCall, ready: Ready, outcome: ToolOutcome, elapsed_s: float
+) -> ToolOutcome:
+    """Fire PostToolUse and return the result as its hooks leave it."""
+    structured = outcome.structured
+    if call.person_change and structured is not None and "userModified" in structured:
+        outcome = replace(outcome, structured={**structured, "userModified": True})
+    response = _as_text(outcome.content) if structured is None else outcome.structured
+    hook = await call.ports.hooks.post_tool_use(
+        call.use, ready.seen, response, int(elapsed_s * 1000), call.abort
+    )
+    return outcome if hook is None else _apply_post_hook(call, outcome, hook)
+
+
+def _call_outcome(
+    call: RunningCall, block: Block, outcome: Outcome, text: str, tool_name: str
+) -> CallOutcome:
     return CallOutcome(
         tool_use_id=call.use.id,
-        block=tool_result_block(call.use.id, content, is_error=outcome.is_error),
-        outcome=kind,
-        tool_name=ready.tool.name,
-        ends_turn=ends_turn,
-        stop_reason=stop_reason,
+        block=block,
+        outcome=outcome,
+        tool_name=tool_name,
+        ends_turn=call.ends_turn,
+        stop_reason=call.stop_reason,
         additional_context=tuple(call.additional_context),
         aborts_siblings=call.aborts_siblings,
         response=text,
@@ -205,7 +222,7 @@ def _for_hooks(outcome: ToolOutcome, text: str) -> str:
 
 
 def _apply_post_hook(call: RunningCall, outcome: ToolOutcome, hook: EventOutcome) -> ToolOutcome:
-    call.collect(hook)
+    call.collect_after_run(hook, "PostToolUse")
     if hook.updated_tool_output is not None:
         content = replaced_content(hook.updated_tool_output)
         outcome = replace(outcome, content=content, display=None)
@@ -230,18 +247,10 @@ async def _dispatched(call: RunningCall, name: str) -> None:
 async def _ended(call: RunningCall, refused: Refused, elapsed_s: float) -> CallOutcome:
     text = sanitize(refused.text)
     await _result(call, refused.outcome, text, elapsed_s)
-    return CallOutcome(
-        tool_use_id=call.use.id,
-        block=tool_result_block(call.use.id, text, is_error=True),
-        outcome=refused.outcome,
-        tool_name=call.use.name,
-        ends_turn=refused.ends_turn,
-        stop_reason=refused.stop_reason,
-        additional_context=tuple(call.additional_context),
-        aborts_siblings=call.aborts_siblings,
-        response=text,
-        seen=call.seen,
-    )
+    if refused.ends_turn:
+        call.ends_turn, call.stop_reason = True, refused.stop_reason
+    block = tool_result_block(call.use.id, text, is_error=True)
+    return _call_outcome(call, block, refused.outcome, text, call.use.name)
 
 
 async def _result(

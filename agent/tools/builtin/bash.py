@@ -98,19 +98,7 @@ async def _validate(tool_input: BashInput, context: ToolContext) -> str | None:
 async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     services = context.services
     note = _usable_cwd(services)
-    try:
-        shell = await services.shells.start(
-            tool_input.command,
-            cwd=services.cwd,
-            env=command_environment(
-                services.env, cwd=services.cwd, scratch_dir=services.scratch_dir
-            ),
-            results_dir=services.results_dir,
-            env_files=services.env_files,
-            live=None if tool_input.run_in_background else context.progress,
-        )
-    except ShellError as error:
-        raise ToolError(str(error)) from error
+    shell = await _start(tool_input, context)
     if shell.problem:
         note += f"\n[{shell.problem}]"
     if tool_input.run_in_background:
@@ -142,6 +130,23 @@ async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     if why == "ended":
         note += _move(services, shell.final_cwd)
     return _outcome(tool_input.command, shell, why, timeout_s, note)
+
+
+async def _start(tool_input: BashInput, context: ToolContext) -> ShellProcess:
+    """Start the command. Raises ToolError."""
+    services = context.services
+    env = command_environment(services.env, cwd=services.cwd, scratch_dir=services.scratch_dir)
+    try:
+        return await services.shells.start(
+            tool_input.command,
+            cwd=services.cwd,
+            env=env,
+            results_dir=services.results_dir,
+            env_files=services.env_files,
+            live=None if tool_input.run_in_background else context.progress,
+        )
+    except ShellError as error:
+        raise ToolError(str(error)) from error
 
 
 async def _wait(shell: ShellProcess, context: ToolContext, timeout_s: float) -> str:

@@ -239,21 +239,27 @@ def _outcome(
     if b"binary file matches" in result.data and not entries:
         none = "A binary file matches; it has no lines to show."
     text = "\n".join(entry.text for entry in chosen) or none
-    structured: dict[str, object] = {
-        "mode": tool_input.output_mode,
-        "filenames": [printable(str(path)) for path in files],
-        "numFiles": len(files),
-    }
-    if tool_input.output_mode == "content":
-        structured |= {"content": "\n".join(e.text for e in chosen), "numLines": len(chosen)}
-    elif tool_input.output_mode == "count":
+    structured = _structured(tool_input.output_mode, chosen, files)
+    if tool_input.output_mode == "count" and chosen:
         count = sum(entry.count for entry in chosen)
-        structured["numMatches"] = count
-        if chosen:
-            notes.insert(0, f"{count:,} matches in {len(files):,} files")
+        notes.insert(0, f"{count:,} matches in {len(files):,} files")
     if left > 0:
         structured |= {"appliedLimit": len(chosen), "appliedOffset": tool_input.offset}
     return ToolOutcome(text + (f"\n\n[{'; '.join(notes)}]" if notes else ""), structured=structured)
+
+
+def _structured(mode: str, chosen: list[SearchEntry], files: list[Path]) -> dict[str, object]:
+    """Return the result in the shape that hooks know."""
+    structured: dict[str, object] = {
+        "mode": mode,
+        "filenames": [printable(str(path)) for path in files],
+        "numFiles": len(files),
+    }
+    if mode == "content":
+        structured |= {"content": "\n".join(e.text for e in chosen), "numLines": len(chosen)}
+    elif mode == "count":
+        structured["numMatches"] = sum(entry.count for entry in chosen)
+    return structured
 
 
 def _identifier(tool_input: GrepInput, root: Path) -> str:

@@ -57,10 +57,7 @@ def pdf_outcome(data: bytes, name: str, path: Path, pages: str | None) -> ToolOu
         if reader.is_encrypted and not reader.decrypt(""):
             raise ToolError(f"{name} is protected by a password.")
         count = len(reader.pages)
-        chosen = page_numbers(pages) if pages else tuple(range(1, min(count, MAX_PAGES) + 1))
-        beyond = [number for number in chosen if number > count]
-        if beyond:
-            raise ToolError(f"{name} has {count} pages; there is no page {beyond[0]}.")
+        chosen = _chosen_pages(pages, count, name)
         texts = [reader.pages[number - 1].extract_text().strip() for number in chosen]
     except ToolError:
         raise
@@ -71,6 +68,15 @@ def pdf_outcome(data: bytes, name: str, path: Path, pages: str | None) -> ToolOu
             f"{name} could not be read as a PDF ({type(error).__name__}); it may be damaged."
         ) from error
     return _outcome(texts, chosen, count, name, path, len(data))
+
+
+def _chosen_pages(pages: str | None, count: int, name: str) -> tuple[int, ...]:
+    """Return the pages asked for. Raises ToolError."""
+    chosen = page_numbers(pages) if pages else tuple(range(1, min(count, MAX_PAGES) + 1))
+    beyond = next((number for number in chosen if number > count), None)
+    if beyond is not None:
+        raise ToolError(f"{name} has {count} pages; there is no page {beyond}.")
+    return chosen
 
 
 def _outcome(

@@ -37,9 +37,9 @@ async def _run(tool_input: ToolSearchInput, context: ToolContext) -> ToolOutcome
     if port is None:
         raise ToolError("Every tool is loaded already.")
     query = tool_input.query.strip()
-    if query.startswith(SELECT):
-        names = [name.strip() for name in query.removeprefix(SELECT).split(",") if name.strip()]
-        names = names[: tool_input.max_results]
+    selected = _selected(query)
+    if selected is not None:
+        names = selected[: tool_input.max_results]
     else:
         names = [name for name, _ in port.search(query, tool_input.max_results)]
     loaded = port.load(names)
@@ -52,6 +52,13 @@ async def _run(tool_input: ToolSearchInput, context: ToolContext) -> ToolOutcome
         "Loaded; you can call these now:\n" + "\n".join(lines) + note,
         structured={"matches": [str(tool["name"]) for tool in loaded]},
     )
+
+
+def _selected(query: str) -> list[str] | None:
+    """Return the names of a `select:` query; None for any other."""
+    if not query.startswith(SELECT):
+        return None
+    return [name.strip() for name in query.removeprefix(SELECT).split(",") if name.strip()]
 
 
 def _identifier(tool_input: ToolSearchInput, _root: Path) -> str:

@@ -46,12 +46,7 @@ def change_text(file: TextFile, old: str, new: str, *, replace_all: bool) -> Cha
     if not starts:
         raise NoSuchText(_explain_missing(plain, wanted))
     if len(starts) > 1 and not replace_all:
-        lines = [plain.count("\n", 0, start) + 1 for start in islice(starts, 10)]
-        listed = ", ".join(map(str, lines)) + (", …" if len(starts) > 10 else "")
-        raise NoSuchText(
-            f"old_string occurs {len(starts)} times (lines {listed}). Add surrounding lines until "
-            "it is unique, or set replace_all to change every one."
-        )
+        raise NoSuchText(_explain_ambiguous(plain, starts))
     carriage_returns = _crlf_positions(text)
     pieces = []
     done = 0
@@ -65,6 +60,15 @@ def change_text(file: TextFile, old: str, new: str, *, replace_all: bool) -> Cha
         done = end
     pieces.append(text[done:])
     return Change("".join(pieces), len(starts), plain.count("\n", 0, starts[0]) + 1)
+
+
+def _explain_ambiguous(text: str, starts: list[int]) -> str:
+    lines = [text.count("\n", 0, start) + 1 for start in islice(starts, 10)]
+    listed = ", ".join(map(str, lines)) + (", …" if len(starts) > 10 else "")
+    return (
+        f"old_string occurs {len(starts)} times (lines {listed}). Add surrounding lines until "
+        "it is unique, or set replace_all to change every one."
+    )
 
 
 def _occurrences(text: str, wanted: str) -> list[int]:
