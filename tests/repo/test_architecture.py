@@ -1,0 +1,83 @@
+"""Every room and module that docs/architecture.md names is there, and the product uses it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import PurePosixPath
+
+from tests.repo.checkout import PACKAGES, ROOT, project_file, tracked_texts
+from tests.repo.structure import REGISTRIES
+
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+NAMED = re.compile(rf"`((?:{'|'.join(PACKAGES)})/[\w/]*(?:\.py)?)`")
+CLASS_NAME = re.compile(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)+)`")
+TERMS = 60
+
+
+@cache
+def _sources() -> dict[str, str]:
+    """Return the product's modules by path."""
+    return {
+        path.as_posix(): text
+        for path, text in tracked_texts().items()
+        if path.suffix == ".py" and path.parts[0] in PACKAGES
+    }
+
+
+@cache
+def _imported() -> frozenset[str]:
+    """Return the dotted names that product modules import, and those that packages install."""
+    names = {target.partition(":")[0] for target in project_file()["project"]["scripts"].values()}
+    for source in _sources().values():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom):
+                names.add(str(node.module))
+                names.update(f"{node.module}.{alias.name}" for alias in node.names)
+            elif isinstance(node, ast.Import):
+                names.update(alias.name for alias in node.names)
+    return frozenset(names)
+
+
+def _rooms() -> set[str]:
+    """Return the directories right below a package, as the page writes them."""
+    parts = (path.split("/") for path in _sources())
+    return {f"{path[0]}/{path[1]}/" for path in parts if len(path) > 2}
+
+
+def test_every_module_named_is_one_that_the_product_imports() -> None:
+    named = {path for path in NAMED.findall(PAGE) if path.endswith(".py")}
+    lost = [
+        path
+        for path in sorted(named)
+        if path not in _sources()
+        or (
+            path.removesuffix(".py").replace("/", ".") not in _imported()
+            and PurePosixPath(path).parent.name not in REGISTRIES
+        )
+    ]
+    assert len(named) > 60
+    assert lost == []
+
+
+def test_every_directory_named_holds_modules() -> None:
+    named = {path for path in NAMED.findall(PAGE) if path.endswith("/")}
+    assert [path for path in named if f"{path}__init__.py" not in _sources()] == []
+
+
+def test_every_room_is_named() -> None:
+    assert _rooms() - set(NAMED.findall(PAGE)) == set()
+
+
+def test_every_class_named_exists() -> None:
+    whole = "\n".join(_sources().values())
+    known = {"PostToolUse", "PreToolUse"}
+    names = set(CLASS_NAME.findall(PAGE)) - known
+    assert [name for name in sorted(names) if f"class {name}(" not in whole] == []
+
+
+def test_the_glossary_is_short_and_says_each_term_once() -> None:
+    terms = re.findall(r"^\| ((?!term|---)[^|]+) \|", GLOSSARY, re.MULTILINE)
+    assert len(terms) == len(set(terms)) <= TERMS
