@@ -204,11 +204,13 @@ def explain(
     short = home_relative(str(context.home))
     text = describe(with_rules(decision, context.rules), short)
     if not classifier and decision.behavior is Behavior.ASK:
-        heard = decide_with_classifier(PermissionRequest(tool, tool_input), context, cwd=cwd)
-        if heard.behavior is Behavior.ALLOW:
+        by_classifier = decide_with_classifier(
+            PermissionRequest(tool, tool_input), context, cwd=cwd
+        )
+        if by_classifier.behavior is Behavior.ALLOW:
             text += (
                 "\nIn a conversation and with -p the local classifier answers before that: it "
-                f"allows this, which {reason_text(heard, short)}. --classifier shows it."
+                f"allows this, which {reason_text(by_classifier, short)}. --classifier shows it."
             )
     return text, decision
 
@@ -228,21 +230,21 @@ def describe(decision: Decision, short: Shorten = str) -> str:
 
 def _part_line(part: PartVerdict, short: Shorten) -> str:
     ground = reason_text(part, short)
-    said = "; ".join(filter(None, (ground, extra_detail(part, ground))))
-    return f"  {part.behavior:<5} {part.text}  ({said})"
+    detail = "; ".join(filter(None, (ground, extra_detail(part, ground))))
+    return f"  {part.behavior:<5} {part.text}  ({detail})"
 
 
 def _lint_line(line: str) -> dict[str, object]:
     identity: object = None
     try:
-        given = _object(line)
-        identity = given.get("id")
-        rules = _built(tuple(_rule_texts(given.get("rules") or {})))
-        sandboxed = _flag(given, "sandbox_auto_allow", default=False)
+        fields = _object(line)
+        identity = fields.get("id")
+        rules = _built(tuple(_rule_texts(fields.get("rules") or {})))
+        sandboxed = _flag(fields, "sandbox_auto_allow", default=False)
     except BadLine as error:
         return {"id": identity, "error": str(error)}
-    found = lint(rules, sandbox_auto_allow=sandboxed)
-    return {"id": identity, "warnings": [warning.as_json() for warning in found]}
+    result = lint(rules, sandbox_auto_allow=sandboxed)
+    return {"id": identity, "warnings": [warning.as_json() for warning in result]}
 
 
 @lru_cache(maxsize=256)
@@ -269,20 +271,20 @@ _STRICT: Final = json.JSONDecoder(parse_constant=_no_number, parse_float=_no_num
 def _object(line: str) -> dict[str, object]:
     try:
         # Editors put a mark before the first line; it is not part of what is said.
-        found = _STRICT.decode(line.strip().removeprefix("\ufeff"))
+        result = _STRICT.decode(line.strip().removeprefix("\ufeff"))
     except ValueError as error:
         raise BadLine(f"not JSON: {error}") from error
     except RecursionError as error:
         raise BadLine("JSON that is nested too deeply") from error
-    if not isinstance(found, dict):
+    if not isinstance(result, dict):
         raise BadLine("expected a JSON object")
-    return found
+    return result
 
 
-def _rule_texts(given: object) -> Iterator[RuleText]:
-    if not isinstance(given, Mapping):
+def _rule_texts(lists_by_source: object) -> Iterator[RuleText]:
+    if not isinstance(lists_by_source, Mapping):
         raise BadLine("'rules' must be an object of sources")
-    for source_name, lists in given.items():
+    for source_name, lists in lists_by_source.items():
         try:
             source = RuleSource(source_name)
         except ValueError:
@@ -320,11 +322,11 @@ def _folders(call: Mapping[str, object], cwd: Path, home: Path) -> tuple[Path, .
         return ()
     if not isinstance(value, list) or not are_texts(value):
         raise BadLine("'additional_directories' must be a list of paths")
-    found: list[Path] = []
+    results: list[Path] = []
     for item in value:
         text = str(home) + item[1:] if item == "~" or item.startswith("~/") else item
-        found.append(Path(os.path.abspath(cwd / text)))
-    return tuple(found)
+        results.append(Path(os.path.abspath(cwd / text)))
+    return tuple(results)
 
 
 def _hosts(policy: Mapping[str, object]) -> frozenset[str]:

@@ -233,9 +233,9 @@ class RuleEditor:
 
 def check_rule(text: str, behavior: RuleBehavior) -> None:
     """Raise RuleChangeError where a text is no rule."""
-    made = RuleSet.build([RuleText(text, behavior, RuleSource.SESSION)])[1]
-    if made:
-        raise RuleChangeError(made[0].message.partition(";")[0])
+    mistakes = RuleSet.build([RuleText(text, behavior, RuleSource.SESSION)])[1]
+    if mistakes:
+        raise RuleChangeError(mistakes[0].message.partition(";")[0])
 
 
 def _undoing(receipt: StoreReceipt) -> Callable[[], Awaitable[None]]:

@@ -63,7 +63,7 @@ def build_permissions(
         start.current_settings, folder=start.folder, env=start.env, tell=start.warn
     )
     classifier = contenders.classifier(
-        model.small, said=late.user_messages, is_on=lambda: late.gate().mode is Mode.AUTO
+        model.small, user_messages=late.user_messages, is_on=lambda: late.gate().mode is Mode.AUTO
     )
     gate = late.gate.bind(
         PermissionGate(

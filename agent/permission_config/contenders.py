@@ -67,7 +67,7 @@ class PermissionContenders:
         self,
         small: SmallModel,
         *,
-        said: Callable[[], Sequence[str]],
+        user_messages: Callable[[], Sequence[str]],
         is_on: Callable[[], bool],
     ) -> ModelClassifier:
         """Return the model classifier. `said` gives the user's own messages, oldest first."""
@@ -81,7 +81,7 @@ class PermissionContenders:
 
         return ModelClassifier(
             ask,
-            said=said,
+            user_messages=user_messages,
             is_on=lambda: is_on() and is_auto_available(self._settings()),
             guidance=self._guidance,
         )

@@ -14,7 +14,7 @@ from permissions.evaluate.possible_rules import (
     shared_by_pattern,
 )
 from permissions.matching.match_bash import first_allow, first_restriction
-from permissions.matching.match_tool import Call, first_match
+from permissions.matching.match_tool import RuleSubject, first_match
 from permissions.matching.match_unparsed import first_raw_match, raw_redirections
 from permissions.paths.path_pattern import PathPattern
 from permissions.rules.rule_set import SOURCE_ORDER, Rule, RuleBehavior
@@ -40,7 +40,7 @@ def not_understood(bash: CallView, command: str, why: str) -> PreparedPart:
         # Only rules about all of Bash can be told to match.
         if behavior is RuleBehavior.ALLOW:
             return None
-        call = Call("Bash", bash.tool_input)
+        call = RuleSubject("Bash", bash.tool_input)
         return (
             first_match(bash.rules, behavior, call, bash.anchors)
             or first_raw_match(bash.rules, behavior, command)
@@ -61,7 +61,7 @@ def _raw_file_match(bash: CallView, behavior: RuleBehavior, command: str) -> Rul
     if not bash.guards_files:
         return None
     for tool, path in raw_redirections(command):
-        call = Call(tool, {}, bash.scope.resolve(path, bash.base))
+        call = RuleSubject(tool, {}, bash.scope.resolve(path, bash.base))
         rule = first_match(bash.rules, behavior, call, bash.anchors)
         if rule is not None and isinstance(rule.specifier, PathPattern):
             return rule
@@ -72,34 +72,34 @@ def empty(bash: CallView, command: str) -> PreparedPart:
     """Return the one part of a comment, or of nothing at all."""
 
     def find(behavior: RuleBehavior) -> Rule | None:
-        return first_match(bash.rules, behavior, Call("Bash", bash.tool_input), bash.anchors)
+        return first_match(bash.rules, behavior, RuleSubject("Bash", bash.tool_input), bash.anchors)
 
     return PreparedPart(Part(text=command.strip(), kind="command", floor=bash.budget), find)
 
 
-def command_part(bash: CallView, facts: CommandFacts, made: Places) -> PreparedPart:
+def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> PreparedPart:
     """Return the part for what a simple command runs, reads and writes."""
     placed = _resolved_accesses(bash, facts)
-    touches = [touch for _, touch in placed]
-    calls = [(call, touch.kind in _HANDED) for touch in touches for call in touch.calls()]
+    accesses = [access for _, access in placed]
+    calls = [(call, access.kind in _HANDED) for access in accesses for call in access.calls()]
 
     def find(behavior: RuleBehavior) -> Rule | None:
         if behavior is _ALLOW:
             return first_allow(bash.rules, facts)
         return _first_restriction(bash, behavior, facts, calls)
 
-    writes = [touch for touch in touches if touch.kind in _WRITES]
-    link = through_created_link(placed, facts, made)
+    writes = [access for access in accesses if access.kind in _WRITES]
+    link = through_created_link(placed, facts, link_places)
     part = Part(
         text=facts.text,
         kind="command",
-        floor=strictest_floor(_floors(bash, facts, touches, link)),
+        floor=strictest_floor(_floors(bash, facts, accesses, link)),
         is_write=bool(writes),
         is_free=facts.is_inert,
         is_edit=facts.is_edit,
         is_read_only=(facts.is_read_only or facts.is_inert) and not writes,
         is_provably_harmless=not writes and _stays_in_scope(bash, facts),
-        detail=_detail(facts, touches),
+        detail=_detail(facts, accesses),
         needs=facts.risk,
     )
     return PreparedPart(part, find)
@@ -120,7 +120,7 @@ def _first_restriction(
     bash: CallView,
     behavior: RuleBehavior,
     facts: CommandFacts,
-    calls: Sequence[tuple[Call, bool]],
+    calls: Sequence[tuple[RuleSubject, bool]],
 ) -> Rule | None:
     """Return the first deny or ask rule about the command or a file of it.
 
@@ -139,11 +139,11 @@ def _first_restriction(
 
 
 def _floors(
-    bash: CallView, facts: CommandFacts, touches: Sequence[ResolvedAccess], link: Floor | None
+    bash: CallView, facts: CommandFacts, accesses: Sequence[ResolvedAccess], link: Floor | None
 ) -> Iterator[Floor | None]:
     yield bash.budget
-    for touch in touches:
-        yield touch.floor
+    for access in accesses:
+        yield access.floor
     yield link
     yield build_directory_floor(bash, facts)
     if bash.is_restricted:
@@ -178,12 +178,12 @@ _TOUCHED = {RedirectKind.READ: AccessKind.READ, RedirectKind.WRITE: AccessKind.W
 """What a redirection does with the file it names; the others open none."""
 
 
-def _detail(facts: CommandFacts, touches: Sequence[ResolvedAccess]) -> str:
+def _detail(facts: CommandFacts, accesses: Sequence[ResolvedAccess]) -> str:
     pieces: list[str] = []
     if facts.looked_through:
         pieces.append(f"through {facts.looked_through}")
     pieces.extend(
-        f"{touch.kind.value}s {touch.written}" for touch in touches if touch.kind in _WRITES
+        f"{access.kind.value}s {access.written}" for access in accesses if access.kind in _WRITES
     )
     if facts.risk:
         pieces.append(facts.risk)
@@ -224,7 +224,7 @@ def _redirected(bash: CallView, one: CommandFacts) -> Iterator[ResolvedAccess]:
 
 
 def redirect_part(
-    bash: CallView, redirect: Redirect, facts: CommandFacts, made: Places
+    bash: CallView, redirect: Redirect, facts: CommandFacts, link_places: Places
 ) -> PreparedPart | None:
     """Return the part for a redirection; None for one that opens no file."""
     if redirect.target is None or redirect.kind in (RedirectKind.DUPLICATE, RedirectKind.TEXT):
@@ -234,10 +234,10 @@ def redirect_part(
     if word.plain.startswith(("/dev/tcp/", "/dev/udp/")):
         return _network_part(bash, redirect)
     kind = AccessKind.READ if is_read else AccessKind.WRITE
-    touch = _redirect_access(bash, kind, word, facts)
-    if touch is None:
+    access = _redirect_access(bash, kind, word, facts)
+    if access is None:
         return None
-    calls = touch.calls()
+    calls = access.calls()
     more = behind_pattern(bash.scope, kind, word, facts.folders) if is_read else None
     if more is not None:
         calls.extend(more.calls())
@@ -245,11 +245,11 @@ def redirect_part(
     def find(behavior: RuleBehavior) -> Rule | None:
         return _first_file_rule(bash, behavior, calls)
 
-    link = through_created_link([(facts, touch)], facts, made)
+    link = through_created_link([(facts, access)], facts, link_places)
     part = Part(
         text=redirect.raw,
         kind="read" if is_read else "write",
-        floor=strictest_floor((bash.budget, touch.floor, link, shared_by_pattern(bash, [word]))),
+        floor=strictest_floor((bash.budget, access.floor, link, shared_by_pattern(bash, [word]))),
         is_write=not is_read,
         is_free=is_read,
         is_edit=not is_read,
@@ -269,12 +269,14 @@ def _redirect_access(
     return resolve_access(bash.scope, kind, word, facts.folders)
 
 
-def _first_file_rule(bash: CallView, behavior: RuleBehavior, calls: Sequence[Call]) -> Rule | None:
+def _first_file_rule(
+    bash: CallView, behavior: RuleBehavior, calls: Sequence[RuleSubject]
+) -> Rule | None:
     """Return the first rule about the files of a redirection; an allow must cover all of them."""
-    found = [first_match(bash.rules, behavior, call, bash.anchors) for call in calls]
-    if behavior is RuleBehavior.ALLOW and (not found or None in found):
+    results = [first_match(bash.rules, behavior, call, bash.anchors) for call in calls]
+    if behavior is RuleBehavior.ALLOW and (not results or None in results):
         return None
-    rules = [rule for rule in found if rule is not None]
+    rules = [rule for rule in results if rule is not None]
     return min(rules, key=lambda rule: SOURCE_ORDER[rule.source]) if rules else None
 
 

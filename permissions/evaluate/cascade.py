@@ -87,19 +87,19 @@ def evaluate_parts(
         check_budget(context),
     )
     tool = canonical_tool(request.tool)
-    found = (
+    result = (
         command_parts(view)
         if tool == "Bash"
         else CommandParts((), [tool_part(request, tool, view)])
     )
-    parts = tuple([one.part for one in found.parts])
-    results = [part_verdict(one, in_force.mode) for one in found.parts]
+    parts = tuple([one.part for one in result.parts])
+    results = [part_verdict(one, in_force.mode) for one in result.parts]
     verdicts = tuple([verdict for verdict, _ in results])
     return Evaluation(
         request,
         context,
         view,
-        found.facts,
+        result.facts,
         parts,
         verdicts,
         strictest_decision(

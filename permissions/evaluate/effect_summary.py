@@ -51,13 +51,13 @@ def _posing(text: str) -> list[str]:
     """Return words of Latin letters among which stand others that look the same."""
     if text.isascii():
         return []
-    found: list[str] = []
+    results: list[str] = []
     for word in _LETTERS.findall(text):
         foreign = [letter for letter in word if letter in _POSING]
         if foreign and any(letter.isascii() for letter in word):
             codes = " ".join(f"U+{ord(letter):04X}" for letter in dict.fromkeys(foreign))
-            found.append(f"{word} ({codes})")
-    return found
+            results.append(f"{word} ({codes})")
+    return results
 
 
 def _effects_of(evaluation: Evaluation) -> tuple[str, ...]:
@@ -174,8 +174,8 @@ def _has_git(files: FileView, folder: str) -> bool:
 def _reached(program: str, words: Sequence[str]) -> str:
     """Return a program with the hosts that its words name, as they are looked up."""
     forms = (_URL, _LOGIN) if program_named(program).logs_in else (_URL,)
-    found = [match[1] for word in words for form in forms if (match := form.match(word))]
-    hosts = ", ".join(dict.fromkeys(_looked_up(host) for host in found))
+    results = [match[1] for word in words for form in forms if (match := form.match(word))]
+    hosts = ", ".join(dict.fromkeys(_looked_up(host) for host in results))
     return f"{program} to {hosts}".strip() if program and hosts else hosts or program
 
 

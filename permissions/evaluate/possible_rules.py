@@ -36,7 +36,7 @@ def _out_of_sight(facts: CommandFacts) -> str:
 
 def hosts(facts: CommandFacts) -> list[str]:
     """Return the hosts that the command names, as far as they are written out."""
-    found: list[str] = []
+    results: list[str] = []
     for one in facts.with_inner():
         for form in one.deny_forms:
             program, *words = form.joined.split(WORD_END)
@@ -46,8 +46,8 @@ def hosts(facts: CommandFacts) -> list[str]:
                     address = f"http://{address}"
                 host = host_of(re.sub(r"^[A-Za-z+.]+://", "http://", address))
                 if host is not None:
-                    found.append(host)
-    return found
+                    results.append(host)
+    return results
 
 
 def possible_path_rule(bash: CallView, facts: CommandFacts) -> Floor | None:
@@ -68,9 +68,9 @@ def shared_by_pattern(bash: CallView, words: list[Word]) -> Floor | None:
     for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
         index = bash.rules.index(behavior)
         places = {name: index.last_names.first_shared(name) for name in patterned}
-        found = [(place, name) for name, place in places.items() if place is not None]
-        if found:
-            place, name = min(found, key=_place)
+        results = [(place, name) for name, place in places.items() if place is not None]
+        if results:
+            place, name = min(results, key=_place)
             return Floor(
                 Behavior.ASK,
                 Reason.UNPARSABLE,

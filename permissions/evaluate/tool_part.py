@@ -9,7 +9,7 @@ from permissions.decision import Behavior, Reason
 from permissions.evaluate.call_view import CallView
 from permissions.evaluate.part_verdict import Part, PreparedPart
 from permissions.matching.match_domain import host_of
-from permissions.matching.match_tool import Call, first_match
+from permissions.matching.match_tool import RuleSubject, first_match
 from permissions.paths.resolve import Target
 from permissions.request import PermissionRequest
 from permissions.rules.rule_set import Rule, RuleBehavior
@@ -42,7 +42,7 @@ def tool_part(request: PermissionRequest, tool: str, view: CallView) -> Prepared
         floors.append(
             Floor(Behavior.ASK, Reason.UNKNOWN_TOOL, f"there is no tool {request.tool!r}")
         )
-    call = Call(tool, request.tool_input, target, host)
+    call = RuleSubject(tool, request.tool_input, target, host)
 
     def find(behavior: RuleBehavior) -> Rule | None:
         return first_match(view.rules, behavior, call, view.anchors)

@@ -175,9 +175,9 @@ class _Cleaner:
             items = list(value.items())[:MAX_ITEMS]
             return {self.plain(str(key)): self._field(key, item, depth) for key, item in items}
         if isinstance(value, list | tuple):
-            kept = [self.plain(item, depth + 1) for item in value[:MAX_ITEMS]]
+            items = [self.plain(item, depth + 1) for item in value[:MAX_ITEMS]]
             left = len(value) - MAX_ITEMS
-            return [*kept, f"{CUT_MARK} ({left} more)"] if left > 0 else kept
+            return [*items, f"{CUT_MARK} ({left} more)"] if left > 0 else items
         return value
 
     def _field(self, key: object, item: Any, depth: int) -> Any:
@@ -192,10 +192,10 @@ class _Cleaner:
 
     def _kept(self, text: str) -> str:
         # Nothing behind what is kept is looked at: a decision waits for this line.
-        kept = self._redact(text[: MAX_VALUE_CHARS + _BEYOND_CHARS])
+        items = self._redact(text[: MAX_VALUE_CHARS + _BEYOND_CHARS])
         if len(text) > MAX_VALUE_CHARS:
-            return f"{kept[:MAX_VALUE_CHARS]}{CUT_MARK} ({len(text) - MAX_VALUE_CHARS} more)"
-        return kept
+            return f"{items[:MAX_VALUE_CHARS]}{CUT_MARK} ({len(text) - MAX_VALUE_CHARS} more)"
+        return items
 
 
 _HEARD_LATER: Final = frozenset(
@@ -213,8 +213,8 @@ def answer_of_checks(decision: Decision) -> Behavior:
     """Return what rules, scope and mode said, before hooks, classifier or a user were heard."""
     if not decision.parts:
         return Behavior.ASK if decision.source in _HEARD_LATER else decision.behavior
-    said = [
+    answers = [
         Behavior.ASK if part.source is DecisionSource.CLASSIFIER else part.behavior
         for part in decision.parts
     ]
-    return max(said, key=STRICTNESS.__getitem__)
+    return max(answers, key=STRICTNESS.__getitem__)

@@ -49,9 +49,9 @@ def logged_calls(
     for path in sorted(folder.glob("*.jsonl")):
         with path.open("r", encoding="utf-8", errors="replace") as stream:
             for line in stream:
-                found = _read(line, launch_dir, since)
-                if found is not None:
-                    yield found
+                result = _read(line, launch_dir, since)
+                if result is not None:
+                    yield result
 
 
 def _read(line: str, launch_dir: Path, since: str | None) -> LoggedCall | None:

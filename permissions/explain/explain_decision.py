@@ -96,8 +96,8 @@ def with_rules(decision: Decision, rules: RuleSet) -> Decision:
     named = {(entry.source, entry.rule) for entry in decision.trace if entry.rule is not None}
     if not named:
         return decision
-    found = [rule.ref for rule in rules.rules if (str(rule.source), rule.text) in named]
-    return replace(decision, rules=tuple(found))
+    results = [rule.ref for rule in rules.rules if (str(rule.source), rule.text) in named]
+    return replace(decision, rules=tuple(results))
 
 
 def reason_text(decision: Decision | PartVerdict, short: Shorten = str) -> str:

@@ -67,20 +67,20 @@ def advise(
     usage: Mapping[RuleKey, RuleUse] | None = None,
 ) -> Advice:
     """Return what the logged calls say. Pure; raises nothing."""
-    found = _Found()
+    result = _LogSummary()
     for call in calls:
-        found.take(call)
+        result.take(call)
     return Advice(
-        found.decisions,
-        len(found.asked),
-        sum(last - first for first, last in found.spans.values()) / 3_600,
-        tuple(Counter(map(_cause, found.asked)).most_common()),
-        _proposals(found.asked, context),
+        result.decisions,
+        len(result.asked),
+        sum(last - first for first, last in result.spans.values()) / 3_600,
+        tuple(Counter(map(_cause, result.asked)).most_common()),
+        _proposals(result.asked, context),
         tuple(rule for rule in context.rules.rules if _is_unused(rule, usage or {})),
     )
 
 
-class _Found(Struct):
+class _LogSummary(Struct):
     decisions: int = 0
     asked: list[LoggedCall] = field(default_factory=list)
     """Calls that a user was asked about and answered."""
@@ -113,7 +113,7 @@ def _proposals(asked: Sequence[LoggedCall], context: PermissionContext) -> tuple
     # What something else allows by now spares no question any more.
     still_asked = [pair for pair in decided if pair[1].behavior is not Behavior.ALLOW]
     counted: Counter[tuple[str, ...]] = Counter()
-    made: dict[tuple[str, ...], tuple[str, str]] = {}
+    descriptions: dict[tuple[str, ...], tuple[str, str]] = {}
     for call, decision in still_asked:
         if call.behavior != "allow" or decision.behavior is not Behavior.ASK:
             continue
@@ -122,10 +122,10 @@ def _proposals(asked: Sequence[LoggedCall], context: PermissionContext) -> tuple
         for grant in grants:
             counted[grant.rules] += 1
             name = described_call(call.request.tool, call.request.tool_input)
-            made.setdefault(grant.rules, (name, grant.also_allows))
+            descriptions.setdefault(grant.rules, (name, grant.also_allows))
     open_calls = [call for call, _ in still_asked]
     tried = [
-        Proposal(rules, spares, *made[rules])
+        Proposal(rules, spares, *descriptions[rules])
         for rules, count in counted.most_common(2 * MAX_PROPOSALS)
         if count >= MIN_ASKED and (spares := _spares(rules, open_calls, context)) >= MIN_ASKED
     ]

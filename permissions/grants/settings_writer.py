@@ -178,13 +178,13 @@ def _object(file: Path, text: str | None) -> dict[str, Any]:
         return {}
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        result = dict(pairs)
+        if len(result) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
             # Writing it back would drop one of the two.
             raise StoreError(f"{file} has the key {twice!r} twice; mend it first")
-        return found
+        return result
 
     try:
         data = json.loads(text, object_pairs_hook=unique)

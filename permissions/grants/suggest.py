@@ -1,8 +1,7 @@
 """What "don't ask again" would store: the narrowest useful rules, and what else they would allow.
 
 Pure; nothing is written here (see `permissions.grants.settings_writer`). Next:
-`permissions.grants.narrow_pattern` (the shapes of command rules) and `permissions.grants.rule_path`
-(how paths are written in rules).
+`permissions.grants.narrow_pattern` (the shapes of command rules).
 """
 
 from __future__ import annotations
@@ -29,13 +28,14 @@ from permissions.decision import (
 from permissions.evaluate.cascade import Evaluation
 from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.grants.narrow_pattern import beyond, pattern_for
-from permissions.grants.rule_path import UNWRITABLE, anchored_path, escaped_path
 from permissions.lint.lint import LintType, LintWarning, lint_new
 from permissions.lint.subsume import subsumes
 from permissions.request import PermissionRequest
 from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.tool_names import EDIT_TOOLS, canonical_tool
 
+_UNWRITABLE: Final = "()\\\n\r"
+"""Characters of paths that a rule cannot contain without being read as something else."""
 MAX_RULES: Final = 5
 """Rules stored for one compound command at most."""
 
@@ -94,7 +94,7 @@ def suggest(
         destinations: Where rules may be kept; None is what the dialog offers: this session, and
             for everything but edits the user's own file of this project.
     """
-    found: list[Grant] = []
+    results: list[Grant] = []
     for destination in destinations or _destinations(evaluation.request):
         offers = _offers(evaluation, decision, destination)
         rules = tuple(dict.fromkeys(offer.rule for offer in offers))
@@ -103,7 +103,7 @@ def suggest(
         if not _would_allow(rules, destination, evaluation):
             continue
         where = _WHERE[destination]
-        found.append(
+        results.append(
             Grant(
                 rules,
                 RuleBehavior.ALLOW,
@@ -115,7 +115,7 @@ def suggest(
                 _needless(rules, destination, evaluation.context.rules),
             )
         )
-    return tuple(found)
+    return tuple(results)
 
 
 def review(
@@ -143,10 +143,13 @@ def shadow_warnings_of(
     ]
     return tuple(
         DecisionWarning(
-            WarningType.SHADOWED_RULE, found.source, found.shadowed, f"{found.message}; {found.fix}"
+            WarningType.SHADOWED_RULE,
+            result.source,
+            result.shadowed,
+            f"{result.message}; {result.fix}",
         )
-        for found in lint_new(context.rules, added)
-        if found.type in {LintType.DENY_SHADOW, LintType.ASK_SHADOW}
+        for result in lint_new(context.rules, added)
+        if result.type in {LintType.DENY_SHADOW, LintType.ASK_SHADOW}
     )
 
 
@@ -224,15 +227,15 @@ def _offers(
 
 def _read_offer(request: PermissionRequest) -> tuple[RuleOffer, ...]:
     path = _text(request, "file_path") or _text(request, "path")
-    if not os.path.isabs(path) or any(character in path for character in UNWRITABLE):
+    if not os.path.isabs(path) or any(character in path for character in _UNWRITABLE):
         return ()
     path = os.path.normpath(path)
     folder = os.path.dirname(path) if request.tool == "Read" else path
     if folder.count("/") < _NARROW_DEPTH:
         # Too much lies below it: the file alone, or nothing for a whole folder.
-        return (RuleOffer(f"Read(/{escaped_path(path)})", path),) if request.tool == "Read" else ()
+        return (RuleOffer(f"Read(/{_escaped_path(path)})", path),) if request.tool == "Read" else ()
     return (
-        RuleOffer(f"Read(/{escaped_path(folder)}/**)", path, f"reading everything below {folder}"),
+        RuleOffer(f"Read(/{_escaped_path(folder)}/**)", path, f"reading everything below {folder}"),
     )
 
 
@@ -249,7 +252,7 @@ def _bash_offers(evaluation: Evaluation, destination: RuleSource) -> tuple[RuleO
         if part.kind == "write":
             target = _redirect_target(part.text)
             path = os.path.normpath(os.path.join(base, target))
-            file_rule = anchored_path(path, context, destination) if target else None
+            file_rule = _anchored_path(path, context, destination) if target else None
             if file_rule is None:
                 return ()
             offers.append(RuleOffer(f"Edit({file_rule})", part.text, f"editing {target}"))
@@ -274,7 +277,7 @@ def _edit_offer(
     path: str, context: PermissionContext, destination: RuleSource
 ) -> tuple[RuleOffer, ...]:
     folder = os.path.dirname(os.path.normpath(os.path.join(str(context.launch_dir), path)))
-    anchored = anchored_path(folder, context, destination)
+    anchored = _anchored_path(folder, context, destination)
     if anchored is None:
         return ()
     launch_dir = str(context.launch_dir)
@@ -306,3 +309,19 @@ def _named(offers: Sequence[RuleOffer]) -> str:
 def _text(request: PermissionRequest, key: str) -> str:
     value = request.tool_input.get(key)
     return value if isinstance(value, str) else ""
+
+
+def _anchored_path(path: str, context: PermissionContext, destination: RuleSource) -> str | None:
+    """Return a path as rules of that source write it: `/x` from their anchor, else `//x`."""
+    if any(character in path for character in _UNWRITABLE):
+        return None
+    anchor = str(context.anchor(destination))
+    if path == anchor:
+        return "/"
+    inside = anchor != "/" and path.startswith(anchor + "/")
+    return _escaped_path(path[len(anchor) :] if inside else f"/{path}")
+
+
+def _escaped_path(path: str) -> str:
+    """Return a path whose special characters of patterns stand for themselves."""
+    return "".join(f"\\{one}" if one in "*?[]!#" else one for one in path)

@@ -17,17 +17,17 @@ def failed_examples(rule: Rule) -> list[str]:
     """Return one sentence per example that the rule does not keep; [] without examples."""
     if rule.examples is None:
         return []
-    found = [
+    results = [
         f"the example {example!r} should match, and does not"
         for example in rule.examples.match
         if not _matches(rule, example)
     ]
-    found.extend(
+    results.extend(
         f"the example {example!r} should not match, and does"
         for example in rule.examples.not_match
         if _matches(rule, example)
     )
-    return found
+    return results
 
 
 def _matches(rule: Rule, example: str) -> bool:

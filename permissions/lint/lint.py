@@ -55,7 +55,7 @@ class LintWarning(Struct, frozen=True):
     line: int | None = None
 
     @property
-    def told(self) -> str:
+    def notice_text(self) -> str:
         """The finding and what to do about it, as one line."""
         return f"{self.message}. To mend it: {self.fix}."
 
@@ -93,21 +93,21 @@ _MORE_RUNNERS = frozenset(
 
 def lint(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> tuple[LintWarning, ...]:
     """Return the findings about a whole set: malformed rules first, then in order of the rules."""
-    found = [_from_warning(warning, rules) for warning in rules.warnings]
+    results = [_from_warning(warning, rules) for warning in rules.warnings]
     shadows = shadowed_rules(rules, sandbox_auto_allow=sandbox_auto_allow)
     hidden = {(warning.shadowed, warning.source) for warning in shadows}
-    found.extend(shadows)
+    results.extend(shadows)
     seen: list[tuple[Rule, str | None]] = []
     for rule in rules.rules:
         if rule.is_cap:
             continue
-        found.extend(_about_one(rule))
+        results.extend(_about_one(rule))
         # Only an allow rule is told to be one too many: a second deny or ask does no harm.
         if rule.behavior is RuleBehavior.ALLOW and (rule.text, str(rule.source)) not in hidden:
             kin = kin_of(rule)
-            found.extend(_duplicates(rule, [other for other, its in seen if _are_kin(kin, its)]))
+            results.extend(_duplicates(rule, [other for other, its in seen if _are_kin(kin, its)]))
             seen.append((rule, kin))
-    return tuple(found)
+    return tuple(results)
 
 
 def lint_new(
@@ -131,7 +131,7 @@ def shadowed_rules(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> list[
         for rule in rules.rules
         if rule.behavior in _RESTRICTING and not rule.is_cap
     ]
-    found: dict[tuple[str, str, str, str, str], LintWarning] = {}
+    results: dict[tuple[str, str, str, str, str], LintWarning] = {}
     for allowed in rules.rules:
         if allowed.behavior is not RuleBehavior.ALLOW:
             continue
@@ -149,8 +149,8 @@ def shadowed_rules(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> list[
                 wider.text,
                 str(wider.source),
             )
-            found.setdefault(key, warning)
-    return list(found.values())
+            results.setdefault(key, warning)
+    return list(results.values())
 
 
 def _is_kin(wider: str | None, narrower: str | None) -> bool:
@@ -260,11 +260,11 @@ def _about_one(rule: Rule) -> Iterator[LintWarning]:
 
 def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
     words = _QUOTED.sub("x", pattern.text).replace(":*", " *").split()
-    found = _operator_problem(rule, pattern, words)
-    if found is None and not pattern.is_exact:
-        found = _unreachable_wildcard(rule, pattern, words) or _runner_wildcard(rule, words)
-    if found is not None:
-        yield found
+    result = _operator_problem(rule, pattern, words)
+    if result is None and not pattern.is_exact:
+        result = _unreachable_wildcard(rule, pattern, words) or _runner_wildcard(rule, words)
+    if result is not None:
+        yield result
 
 
 def _operator_problem(rule: Rule, pattern: BashPattern, words: Sequence[str]) -> LintWarning | None:

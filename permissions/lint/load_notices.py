@@ -24,17 +24,17 @@ _DEAD: Final = frozenset({LintType.DENY_SHADOW, LintType.ASK_SHADOW, LintType.UN
 def rule_notes(rules: RuleSet, short: Shorten = str) -> tuple[str, ...]:
     """Return the lines, those about single rules first; () where there is nothing to say."""
     if len(rules.rules) <= _ALL_RULES:
-        found = lint(rules)
+        result = lint(rules)
     else:
-        found = (*lint(RuleSet((), rules.warnings, rules.texts)), *shadowed_rules(rules))
-    unread = [_about(warning, short) for warning in found if warning.type in _UNREAD]
-    return (*unread, *_summary([warning for warning in found if warning.type not in _UNREAD]))
+        result = (*lint(RuleSet((), rules.warnings, rules.texts)), *shadowed_rules(rules))
+    unread = [_about(warning, short) for warning in result if warning.type in _UNREAD]
+    return (*unread, *_summary([warning for warning in result if warning.type not in _UNREAD]))
 
 
 def _about(warning: LintWarning, short: Shorten) -> str:
     line = f":{warning.line}" if warning.line else ""
     place = f"{short(warning.file)}{line}" if warning.file else source_name(warning.source)
-    return f"Rule {warning.shadowed} ({place}): {warning.told}"
+    return f"Rule {warning.shadowed} ({place}): {warning.notice_text}"
 
 
 def _summary(found: list[LintWarning]) -> Iterator[str]:

@@ -30,10 +30,10 @@ def _is_sound(text: str, behavior: RuleBehavior) -> bool:
 
 
 def _candidates(text: str) -> Iterator[str]:
-    found = _SHAPE.fullmatch(text)
-    if found is None:
+    result = _SHAPE.fullmatch(text)
+    if result is None:
         return
-    name, inside = found[1], found[2]
+    name, inside = result[1], result[2]
     names = [name, *_near(name)]
     for one in names:
         if inside is None:

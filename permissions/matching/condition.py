@@ -12,7 +12,7 @@ from pathlib import Path
 
 from permissions.context import PermissionContext
 from permissions.matching.match_domain import host_of
-from permissions.matching.match_tool import Anchors, Call, rule_matches
+from permissions.matching.match_tool import Anchors, RuleSubject, rule_matches
 from permissions.mode import Mode
 from permissions.paths.resolve import Target, resolve
 from permissions.rules.grammar import MalformedRule, RuleBehavior, WholeTool, parse_rule
@@ -56,7 +56,7 @@ def matches_call(
     )
     context = PermissionContext(Mode.DEFAULT, RuleSet(), cwd, project_root, home)
     target = _target(name, tool_input, context)
-    call = Call(name, tool_input, target, host_of(tool_input.get("url")))
+    call = RuleSubject(name, tool_input, target, host_of(tool_input.get("url")))
     return rule_matches(rule, call, Anchors(context))
 
 

@@ -171,15 +171,15 @@ def _counting_rules(rules: RuleSet, *, trusted: bool, managed_only: bool, auto: 
     if trusted and not managed_only and not auto:
         return rules, ()
     key = (trusted, managed_only, auto)
-    found = rules.counting.get(key)
-    if found is None:
-        found = _filter(rules, trusted=trusted, managed_only=managed_only, auto=auto)
-        rules.counting[key] = found
-    return found
+    result = rules.counting.get(key)
+    if result is None:
+        result = _filter(rules, trusted=trusted, managed_only=managed_only, auto=auto)
+        rules.counting[key] = result
+    return result
 
 
 def _filter(rules: RuleSet, *, trusted: bool, managed_only: bool, auto: bool) -> _Filtered:
-    kept: list[Rule] = []
+    counting: list[Rule] = []
     warnings: list[DecisionWarning] = []
 
     def drop(rule: Rule, message: str) -> None:
@@ -192,11 +192,11 @@ def _filter(rules: RuleSet, *, trusted: bool, managed_only: bool, auto: bool) ->
 
     for rule in rules.rules:
         if rule.behavior is not RuleBehavior.ALLOW:
-            kept.append(rule)
+            counting.append(rule)
         elif managed_only and rule.source is not RuleSource.POLICY:
             drop(rule, "managed settings let only managed allow rules count")
         elif is_untrusted(rule):
             drop(rule, "this folder is not trusted, so its allow rules do not count")
         elif not (auto and is_dangerous_allow(rule)):
-            kept.append(rule)
-    return rules.only(kept), tuple(warnings)
+            counting.append(rule)
+    return rules.only(counting), tuple(warnings)

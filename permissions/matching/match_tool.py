@@ -44,7 +44,7 @@ from permissions.shell.command_pattern import BashPattern
 from permissions.tool_names import EDIT_TOOLS, READ_TOOLS
 
 
-class Call(Struct, frozen=True):
+class RuleSubject(Struct, frozen=True):
     """A call as rules see it."""
 
     tool: str
@@ -73,10 +73,10 @@ class Anchors:
     def places(self, anchor: Anchor, source: RuleSource, behavior: RuleBehavior) -> tuple[str, ...]:
         """Return where a pattern with `anchor` in a rule of `source` starts."""
         key = (anchor, source, behavior)
-        found = self._places.get(key)
-        if found is None:
-            found = self._places[key] = self._resolved(anchor, source, behavior)
-        return found
+        result = self._places.get(key)
+        if result is None:
+            result = self._places[key] = self._resolved(anchor, source, behavior)
+        return result
 
     def way(self, path: str, place: str) -> tuple[str, ...] | None:
         """Return a path as it is named below a place, and every folder on the way there.
@@ -121,7 +121,7 @@ class Anchors:
 
 
 def first_match(
-    rules: RuleSet, behavior: RuleBehavior, call: Call, anchors: Anchors
+    rules: RuleSet, behavior: RuleBehavior, call: RuleSubject, anchors: Anchors
 ) -> Rule | None:
     """Return the first rule of `behavior`, in order of source, that is about `call`."""
     index = rules.index(behavior)
@@ -141,10 +141,10 @@ def first_match(
 
 
 def _candidates(
-    index: RuleIndex, behavior: RuleBehavior, governor: str, call: Call, anchors: Anchors
+    index: RuleIndex, behavior: RuleBehavior, governor: str, call: RuleSubject, anchors: Anchors
 ) -> Iterable[Rule]:
     """Return the rules of `governor` that may be about `call`, in order of source."""
-    found: list[Rule] = []
+    results: list[Rule] = []
     by_path = index.paths.get(governor)
     if by_path is not None:
         placed = list(by_path.open)
@@ -157,23 +157,23 @@ def _candidates(
                 _add_group(placed, group, behavior, call, anchors)
             if len(placed) > 1:
                 placed.sort(key=_place)
-        found = [rule for _, rule in placed] if placed else []
+        results = [rule for _, rule in placed] if placed else []
     globs = index.globs_for(governor) if index.by_glob else ()
-    return sorted([*found, *globs], key=_rank) if globs else found
+    return sorted([*results, *globs], key=_rank) if globs else results
 
 
 def _names(target: Target) -> set[str]:
     """Return the names in a path's spellings and, as `*.ext`, their endings."""
-    found = {name for spelling in target.spellings for name in spelling.split("/")}
-    endings = {f"*.{name.rpartition('.')[2]}" for name in found if "." in name}
-    return found | endings
+    results = {name for spelling in target.spellings for name in spelling.split("/")}
+    endings = {f"*.{name.rpartition('.')[2]}" for name in results if "." in name}
+    return results | endings
 
 
 def _add_group(
     placed: list[PlacedRule],
     group: PathGroup,
     behavior: RuleBehavior,
-    call: Call,
+    call: RuleSubject,
     anchors: Anchors,
 ) -> None:
     """Add the rules of a group that may be about the call's target, some of them twice."""
@@ -200,7 +200,7 @@ def _rank(rule: Rule) -> int:
     return SOURCE_ORDER[rule.source]
 
 
-def rule_matches(rule: Rule, call: Call, anchors: Anchors) -> bool:
+def rule_matches(rule: Rule, call: RuleSubject, anchors: Anchors) -> bool:
     """Is `rule` about `call`? The tool's name was compared already."""
     specifier = rule.specifier
     match specifier:
@@ -228,7 +228,7 @@ def matches_parameter(specifier: ParameterPattern, tool_input: Mapping[str, obje
     return isinstance(value, str) and specifier.value.matches(value)
 
 
-def names_of(call: Call) -> Iterator[str]:
+def names_of(call: RuleSubject) -> Iterator[str]:
     """Yield the texts that a name pattern is compared with."""
     if call.tool == "Agent":
         kind = call.tool_input.get("subagent_type")
@@ -242,7 +242,7 @@ def names_of(call: Call) -> Iterator[str]:
             yield f"{name.removeprefix('/')} {arguments}"
 
 
-def _matches_path(rule: Rule, pattern: PathPattern, call: Call, anchors: Anchors) -> bool:
+def _matches_path(rule: Rule, pattern: PathPattern, call: RuleSubject, anchors: Anchors) -> bool:
     if call.target is None:
         # Where it leads is not known, but there are patterns that nothing escapes.
         return rule.behavior is not RuleBehavior.ALLOW and fits_everything(pattern)

@@ -63,11 +63,11 @@ def _fits_one(rule: Rule, readings: Sequence[str]) -> bool:
 
 def raw_redirections(command: str) -> list[tuple[str, str]]:
     """Return the files behind `<` and `>` with the tool whose rules are about them."""
-    found = [
+    results = [
         ("Read" if match[1] == "<" else "Edit", match[2].translate(_QUOTES))
         for match in islice(_REDIRECTION.finditer(command), _MAX_REDIRECTIONS)
     ]
-    return [(tool, path) for tool, path in found if path.isprintable() and path]
+    return [(tool, path) for tool, path in results if path.isprintable() and path]
 
 
 _REDIRECTION = re.compile(r"(?<![<>])([<>])[>|]?(?![<>&(])[ \t]*([^\s<>|&;()`]{1,400})")

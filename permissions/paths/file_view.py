@@ -110,9 +110,9 @@ class RealFiles:
             return self._resolved(path)
         if path in known.paths:
             return known.paths[path]
-        found = path if self._leads_there(path, known) else self._resolved(path)
-        known.paths[path] = found
-        return found
+        result = path if self._leads_there(path, known) else self._resolved(path)
+        known.paths[path] = result
+        return result
 
     def _resolved(self, path: str) -> str | None:
         resolved = ""
@@ -134,7 +134,7 @@ class RealFiles:
             self._note_incomplete()
             return os.path.realpath(path)
         settled = set() if self._known is None else self._known.settled
-        done: list[str] = []
+        components: list[str] = []
         alive = _MAX_DEPTH
         """Below a name that is missing there is nothing to look at."""
         rest = path.split("/")
@@ -145,17 +145,17 @@ class RealFiles:
             if name in ("", "."):
                 continue
             if name == "..":
-                del done[-1:]
-                if len(done) < alive:
+                del components[-1:]
+                if len(components) < alive:
                     alive = _MAX_DEPTH
                 continue
-            done.append(name)
-            if len(done) > alive:
+            components.append(name)
+            if len(components) > alive:
                 continue
-            here = "/" + "/".join(done)
+            here = "/" + "/".join(components)
             mode = self._mode(here)
             if mode in (_MISSING, _ODD):
-                alive = len(done)
+                alive = len(components)
                 settled.add(here)
             elif not stat.S_ISLNK(mode):
                 settled.add(here)
@@ -168,11 +168,11 @@ class RealFiles:
                 if self._known is not None:
                     self._known.links[here] = link
                 if link.startswith("/"):
-                    done.clear()
+                    components.clear()
                 else:
-                    done.pop()
+                    components.pop()
                 rest.extend(reversed(link.split("/")))
-        return "/" + "/".join(done)
+        return "/" + "/".join(components)
 
     def _leads_there(self, path: str, known: _Known) -> bool:
         """Is the path surely where it says? Looks below the nearest name that was looked at."""
@@ -222,10 +222,10 @@ class RealFiles:
             mode = self._mode(path)
             if not stat.S_ISLNK(mode):
                 return stat.S_ISDIR(mode)
-            found = os.path.isdir(path)
+            result = os.path.isdir(path)
             if self._known is not None:
-                self._known.linked_dirs[path] = found
-            return found
+                self._known.linked_dirs[path] = result
+            return result
         except ValueError:
             return False
 

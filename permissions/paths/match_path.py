@@ -94,8 +94,8 @@ class LastNames:
             if starts and (end.endswith(last) or last.endswith(end)):
                 shared.append(name)
         # An unquoted pattern does not reach hidden files.
-        reached = (name for name in shared if pattern.startswith(".") or name[:1] != ".")
-        return min((self._places[name] for name in reached), default=None)
+        fitting = (name for name in shared if pattern.startswith(".") or name[:1] != ".")
+        return min((self._places[name] for name in fitting), default=None)
 
 
 _WILD = re.compile(r"[*?\[]")

@@ -60,13 +60,13 @@ def _never_leaves(part: _Automaton, whole: _Automaton, letters: list[str]) -> bo
         for reached in part.empty_moves(place):
             if reached in part.meant and not is_name_start and not places & whole.accepting:
                 return False
-            for found in _steps(part.moves[reached], whole, places, letters, is_name_start):
-                if found in seen:
+            for result in _steps(part.moves[reached], whole, places, letters, is_name_start):
+                if result in seen:
                     continue
-                if not found[1] or len(seen) > _MOST_PLACES:
+                if not result[1] or len(seen) > _MOST_PLACES:
                     return False
-                seen.add(found)
-                waiting.append(found)
+                seen.add(result)
+                waiting.append(result)
     return True
 
 
@@ -202,28 +202,28 @@ def _bits(places: int) -> Iterator[int]:
 @lru_cache(maxsize=1024)
 def _automaton(pattern: str, floating: bool) -> _Automaton:
     """Read a pattern as `compiled_pattern` does."""
-    found = _Automaton()
+    result = _Automaton()
     components = [part for part in pattern.strip("/").split("/") if part not in ("", ".")]
     names = [part for part in components if part != "**"]
     if floating or components[:1] == ["**"] or not names:
-        found.folders()
+        result.folders()
     if not names:
-        found.loop()
-        found.end([])
-        return found
+        result.loop()
+        result.end([])
+        return result
     is_first, skipped = True, False
     for component in components:
         if component == "**":
             skipped = True
             continue
         if not is_first:
-            found.read(_SLASH)
+            result.read(_SLASH)
             if skipped:
-                found.folders()
-        _name(found, component)
+                result.folders()
+        _name(result, component)
         is_first, skipped = False, False
-    found.end(components)
-    return found
+    result.end(components)
+    return result
 
 
 def _name(found: _Automaton, component: str) -> None:

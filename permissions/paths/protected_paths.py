@@ -84,7 +84,7 @@ class Protection(Enum):
 def protection_of(path: str) -> Protection:
     """Judge a path by its components; pass it relative to the working directory that holds it."""
     names = [_folded(name) for name in path.split("/") if name not in ("", ".")]
-    found = Protection.NONE
+    result = Protection.NONE
     position = 0
     while position < len(names):
         if names[position] in OWN_DIRS and _is_worktree(names, position):
@@ -94,9 +94,9 @@ def protection_of(path: str) -> Protection:
         if names[position] in OWN_DIRS or (is_last and names[position] in OWN_FILES):
             return Protection.OWN
         if _is_protected_name(names, position):
-            found = Protection.PROTECTED
+            result = Protection.PROTECTED
         position += 1
-    return found
+    return result
 
 
 def _is_worktree(names: list[str], position: int) -> bool:

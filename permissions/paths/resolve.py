@@ -79,11 +79,11 @@ def is_below(path: str, folder: str) -> bool:
 
 def with_parents(path: str) -> list[str]:
     """Return an absolute path and every folder above it, `/` last."""
-    found: list[str] = []
+    results: list[str] = []
     while path and path != "/":
-        found.append(path)
+        results.append(path)
         path = path.rpartition("/")[0]
-    return [*found, "/"]
+    return [*results, "/"]
 
 
 def relative_to(path: str, folder: str) -> str | None:

@@ -175,8 +175,8 @@ class Bridge:
         origin = call.headers.get("origin")
         if origin is not None and origin not in self._origins:
             raise _Refused(403, "this origin is not configured in permissionBridge.origins")
-        given = call.headers.get("authorization", "").encode("utf-8", "replace")
-        if not hmac.compare_digest(given, f"Bearer {self._secret}".encode()):
+        authorization = call.headers.get("authorization", "").encode("utf-8", "replace")
+        if not hmac.compare_digest(authorization, f"Bearer {self._secret}".encode()):
             raise _Refused(401, "send the session's token: Authorization: Bearer …")
 
     def _route(self, call: _Call) -> dict[str, object]:

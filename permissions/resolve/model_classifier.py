@@ -59,19 +59,19 @@ class ModelClassifier:
         self,
         ask: AskModel,
         *,
-        said: Callable[[], Sequence[str]],
+        user_messages: Callable[[], Sequence[str]],
         is_on: Callable[[], bool] = lambda: True,
         guidance: Callable[[], Guidance] = Guidance,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """Judge by what was `said`.
+        """Decide by the user's own messages.
 
         Args:
-            said: The user's messages, oldest first; never text of tools, files or hooks.
+            user_messages: The user's messages, oldest first; never text of tools, files or hooks.
             is_on: Asked at every call; interactively the classifier contends in `auto` alone.
         """
         self._ask = ask
-        self._opinion_text = said
+        self._user_messages = user_messages
         self._is_on = is_on
         self._guidance = guidance
         self._timeout_s = timeout_s
@@ -80,7 +80,7 @@ class ModelClassifier:
         """Return allow or deny; an ask that says why when it is unsure; None when it is off."""
         if not self._is_on() or not pending.is_mode_default_ask:
             return None
-        prompt = _prompt(request, self._opinion_text())
+        prompt = _prompt(request, self._user_messages())
         if prompt is None:
             return _decision(Behavior.ASK, "the call is too long to be judged")
         system = _system(self._guidance())
@@ -122,12 +122,12 @@ def _decision(behavior: Behavior, reason: str) -> Decision:
     )
 
 
-def _prompt(request: PermissionRequest, said: Sequence[str]) -> str | None:
+def _prompt(request: PermissionRequest, user_messages: Sequence[str]) -> str | None:
     """Return the question as one JSON object, or None for a call that is too long."""
     call = {"tool": request.tool, "input": dict(request.tool_input)}
     if len(json.dumps(call, default=str)) > MAX_CALL_CHARS:
         return None
-    shown = [*said[:1], *said[1:][-(MAX_MESSAGES - 1) :]]
+    shown = [*user_messages[:1], *user_messages[1:][-(MAX_MESSAGES - 1) :]]
     question: dict[str, object] = {
         "person_said": [text[:MAX_MESSAGE_CHARS] for text in shown],
         "call": call,

@@ -198,8 +198,8 @@ class RuleSet(Struct, frozen=True):
         rules: list[Rule] = []
         warnings: list[DecisionWarning] = []
         for entry in texts:
-            rule, found = _read(entry)
-            warnings.extend(found)
+            rule, result = _read(entry)
+            warnings.extend(result)
             if rule is not None:
                 rules.append(rule)
         return cls._indexed(tuple(rules), tuple(warnings), texts), tuple(warnings)
@@ -253,10 +253,10 @@ def _index(rules: list[Rule]) -> RuleIndex:
     ]
     patterns = [rule.specifier for rule in file_rules if isinstance(rule.specifier, PathPattern)]
     return RuleIndex(
-        {tool: tuple(found) for tool, found in by_tool.items()},
+        {tool: tuple(result) for tool, result in by_tool.items()},
         tuple(globs),
-        {tool: _path_index(found) for tool, found in by_tool.items()},
-        {head: tuple(found) for head, found in by_head.items()},
+        {tool: _path_index(result) for tool, result in by_tool.items()},
+        {head: tuple(result) for head, result in by_head.items()},
         tuple(bash_open),
         bool(by_head)
         or any(not isinstance(rule.specifier, ParameterPattern) for _, rule in bash_open),
@@ -303,8 +303,8 @@ def _path_index(rules: list[Rule]) -> PathIndex:
         tuple(still_open),
         {name: tuple(placed) for name, placed in by_name.items()},
         tuple(
-            _path_group(anchor, source or RuleSource.SESSION, found)
-            for (anchor, source), found in groups.items()
+            _path_group(anchor, source or RuleSource.SESSION, result)
+            for (anchor, source), result in groups.items()
         ),
     )
 

@@ -115,9 +115,9 @@ def _results(
     for position, text, value in tests:
         is_denied = position > 0 and texts[position - 1] in _NOT
         is_plain_name = text in _NAMES | _PATHS and not is_denied
-        found = _answer(text, without_brackets(value) if is_plain_name else value, one)
-        if found is not None:
-            yield found is not is_denied
+        result = _answer(text, without_brackets(value) if is_plain_name else value, one)
+        if result is not None:
+            yield result is not is_denied
 
 
 def _answer(test: str, value: str, one: _Candidate) -> bool | None:

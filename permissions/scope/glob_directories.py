@@ -43,16 +43,16 @@ def behind_pattern(
 
 
 def _targets(scope: Scope, word: Word, place: str) -> list[Target]:
-    found = [place]
+    results = [place]
     lookups = _Lookups()
     is_open = False
     for component in word.text.strip("/").split("/"):
         is_open = is_open or bool(_GLOBS & set(component))
         if is_open and component not in ("", ".", ".."):
-            found = _following(scope, found, component, lookups)
+            results = _following(scope, results, component, lookups)
         else:
-            found = [f"{one}/{component}" for one in found]
-    targets = (resolve_literal(word.raw, one, base="/", files=scope.files) for one in found)
+            results = [f"{one}/{component}" for one in results]
+    targets = (resolve_literal(word.raw, one, base="/", files=scope.files) for one in results)
     return [target for target in targets if target is not None]
 
 

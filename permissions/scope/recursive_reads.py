@@ -52,12 +52,14 @@ def recursive_read_floor(
             if rule.tool.text != "Read" or not isinstance(pattern, PathPattern):
                 continue
             for folder in folders:
-                held = _held(scope, pattern, folder, _places(anchors, rule, behavior), reading)
-                if held:
+                affected = _affected_name(
+                    scope, pattern, folder, _places(anchors, rule, behavior), reading
+                )
+                if affected:
                     return Floor(
                         Behavior.ASK,
                         Reason.UNPARSABLE,
-                        f"reads all of {folder}, where {held} is, which {rule.text} is about; "
+                        f"reads all of {folder}, where {affected} is, which {rule.text} is about; "
                         "leave it out, or name the folders to be read",
                     )
     return None
@@ -115,7 +117,7 @@ def _places(anchors: Anchors, rule: Rule, behavior: RuleBehavior) -> Iterable[st
     return anchors.places(rule.specifier.anchor, rule.source, behavior)
 
 
-def _held(
+def _affected_name(
     scope: Scope, pattern: PathPattern, folder: str, places: Iterable[str], reading: TreeReading
 ) -> str:
     """Return a file or folder below `folder` that the pattern is about; "" when none is seen."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from permissions.base.text.star_pattern import UNKNOWN, without_brackets
-from permissions.matching.match_tool import Call
+from permissions.matching.match_tool import RuleSubject
 from permissions.paths.protected_paths import ALL_NAMES
 from permissions.paths.resolve import Target, resolve_literal
 from permissions.scope.scope import Floor, Scope, strictest_floor
@@ -38,7 +38,7 @@ class ResolvedAccess(Struct, frozen=True):
     text: str
     """Like `written`, quotes removed."""
 
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[RuleSubject]:
         """Return the access as calls of the tools whose rules govern it.
 
         One without a target where that is not known: rules about a whole tool are about it still.
@@ -48,7 +48,7 @@ class ResolvedAccess(Struct, frozen=True):
             return []
         targets = self.targets if self.kind in _WITH_TARGET else self.targets or (None,)
         takes_tree = self.kind is _REMOVE
-        return [Call(tool, {}, target, takes_tree=takes_tree) for target in targets]
+        return [RuleSubject(tool, {}, target, takes_tree=takes_tree) for target in targets]
 
 
 _REMOVE = AccessKind.REMOVE
@@ -164,25 +164,25 @@ def _has_pattern(text: str) -> bool:
 
 def _joined(parts: Iterable[Sequence[Target] | None]) -> tuple[Target, ...] | None:
     """Return all targets; None when one part is not known."""
-    found: list[Target] = []
+    results: list[Target] = []
     for part in parts:
         if part is None:
             return None
-        found.extend(part)
-    return tuple(found)
+        results.extend(part)
+    return tuple(results)
 
 
 def _resolve_all(
     scope: Scope, written: str, paths: Sequence[str], place: str
 ) -> list[Target] | None:
     """Resolve paths of one word; None when one cannot be resolved."""
-    found: list[Target] = []
+    results: list[Target] = []
     for path in paths:
         target = resolve_literal(written, path, base=place, files=scope.files)
         if target is None:
             return None
-        found.append(target)
-    return found
+        results.append(target)
+    return results
 
 
 def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Target] | None:

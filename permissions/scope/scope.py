@@ -53,8 +53,8 @@ class Scope(Struct, frozen=True):
         files = for_one_decision(context.files) if view is None else view
 
         def canonical(folders: Iterable[object]) -> tuple[str, ...]:
-            found = [files.realpath(absolute(folder)) for folder in folders]
-            return tuple([path for path in found if path is not None])
+            results = [files.realpath(absolute(folder)) for folder in folders]
+            return tuple([path for path in results if path is not None])
 
         home = str(context.home)
         own = [os.path.join(home, name) for name in _OWN]
@@ -126,10 +126,10 @@ class Scope(Struct, frozen=True):
         return self._protected_floor(f"removes the working directory {target.real}")
 
     def _protected(self, target: Target) -> Floor | None:
-        found = {self._protection(spelling) for spelling in target.spellings}
-        if Protection.OWN in found:
+        results = {self._protection(spelling) for spelling in target.spellings}
+        if Protection.OWN in results:
             return self._protected_floor(f"writes {_shown(target)}, the agent's own settings")
-        if Protection.PROTECTED in found and self.mode is not Mode.BYPASS:
+        if Protection.PROTECTED in results and self.mode is not Mode.BYPASS:
             return self._protected_floor(f"writes {_shown(target)}, a protected path")
         return None
 
@@ -154,10 +154,10 @@ class Scope(Struct, frozen=True):
         if not inside:
             return protection_of(path)
         # The innermost working directory decides: one may be opened inside another's `.git`.
-        found = protection_of(min(inside, key=len))
-        if found is Protection.NONE and "/.git/" in f"{path}/".lower():
+        result = protection_of(min(inside, key=len))
+        if result is Protection.NONE and "/.git/" in f"{path}/".lower():
             return Protection.PROTECTED
-        return found
+        return result
 
     def _protected_floor(self, message: str) -> Floor:
         final = self.mode in (Mode.PLAN, Mode.DONT_ASK)

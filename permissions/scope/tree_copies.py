@@ -47,7 +47,7 @@ def _pairs(scope: Scope, facts: CommandFacts, *, whole: bool) -> list[tuple[str,
         if access.kind is AccessKind.WRITE
         for target in _targets(scope, facts, access.kind, access.path)
     ]
-    found: list[tuple[str, str]] = []
+    results: list[tuple[str, str]] = []
     for access in facts.accesses:
         if access.kind is not AccessKind.READ:
             continue
@@ -55,10 +55,10 @@ def _pairs(scope: Scope, facts: CommandFacts, *, whole: bool) -> list[tuple[str,
         keeps_name = not (whole or text.endswith(("/.", "/")) or text == ".")
         for source in _targets(scope, facts, access.kind, access.path):
             name = source.lexical.rpartition("/")[2]
-            found.extend(
+            results.extend(
                 (source.real, f"{place}/{name}" if keeps_name else place) for place in places
             )
-    return found
+    return results
 
 
 def _targets(scope: Scope, facts: CommandFacts, kind: AccessKind, path: Word) -> tuple[Target, ...]:

@@ -97,7 +97,7 @@ def _problem(text: str, behavior: RuleBehavior) -> str:
 
 
 async def _is_meant(screen: CommandScreen, text: str, findings: Sequence[LintWarning]) -> bool:
-    said = " ".join(finding.told for finding in findings)
+    said = " ".join(finding.notice_text for finding in findings)
     panel = ListPanel(
         f"Add {text}?",
         [Item("Leave it", "nothing is stored"), Item("Add it all the same")],

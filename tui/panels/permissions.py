@@ -140,7 +140,7 @@ def _preview(rules: Sequence[Rule], known: RuleSet) -> Callable[[int, int], list
     warnings = lint(RuleSet(tuple(rules), known.warnings, known.texts))
     for index, rule in enumerate(rules):
         found[index] = [
-            warning.told
+            warning.notice_text
             for warning in warnings
             if warning.shadowed == rule.text and warning.source == str(rule.source)
         ]

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from permissions.evaluate.cascade import decide
-from permissions.matching.match_tool import Anchors, Call, first_match, rule_matches
+from permissions.matching.match_tool import Anchors, RuleSubject, first_match, rule_matches
 from permissions.paths.file_view import RealFiles
 from permissions.paths.match_path import LastNames
 from permissions.paths.path_pattern import Anchor, PathPattern, compiled_pattern
@@ -73,7 +73,7 @@ def test_the_rule_about_a_path_is_the_first_of_all_that_match(
     context = engine.context(texts=texts)
     target = resolve(path or ".", base=str(engine.root), home=str(engine.home), files=context.files)
     anchors = Anchors(context, str(engine.root / "src"))
-    call = Call("Edit", {}, target, takes_tree=takes_tree)
+    call = RuleSubject("Edit", {}, target, takes_tree=takes_tree)
     matching = [
         rule
         for rule in context.rules.rules

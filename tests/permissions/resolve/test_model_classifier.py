@@ -53,13 +53,13 @@ class Model:
 async def ask(
     model: Model, request: PermissionRequest = REQUEST, **options: Any
 ) -> Decision | None:
-    classifier = ModelClassifier(model, **{"said": lambda: ["push it"], **options})
+    classifier = ModelClassifier(model, **{"user_messages": lambda: ["push it"], **options})
     return await classifier.decide(request, PENDING)
 
 
 async def test_it_sees_the_person_s_words_and_the_call_and_nothing_else() -> None:
     model = Model()
-    await ask(model, said=lambda: ["fix the bug", "and push it"])
+    await ask(model, user_messages=lambda: ["fix the bug", "and push it"])
     assert model.shown() == {
         "person_said": ["fix the bug", "and push it"],
         "call": {"tool": "Bash", "input": {"command": "git push"}},
@@ -153,7 +153,7 @@ async def test_off_it_is_not_asked() -> None:
 @pytest.mark.parametrize("reason", [r for r in Reason if r is not Reason.MODE_DEFAULT])
 async def test_it_is_asked_only_where_nothing_matched(reason: Reason) -> None:
     model = Model()
-    assert await ModelClassifier(model, said=list).decide(REQUEST, pending(reason)) is None
+    assert await ModelClassifier(model, user_messages=list).decide(REQUEST, pending(reason)) is None
     assert model.asked == []
 
 
@@ -168,7 +168,7 @@ async def test_a_call_too_long_to_show_whole_is_not_judged() -> None:
 
 async def test_the_first_and_the_newest_words_are_shown() -> None:
     model = Model()
-    await ask(model, said=lambda: [f"message {n}" for n in range(50)])
+    await ask(model, user_messages=lambda: [f"message {n}" for n in range(50)])
     shown = model.shown()["person_said"]
     assert len(shown) == MAX_MESSAGES
     assert (shown[0], shown[1], shown[-1]) == ("message 0", "message 31", "message 49")
