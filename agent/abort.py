@@ -1,4 +1,4 @@
-"""Cancellation that keeps protocol obligations: a signal that work observes, a controller that
+"""Cancellation that preserves protocol obligations: a signal that work observes, a controller that
 fires it.
 
 A signal is not `Task.cancel()`: whoever observes it finishes what the conversation needs

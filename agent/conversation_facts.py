@@ -1,4 +1,4 @@
-"""What a conversation tells of itself, whoever looks: commands, panels, the screen.
+"""What a conversation exposes, read only: commands, panels, the screen.
 
 Imports nothing: this is part of the way to the first frame.
 """

@@ -20,7 +20,7 @@ class DiffDisplay(Struct, frozen=True):
     """One file's change, whole texts; the screen makes hunks and word marks from them."""
 
     path: str
-    """As shown to users: relative to the launch folder where it lies inside."""
+    """As shown to users: relative to the launch directory where it is inside."""
     old: str
     """Empty for a new file (see `is_new`)."""
     new: str

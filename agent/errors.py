@@ -2,7 +2,7 @@
 
     AgentError
     ├── UsageError          the command line or a setting asks for something impossible
-    ├── ConfigError         a settings file that must count cannot be used
+    ├── ConfigError         a settings file that must apply cannot be used
     │   └── FlagError       it was named on the command line; a UsageError as well
     ├── SessionError        a transcript cannot be opened, read or appended to
     │   ├── SessionLocked   another process appends to this session
@@ -22,7 +22,7 @@ class AgentError(Exception):
 
 
 class UsageError(AgentError):
-    """What was asked for cannot be done; says what to type instead."""
+    """What was asked for cannot be done; explains what to type instead."""
 
 
 class ConfigError(AgentError):
@@ -46,7 +46,7 @@ class SeveralSessions(SessionError):
 
 
 class OutputError(AgentError):
-    """Standard output takes nothing more; the text says where the answer is."""
+    """Standard output accepts no more data; the text states where the answer is."""
 
 
 class SessionLocked(SessionError):

@@ -78,7 +78,7 @@ def to_wire(messages: Sequence[Message]) -> list[dict[str, object]]:
 
 
 def problems(messages: Sequence[Message]) -> tuple[str, ...]:
-    """Say what an endpoint would reject; empty for a history that may be sent."""
+    """Return what an endpoint would reject; empty for a history that may be sent."""
     found: list[str] = []
     wire = to_wire(messages)
     if not wire:
@@ -120,7 +120,7 @@ def _is_empty_text(block: Block) -> bool:
 
 
 def interruption(text: str = INTERRUPTED_NOTE) -> Message:
-    """Return the note that tells the model its answer was cut on purpose."""
+    """Return the note that informs the model its answer was cut on purpose."""
     return Message(role="user", content=(text_block(text),), origin="interruption")
 
 

@@ -61,7 +61,7 @@ __all__ = [
 
 
 class Assembled(Struct, frozen=True, kw_only=True):
-    """A conversation, and what the entry point shows about how it came to be."""
+    """A conversation, and what the entry point shows about how it was assembled."""
 
     conversation: Conversation
     settings: Settings
@@ -88,7 +88,7 @@ async def assemble(
     is_demo: bool = False,
     on_close: Sequence[Callable[[], Awaitable[None]]] = (),
 ) -> Assembled:
-    """Build a conversation. Trust was settled before: `settings` holds only what may count.
+    """Build a conversation. Trust was settled before: `settings` holds only what may apply.
 
     Raises:
         SessionError: the session cannot be opened.

@@ -1,4 +1,4 @@
-"""Build the requests of an agent, and what keeps its history inside the model's window."""
+"""Build the requests of an agent, and what limits its history to the model's window."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
         agent_id: str | None = None,
         notes_on: Callable[[Sequence[Message], int], str | None] = lambda _messages, _end: None,
     ) -> ContextManager:
-        """Return what keeps one agent's history inside the model's window.
+        """Return what limits one agent's history to the model's window.
 
         `model` and `agent_id` are for a sub-agent; its model may be another one. `notes_on` is for
         the conversation, which may have notes on itself.

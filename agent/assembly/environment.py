@@ -29,7 +29,7 @@ def environment_from(env: Mapping[str, str], launch_dir: Path, *, version: str) 
     """Return the environment of this process.
 
     Raises:
-        UsageError: there is no home folder and none was named.
+        UsageError: there is no home directory and none was named.
     """
     home_text = env.get("HOME", "").strip()
     named = env.get("AGENT_TUI_HOME", "").strip()

@@ -55,7 +55,7 @@ class StartHooks(Struct, frozen=True, kw_only=True):
         self.background.start(self.tell_health())
 
     async def tell_health(self) -> None:
-        """Say which of the configured hooks could not work, before they are needed."""
+        """Report which of the configured hooks could not work, before they are needed."""
         env, cwd = self.start.env, self.start.environment.launch_dir
         specs = self.dispatch.runner.config.all()
         for finding in await asyncio.to_thread(check_health, specs, env=env, cwd=cwd):

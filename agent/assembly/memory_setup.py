@@ -18,7 +18,7 @@ from agent.settings.load import Settings
 from permissions.base.text.redactor import Redactor
 
 STATE_FILE: Final = "memory.json"
-"""In the session's folder: how far the search for facts came, and notes on the session."""
+"""In the session's directory: how far the search for facts came, and notes on the session."""
 
 
 def facts_folder(agent_home: Path, project_root: Path) -> Path:
@@ -27,7 +27,7 @@ def facts_folder(agent_home: Path, project_root: Path) -> Path:
 
 
 def everywhere(agent_home: Path) -> Path:
-    """Return where the facts about the user are, which count in every project."""
+    """Return where the facts about the user are, which apply in every project."""
     return agent_home / "memory" / "everywhere"
 
 

@@ -56,7 +56,7 @@ def instruction_places(settings: Settings, environment: Environment) -> Instruct
 async def build_prompt(
     start: StartContext, late: LateParts, *, model: ModelParts, facts: FactStore
 ) -> PromptParts:
-    """Read instruction files and, in a trusted folder, the state of git."""
+    """Read instruction files and, in a trusted directory, the state of git."""
     settings, environment = start.settings, start.environment
     instructions = Instructions(instruction_places(settings, environment))
     files = await asyncio.to_thread(instructions.at_start)

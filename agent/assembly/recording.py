@@ -18,7 +18,7 @@ class Recording(Struct, frozen=True):
 
 
 def build_recording(start: StartContext, model: ModelParts) -> Recording:
-    """Build the recorder; it goes on from the states of a resumed session."""
+    """Build the recorder; it continues from the states of a resumed session."""
     tracker = model.accounting.costs
     redactor = Redactor(secrets_of({**start.environment.env, **start.settings.env}))
     recorder = SessionRecorder(

@@ -20,7 +20,7 @@ def open_session(
     """Open the session that the options name, or a new one; the last part is for the user.
 
     Raises:
-        SessionError: there is none of that id, the id of a new one is taken, or no folder takes
+        SessionError: there is none of that id, the id of a new one is taken, or no directory takes
             session files.
     """
     store = SessionStore(environment.agent_home, version=environment.version)

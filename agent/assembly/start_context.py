@@ -132,7 +132,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
         return self.folder / "results"
 
     def make_folders(self) -> None:
-        """Make the session's folders, for this user alone."""
+        """Make the session's directories, for this user alone."""
         for path in (self.folder, self.scratch, self.results):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
 

@@ -77,7 +77,8 @@ def build_tools(
 
 
 def ended_shells(shells: ShellRegistry) -> Callable[[], list[str]]:
-    """Return what tells the model of background commands that ended since it was last called."""
+    """Return what reports to the model the background commands that ended since it was last
+    called."""
 
     def reports() -> list[str]:
         return [

@@ -1,4 +1,4 @@
-"""What to say where a line begins with `/` and the name of no command here.
+"""What to report where a line begins with `/` and the name of no command here.
 
 Users bring names from other agents; each is told what does the same here, or that nothing does.
 """

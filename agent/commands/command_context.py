@@ -91,4 +91,4 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     ask_aside: Callable[[str], Awaitable[str]]
     """Asks the model beside the conversation. Raises ModelError."""
     reload_settings: Callable[[], Awaitable[None]]
-    """Reads settings and trust again; what changed counts at once. Raises ConfigError."""
+    """Reads settings and trust again; what changed applies at once. Raises ConfigError."""

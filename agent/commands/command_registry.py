@@ -1,7 +1,7 @@
 """All commands of one start: lists of every source, one after the other; the order is the priority.
 
-What is costly (reading folders) is kept per project and refreshed when files change; whether a
-command is available and switched on is asked anew at every listing. Source: the pattern
+What is costly (reading directories) is cached per project and refreshed when files change; whether
+a command is available and switched on is asked again at every listing. Source: the pattern
 "command-and-plugin-systems".
 """
 
@@ -20,7 +20,7 @@ class CommandRegistry:
     """Merges sources. Holds metadata only: no command is imported here."""
 
     def __init__(self, sources: Sequence[Source], surface: Surface) -> None:
-        """Of two commands of one name the one from the earlier source counts."""
+        """Of two commands of one name the one from the earlier source applies."""
         self._sources = tuple(sources)
         self._surface = surface
 
@@ -55,13 +55,13 @@ class CommandRegistry:
         return next((c for c in commands if name in c.meta.aliases), None)
 
     def nearest(self, name: str) -> str | None:
-        """Return the name that a mistyped one was probably meant as."""
+        """Return the name that a mistyped one was probably intended as."""
         commands = self.all()
         names = [command.meta.name for command in commands]
         aliases = [alias for command in commands for alias in command.meta.aliases]
         inside = next((known for known in names if known.endswith(f":{name}")), None)
         if inside is not None:
-            # Of a command in a folder users remember the last part.
+            # Of a command in a directory users remember the last part.
             return inside
         for known in (names, aliases):
             close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)

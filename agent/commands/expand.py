@@ -1,6 +1,6 @@
 """Prompts on their way to the model: `/commands` become their text, `@files` their contents.
 
-The user's own words stay as they were typed; what they stand for goes in front of them as a note,
+The user's own words stay as they were typed; what they expand to goes in front of them as a note,
 so that history, titles and rewinding show what the user wrote.
 """
 
@@ -45,7 +45,7 @@ class TemplateText(Struct, frozen=True):
 
     text: str
     own_words: tuple[str, ...]
-    """The parts written by the template and the user, where `@path` counts."""
+    """The parts written by the template and the user, where `@path` applies."""
     refusal: str = ""
     """Why it cannot be used: one of its commands was not allowed to run."""
 

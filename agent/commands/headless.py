@@ -13,14 +13,14 @@ from agent.errors import AgentError
 
 
 class CommandReply(Struct, frozen=True):
-    """What a command has to say; the model hears nothing of it."""
+    """What a command prints; the model does not see it."""
 
     text: str
     is_error: bool = False
 
 
 async def say_command(text: str, center: CommandService) -> CommandReply | None:
-    """Run a local command and return what it says; None for what goes to the model."""
+    """Run a local command and return what it prints; None for what goes to the model."""
     parts = split_command(text)
     if parts is None:
         return None

@@ -1,4 +1,4 @@
-"""Skills as the model sees them: a list it is told, and texts it loads by name."""
+"""Skills as the model sees them: a list it receives, and texts it loads by name."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Skills:
             template = command.load()
         except CommandError as error:
             raise ToolError(str(error)) from error
-        # The turn goes on with the model that asked; only rules are added.
+        # The turn continues with the model that asked; only rules are added.
         self._scope.add_rules(template)
         self._skill_hooks.use(command, template)
         events = TurnEvents(self._emit, turn_id)
@@ -72,7 +72,7 @@ class Skills:
         return SkillText(blocks, agent, template.model)
 
     def news(self) -> str | None:
-        """Return what the model should be told of skills now; None when it knows already."""
+        """Return what the model should know of skills now; None when it knows already."""
         listing = skill_list(self._registry.for_model())
         if listing == (self._told or ""):
             return None

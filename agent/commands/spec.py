@@ -18,11 +18,11 @@ from agent.errors import AgentError
 
 
 class CommandError(AgentError):
-    """A command cannot be run; the text says why and what to do."""
+    """A command cannot be run; the text explains why and what to do."""
 
 
 class CommandSource(StrEnum):
-    """Where a command comes from, as shown to users and told to hooks."""
+    """Where a command comes from, as shown to users and reported to hooks."""
 
     USER_SKILL = "user skill"
     PROJECT_SKILL = "project skill"
@@ -54,7 +54,7 @@ class Metadata(Struct, frozen=True, kw_only=True):
     """What menus, help, the dispatcher and the model know of a command without loading it."""
 
     name: str
-    """Without the slash; folders of command files become `folder:name`."""
+    """Without the slash; directories of command files become `folder:name`."""
     description: str
     argument_hint: str = ""
     aliases: tuple[str, ...] = ()
@@ -93,13 +93,13 @@ class InteractiveCommand(Struct, frozen=True):
 
 
 class Template(Struct, frozen=True):
-    """What a prompt command says, and what counts while the model works on it."""
+    """What a prompt command says, and what applies while the model works on it."""
 
     body: str
     first_argument: int = 1
     """What `$N` starts to count from: 1 in command files, 0 in skills."""
     folder: Path | None = None
-    """The skill's own folder, for `${CLAUDE_SKILL_DIR}`."""
+    """The skill's own directory, for `${CLAUDE_SKILL_DIR}`."""
     argument_names: tuple[str, ...] = ()
     allowed_tools: tuple[str, ...] = ()
     """Rules allowed for the turn; deny and ask rules of every source still win."""
@@ -117,7 +117,7 @@ class PromptCommand(Struct, frozen=True):
 
     meta: Metadata
     load: Callable[[], Template]
-    """Reads the text anew each time. Raises CommandError when it cannot or must not be used."""
+    """Reads the text again each time. Raises CommandError when it cannot or must not be used."""
     for_model: bool = False
     """The model may run it by itself, through the `Skill` tool."""
     type: Literal["prompt"] = "prompt"

@@ -31,7 +31,7 @@ class ModelChoice(Protocol):
 
 
 class TurnScope:
-    """At most one command's wishes are in force at a time."""
+    """At most one command's changes are in force at a time."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class TurnScope:
         return self._gate.evaluate(request).behavior is Behavior.ALLOW
 
     async def enter(self, template: Template) -> None:
-        """Put a template's wishes in force, after taking back those of an earlier one."""
+        """Put a template's changes in force, after taking back those of an earlier one."""
         await self.leave()
         self.add_rules(template)
         if template.model is not None:

@@ -3,7 +3,7 @@
 Understood are the requests that client libraries of such streams send: `initialize`, `interrupt`,
 `set_permission_mode`, `set_model`. Any other is answered with an error, so that nobody waits. The
 program is asked in turn for what its hooks say (`hook_callback`), and with
-`--permission-prompt-tool stdio`, where it stands for the user, whether a call may run
+`--permission-prompt-tool stdio`, where it acts for the user, whether a call may run
 (`can_use_tool`). Next: `agent.headless.input_lines` (which reads the lines).
 """
 
@@ -47,7 +47,7 @@ class ControlError(AgentError):
 
 
 class NoAnswer(AgentError):
-    """The calling program did not answer for the user; the text says why."""
+    """The calling program did not answer for the user; the text states why."""
 
 
 class Control:
@@ -201,7 +201,7 @@ class Control:
         return specs
 
     def answered(self, line: Mapping[str, object]) -> None:
-        """Hand on a `control_response` line; one that nobody waits for is passed over."""
+        """Hand on a `control_response` line; one that nobody waits for is skipped."""
         response = line.get("response")
         if isinstance(response, Mapping):
             future = self._waiting.get(str(response.get("request_id")))
@@ -209,7 +209,7 @@ class Control:
                 future.set_result(response)
 
     def close(self) -> None:
-        """Nothing more comes from the other side: whoever waits for it goes on without."""
+        """Nothing more comes from the other side: the waiting caller continues without."""
         self._closed = True
         for future in self._waiting.values():
             if not future.done():
@@ -293,7 +293,7 @@ def _decision(response: Mapping[str, object], request: PermissionRequest) -> Dec
 
 
 def _grant(updates: object) -> GrantChoice | None:
-    """Return the rules to remember. Modes and folders are passed over where they would widen.
+    """Return the rules to remember. Modes and directories are skipped where they would widen.
 
     Raises:
         NoAnswer: something that restricts cannot be done; to forget it would allow too much.

@@ -43,7 +43,7 @@ class Demo(Struct):
 
 
 def demo_project() -> tuple[OwnedFolder, Path]:
-    """Make the scratch copy; returns its parent (to remove later) and the project folder.
+    """Make the scratch copy; returns its parent (to remove later) and the project directory.
 
     Copies that killed demos left behind go.
 
@@ -59,7 +59,7 @@ def demo_project() -> tuple[OwnedFolder, Path]:
 def _keep_in_git(project: Path) -> None:
     """Make the copy a git work tree, as a user's own project is; without git it stays as it is.
 
-    Nothing of the user's own git counts: no template, hook, signature or folder from outside.
+    Nothing of the user's own git applies: no template, hook, signature or directory from outside.
     """
     git = shutil.which("git")
     if git is None:
@@ -89,7 +89,7 @@ async def start_demo(folder: OwnedFolder, project: Path) -> Demo:
     """Start the scripted server for a copy of the sample.
 
     Raises:
-        OSError: it did not start; says why.
+        OSError: it did not start; explains why.
     """
     server = ScriptedProcess("demo", variables=demo_variables(project))
     url = await server.start()

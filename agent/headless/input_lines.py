@@ -161,7 +161,7 @@ def parsed_line(text: str) -> Mapping[str, object]:
     """Return the object that a line holds.
 
     Raises:
-        ValueError: it holds none; the text says what is expected.
+        ValueError: it holds none; the text states what is expected.
     """
     try:
         value = load_json(text)
@@ -176,7 +176,7 @@ def prompt_of(value: Mapping[str, object]) -> Prompt:
     """Return the prompt of a user message.
 
     Raises:
-        ValueError: it is none; the text says what is expected.
+        ValueError: it is none; the text states what is expected.
     """
     message = value.get("message")
     if not isinstance(message, dict) or value.get("type") != "user":

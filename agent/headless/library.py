@@ -51,7 +51,7 @@ Approve = Callable[[PermissionRequest, Decision], Awaitable[bool]]
 
 
 class MaxTurnsExceeded(AgentError):
-    """The run used up its turns; `result` holds what it came to."""
+    """The run used up its turns; `result` holds its result."""
 
     def __init__(self, result: RunResult) -> None:
         """Carry the unfinished result."""
@@ -60,7 +60,7 @@ class MaxTurnsExceeded(AgentError):
 
 
 class RunFailed(AgentError):
-    """The run ended by an error of the endpoint; `result` holds what it came to."""
+    """The run ended by an error of the endpoint; `result` holds its result."""
 
     def __init__(self, result: RunResult, message: str) -> None:
         """Carry the unfinished result and the endpoint's words."""
@@ -69,12 +69,12 @@ class RunFailed(AgentError):
 
 
 class RunResult(Struct, frozen=True):
-    """What a run came to."""
+    """The result of a run."""
 
     final_output: str
     """The last text of the model; empty when it said nothing."""
     messages: tuple[Message, ...]
-    """The whole history, valid to go on from."""
+    """The whole history, valid to continue from."""
     new_messages: tuple[Message, ...]
     """Those that this run added."""
     reason: str
@@ -84,7 +84,7 @@ class RunResult(Struct, frozen=True):
     """Of the whole session."""
     cost_usd: float
     session_id: str
-    """Give it as `session` to go on with the conversation."""
+    """Give it as `session` to continue with the conversation."""
 
     def to_input_list(self) -> list[dict[str, object]]:
         """Return the history as the Messages API takes it."""
@@ -92,12 +92,12 @@ class RunResult(Struct, frozen=True):
 
 
 class RunConfig(Struct, frozen=True, kw_only=True):
-    """How runs are made; the defaults are those of a start in the current folder."""
+    """How runs are made; the defaults are those of a start in the current directory."""
 
     folder: Path | None = None
-    """Working folder; None is the process's own."""
+    """Working directory; None is the process's own."""
     session: str | None = None
-    """A session id to go on with; None starts a new one."""
+    """A session id to continue with; None starts a new one."""
     model: str | None = None
     effort: str | None = None
     system_prompt: str | None = None

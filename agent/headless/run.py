@@ -382,7 +382,8 @@ async def run_headless(
     """Run the prompts one after the other; return the first status that is not 0, else 0.
 
     `interrupted` returns the exit status of a signal that arrived, or None. With `control`, who
-    sends the prompts hears how each ended, and says whether more come: a failure ends none of them.
+    sends the prompts learns how each ended, and says whether more come: a failure ends none of
+    them.
     """
     output = HeadlessOutput(
         conversation,

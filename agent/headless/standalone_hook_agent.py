@@ -30,7 +30,7 @@ async def ask_agent(
 ) -> Mapping[str, object] | None:
     """Return what the sub-agent concluded, or None when its turns ran out.
 
-    Nothing is kept: the session it needs lives in a folder that goes with it. No hook fires.
+    Nothing is stored: the session it needs lives in a directory that goes with it. No hook fires.
     """
     folder = await asyncio.to_thread(make_owned_folder, "agent-tui-hook-")
     try:

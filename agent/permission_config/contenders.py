@@ -21,7 +21,7 @@ from permissions.resolve.model_classifier import Guidance, ModelClassifier
 from permissions.rule import RuleSource
 
 BRIDGE_FILE: Final = "bridge.json"
-"""In the session's folder: where the bridge listens, and its token."""
+"""In the session's directory: where the bridge listens, and its token."""
 MAX_ANSWER_TOKENS: Final = 300
 _MAY_SET: Final = frozenset({RuleSource.USER, RuleSource.POLICY})
 _DEFAULTS_ENTRY: Final = "$defaults"
@@ -45,8 +45,8 @@ class PermissionContenders:
         env: Mapping[str, str],
         tell: Callable[[str], None] = lambda _text: None,
     ) -> None:
-        """Take the settings in force, the session's folder, what child processes may see, and who
-        hears of trouble."""
+        """Take the settings in force, the session's directory, what child processes may see, and
+        who hears of trouble."""
         self._settings = settings
         self._folder = folder
         self._env = env

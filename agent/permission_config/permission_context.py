@@ -70,7 +70,7 @@ def permission_setup(
 
 
 def stripped_note(rules: Sequence[Rule]) -> str:
-    """Say which allow rules the mode `auto` takes out of force."""
+    """Report which allow rules the mode `auto` takes out of force."""
     names = ", ".join(rule.text for rule in rules)
     return f"In auto mode these allow rules do not count: {names}."
 
@@ -126,7 +126,7 @@ class Grants(Struct):
         """Store the rules where the answer said; returns what was added.
 
         Raises:
-            OSError: the settings file cannot be changed; nothing counts then.
+            OSError: the settings file cannot be changed; nothing applies then.
         """
         settings = self.settings()
         source = RuleSource(grant.destination)

@@ -1,4 +1,4 @@
-"""Changes to the rules in force while a conversation goes on."""
+"""Changes to the rules in force while a conversation continues."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class WorkingDirectories:
         self._context = context
 
     def is_inside(self, path: Path) -> bool:
-        """Whether the path lies inside the working directories, read-only ones included."""
+        """Whether the path is inside the working directories, read-only ones included."""
         context = self._context()
         return _is_below(path, (*self._writable(context), *context.readable_dirs))
 

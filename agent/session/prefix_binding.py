@@ -37,7 +37,7 @@ def bound(
     *,
     keeps_own: bool,
 ) -> tuple[BoundPrefix, tuple[Message, ...] | None]:
-    """Return the prefix to send, and the messages to go on with if they are not those resumed.
+    """Return the prefix to send, and the messages to continue with if they are not those resumed.
 
     Args:
         system: as built for this start.

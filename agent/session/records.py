@@ -1,7 +1,7 @@
 """What a transcript holds: one frozen struct per kind of record, and their JSON form.
 
 A record says everything about its fact, so that any one of them can be read alone. Kinds that this
-version does not know are kept in the file and passed over on reading.
+version does not know are stored in the file and skipped on reading.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class ToolEnd(Struct, frozen=True):
     identifier: str = ""
     agent_id: str | None = None
     change: Mapping[str, object] | None = None
-    """What it changed in a file, for the picture after a resume; see `diff_to_json`."""
+    """What it changed in a file, for the display after a resume; see `diff_to_json`."""
     kind: Literal["tool_end"] = "tool_end"
 
 
@@ -188,7 +188,7 @@ class CompactionRecord(Struct, frozen=True):
 
 
 class RewindRecord(Struct, frozen=True):
-    """The conversation goes on from an earlier message."""
+    """The conversation continues from an earlier message."""
 
     to_uid: str | None
     """The last message that stays; None for the very beginning."""
@@ -208,7 +208,7 @@ class TombstoneRecord(Struct, frozen=True):
 
 
 class NoticeRecord(Struct, frozen=True):
-    """A line shown to the user, kept for the picture after a resume."""
+    """A line shown to the user, stored for the display after a resume."""
 
     level: str
     text: str
@@ -274,7 +274,7 @@ _KINDS: Final[dict[str, type[Record]]] = {
 DURABLE: Final = frozenset(
     {"prompt", "message", "tool_start", "tool_end", "compaction", "rewind", "grants"}
 )
-"""Kinds that must be on the disk before the conversation goes on."""
+"""Kinds that must be on the disk before the conversation continues."""
 
 LAST_ONE_COUNTS: Final = ("usage", "grants", "mode", "todos", "queue", "draft", "title", "system")
 """Kinds where a later record replaces an earlier one."""
@@ -378,7 +378,7 @@ def message_from_json(data: Mapping[str, Any]) -> Message:
 
 
 def usage_from_json(data: Mapping[str, Any]) -> Usage:
-    """Return token counts; unknown fields are passed over, absent ones are 0."""
+    """Return token counts; unknown fields are skipped, absent ones are 0."""
     names = set(Usage.__struct_fields__)
     return Usage(**{key: int(value) for key, value in data.items() if key in names})
 

@@ -1,4 +1,4 @@
-"""Mends a transcript with a clean copy: what can be read stays, the original is kept aside."""
+"""Repairs a transcript with a clean copy: what can be read stays, the original is preserved."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RepairReport(Struct, frozen=True):
 
 
 def check(session_id: str, path: Path) -> RepairReport:
-    """Read a whole transcript and say what is wrong with it. Raises SessionError."""
+    """Read a whole transcript and report what is wrong with it. Raises SessionError."""
     good = damaged = unknown = torn = 0
     has_header = False
     try:

@@ -38,7 +38,7 @@ class Replay:
         self.entries: list[Message | Gap] = []
         self.calls: dict[str, CallState] = {}
         self.latest: dict[str, Record] = {}
-        """The last record of each kind where only the last one counts."""
+        """The last record of each kind where only the last one applies."""
         self.model: str | None = None
         self.open_turn: str | None = None
         """The turn that began and did not end."""

@@ -1,6 +1,6 @@
 """A conversation rebuilt from its transcript: reading starts at the end and stops at a compaction.
 
-Nothing is run. What cannot be read is passed over and told in `notes`.
+Nothing is run. What cannot be read is skipped and reported in `notes`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ RecordT = TypeVar("RecordT", bound=Record)
 
 
 class ResumedConversation(Struct, frozen=True):
-    """Everything a conversation needs to go on."""
+    """Everything a conversation needs to continue."""
 
     header: SessionHeader | None
     messages: tuple[Message, ...]
@@ -82,7 +82,7 @@ class ResumedConversation(Struct, frozen=True):
     prefix_digest: str = ""
     """Of system prompt and tools; see `agent.session.prefix_binding`."""
     states: tuple[Record, ...] = ()
-    """The last record of each kind where only the last one counts."""
+    """The last record of each kind where only the last one applies."""
     unfinished_turn: str | None = None
     """Turn whose end is not in the transcript: the program was killed during it."""
     notes: tuple[str, ...] = ()
@@ -258,9 +258,9 @@ class _Rebuild:
         return next((record for record in records if isinstance(record, kind)), None)
 
     def _when_cut_off(self, header: SessionHeader | None) -> str:
-        """Say when what is unfinished was left so, as the end of a sentence."""
+        """Return when what is unfinished was left so, as the end of a sentence."""
         # A copy ends with the grants it did not get, until something is added to it. What it is of
-        # may well go on elsewhere.
+        # may well continue elsewhere.
         is_fresh_copy = isinstance(self._last, GrantsRecord) and not self._last.grants
         if is_fresh_copy and header is not None and header.forked_from:
             return "when the copy was made"

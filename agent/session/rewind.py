@@ -37,7 +37,7 @@ class RewindPoint(Struct, frozen=True):
     at: str
     """When it was sent; UTC, ISO 8601."""
     is_compacted: bool = False
-    """It lies behind a compaction: returning brings the full history back."""
+    """It is behind a compaction: returning restores the full history."""
 
 
 def rewind_points(path: Path) -> tuple[RewindPoint, ...]:
@@ -114,7 +114,7 @@ def history_before(path: Path, message_uid: str) -> tuple[Message, ...]:
 
 
 def _without_preface(entries: list[Message | Gap]) -> list[Message | Gap]:
-    """Drop what was put in front of the prompt: it goes with it, and is told anew."""
+    """Drop what was put in front of the prompt: it goes with it, and is reported again."""
     end = len(entries)
     while end:
         entry = entries[end - 1]

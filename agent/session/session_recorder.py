@@ -1,7 +1,7 @@
 """Writes a conversation into its transcript as it happens, before anybody sees the event.
 
-A disk that takes nothing does not stop the conversation: records wait in memory, the user is told
-once, and told again when it works. Implements the recorder ports of
+A disk that accepts no data does not stop the conversation: records wait in memory, the user is
+notified once, and notified again when it works. Implements the recorder ports of
 `agent.conversation.conversation` and `agent.tools.lifecycle`.
 """
 
@@ -97,7 +97,7 @@ class SessionRecorder:
 
     @property
     def session(self) -> Session:
-        """The session itself, for its folder and file."""
+        """The session itself, for its directory and file."""
         return self._session
 
     @property
@@ -231,7 +231,8 @@ class SessionRecorder:
         await self.write(SystemRecord(tuple(blocks), digest))
 
     async def rewound(self, to_uid: str | None, history: Sequence[Message]) -> None:
-        """Record that the conversation goes on from an earlier message; `history` is what stays."""
+        """Record that the conversation continues from an earlier message; `history` is what
+        stays."""
         await self.write(RewindRecord(to_uid, tuple(history)))
 
     async def grants(self, grants: Sequence[tuple[str, str]]) -> None:

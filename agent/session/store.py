@@ -1,4 +1,4 @@
-"""Where sessions are kept and how one is found: by project, by id, or the latest."""
+"""Where sessions are stored and how one is found: by project, by id, or the latest."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Session(Struct, frozen=True):
 
     @property
     def folder(self) -> Path:
-        """Private folder for the session's other files (results, checkpoints); not made yet."""
+        """Private directory for the session's other files (results, checkpoints); not made yet."""
         return self.path.with_suffix("")
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ class Session(Struct, frozen=True):
 
     def finish(self) -> None:
         """Close for good: a session in which nothing was said or typed leaves no file, nor does one
-        that is not kept."""
+        that is not stored."""
         if not self.is_kept or self._is_unused:
             with contextlib.suppress(OSError):
                 _remove(self.path)
@@ -96,7 +96,7 @@ class SessionStore:
         self._version = version
 
     def folder(self, project_dir: Path) -> Path:
-        """Return the folder of a project's sessions."""
+        """Return the directory of a project's sessions."""
         return self.root / project_slug(project_dir)
 
     def create(
@@ -105,7 +105,7 @@ class SessionStore:
         """Start a session.
 
         Raises:
-            SessionError: the folder cannot be written, or the id is taken or malformed.
+            SessionError: the directory cannot be written, or the id is taken or malformed.
         """
         new_id = valid_id(session_id) if session_id else str(uuid.uuid4())
         transcript = Transcript.create(self.folder(project_dir) / f"{new_id}{_SUFFIX}")
@@ -124,11 +124,11 @@ class SessionStore:
         session_id: str | None = None,
         is_kept: bool = True,
     ) -> Session:
-        """Start a session apart from the others: for a home folder that takes no files.
+        """Start a session apart from the others: for a home directory that takes no files.
 
-        It lies in a private temporary folder, which could serve as the agent's home, so that
-        everything else works as usual. Without `is_kept` the folder goes with the session; that of
-        a killed program goes with the next one.
+        It is in a private temporary directory, which could serve as the agent's home, so that
+        everything else works as usual. Without `is_kept` the directory goes with the session; that
+        of a killed program goes with the next one.
 
         Raises:
             SessionError: not even that can be written.
@@ -146,7 +146,7 @@ class SessionStore:
         header = SessionHeader(
             new_id, str(project_dir), str(launch_dir or project_dir), self._version
         )
-        # A disk that takes nothing at all leaves it in memory, like every record after it.
+        # A disk that accepts no data at all leaves it in memory, like every record after it.
         with contextlib.suppress(SessionError):
             transcript.append(to_json(header))
         return Session(new_id, transcript, folder, is_kept=is_kept)
@@ -278,7 +278,7 @@ def valid_id(text: str) -> str:
 
 
 def project_slug(project_dir: Path) -> str:
-    """Return a folder name for a project: readable, and different for different paths."""
+    """Return a directory name for a project: readable, and different for different paths."""
     path = os.path.realpath(project_dir)
     readable = re.sub(r"[^A-Za-z0-9]+", "-", path).strip("-")[-_SLUG_CHARACTERS:].strip("-")
     digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:10]
@@ -297,7 +297,7 @@ def has_prompt(path: Path) -> bool:
 def has_content(path: Path, *, start: int = 0) -> bool:
     """Whether a session holds anything a user would miss; True where that cannot be read.
 
-    What stands before `start`, a line's offset, does not count.
+    What is before `start`, a line's offset, is ignored.
     """
     is_typed = is_queued = False
     try:

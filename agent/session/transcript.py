@@ -26,7 +26,7 @@ from agent.session.record_lines import (
 from permissions.base.files.private_file import make_private_dir, sync_dir
 
 MAX_BACKLOG_BYTES: Final = 64_000_000
-"""What is kept in memory while the disk takes nothing; beyond it the oldest is given up."""
+"""What is held in memory while the disk accepts no data; beyond it the oldest is discarded."""
 
 Clock = Callable[[], datetime]
 
@@ -57,7 +57,7 @@ class Transcript:
 
     @classmethod
     def create(cls, path: Path, *, clock: Clock = _utc_now) -> Self:
-        """Make a new, empty transcript (0600, in folders of 0700) and lock it.
+        """Make a new, empty transcript (0600, in directories of 0700) and lock it.
 
         Raises:
             SessionError: it exists already, or cannot be made.
@@ -136,7 +136,7 @@ class Transcript:
 
         Raises:
             SessionError: the disk did not take it (full, read-only, gone). Nothing is lost yet, and
-                the conversation may go on.
+                the conversation may continue.
         """
         line = encode(record, seq=self._next_seq, now=self._clock(), redact=redact)
         with self._io:
@@ -258,7 +258,7 @@ def _take_lock(path: Path) -> int:
             pid = int(holder) if holder.isdigit() else None
             raise SessionLocked(path.stem, pid) from error
         raise
-    with contextlib.suppress(OSError):  # the process number is a courtesy, the lock is what counts
+    with contextlib.suppress(OSError):  # the process number is a courtesy, the lock is what matters
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
     return descriptor

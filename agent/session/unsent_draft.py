@@ -15,7 +15,7 @@ from agent.settings.locations import find_project_root
 def keep_unsent(
     agent_home: Path, launch_dir: Path, sent: Sequence[str], draft: str, *, version: str
 ) -> None:
-    """Make a session that holds nothing else: the next `--continue` brings it back to the prompt.
+    """Make a session that holds nothing else: the next `--continue` restores it to the prompt.
 
     `sent` are prompts that nobody has taken, oldest first; `draft` was not sent.
 
@@ -32,7 +32,7 @@ def keep_unsent(
 
 
 def remember_unsent(agent_home: Path, launch_dir: Path, texts: Sequence[str]) -> None:
-    """Put texts where the Up key finds them: a session that is resumed keeps its own draft.
+    """Put texts where the Up key finds them: a session that is resumed retains its own draft.
 
     Raises:
         OSError: they cannot be written.

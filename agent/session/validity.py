@@ -1,7 +1,7 @@
 """A history the Messages API accepts, made from whatever a transcript still holds.
 
-Rules kept: it begins with a user message; every `tool_use` is answered in the very next message, by
-results in call order, and no result stands without its call; nothing is empty. Where a message is
+Rules: it begins with a user message; every `tool_use` is answered in the very next message, by
+results in call order, and no result is without its call; nothing is empty. Where a message is
 missing, thinking after the gap goes as well: it is bound to every byte before it.
 """
 
@@ -145,8 +145,8 @@ class _Repair:
     def _stand_in(self, call_id: str, name: str, *, at_end: bool) -> Block:
         """Return the answer to a call that got none: the same on every resume.
 
-        What a crash left open is told once, at the end of the history; further back it was told,
-        and the conversation went on from exactly these words.
+        What a crash left open is reported once, at the end of the history; further back it was
+        reported, and the conversation went on from exactly these words.
         """
         state = self._calls.get(call_id, CallState())
         if state.block is not None and state.block.get("tool_use_id") == call_id:

@@ -19,11 +19,11 @@ _PLAIN_COMMENT: Final = re.compile(
     r"|/\*.*?(?:\*/|\Z))",
     re.DOTALL | re.MULTILINE,
 )
-"""Only where a comment can stand: behind a missing quote `Read(src/**)` has the look of one."""
+"""Only where a comment is possible: behind a missing quote `Read(src/**)` has the look of one."""
 _LAST_COMMA: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
 _RULES: Final = re.compile(r'"(deny|ask)"\s*:\s*(?=\[)')
 _PIECE: Final = re.compile(r'(?:[^"\\\n]|\\[^\n])+')
-"""What stands between quotes, whichever of them are missing."""
+"""What is between quotes, whichever of them are missing."""
 _AROUND: Final = " \t,['"
 _LIKE_A_RULE: Final = re.compile(r"[A-Za-z_][\w-]*(?:\(.*\))?")
 
@@ -46,12 +46,12 @@ def recover(text: str, parsed: ParsedJson) -> ParsedJson:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """Return spaces in place of what is no text, line ends kept."""
+    """Return spaces in place of what is no text, line ends preserved."""
     return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
 
 
 def _with_rules(root: JsonNode | None, text: str) -> JsonNode | None:
-    """Return the object with every list of deny and ask rules in the text, wherever it stands."""
+    """Return the object with every list of deny and ask rules in the text, wherever it is."""
     if root is not None and not isinstance(root.value, dict):
         return root
     found_rules: dict[str, list[JsonNode]] = {}
@@ -73,7 +73,7 @@ def _rules_at(text: str, start: int, line: int) -> list[JsonNode]:
     """Return the list that begins at `start`; where it is broken, with all that looks like a rule.
 
     Which quotes open and which close is lost with the first one that is missing, so that what is
-    between any two counts.
+    between any two applies.
     """
     parsed = parse_at(text, start, line)
     whole = parsed.root.items if parsed.root is not None else ()
@@ -96,7 +96,7 @@ def _rules_at(text: str, start: int, line: int) -> list[JsonNode]:
 
 
 def _parts(piece: str) -> list[str]:
-    """Return the texts of one piece: without quotes several may stand in one."""
+    """Return the texts of one piece: without quotes several may be in one."""
     parts = [piece] if _LIKE_A_RULE.fullmatch(piece) else piece.split(",")
     return [_unescaped(part.strip(_AROUND)) for part in parts]
 
@@ -115,7 +115,7 @@ def _list(items: list[JsonNode]) -> JsonNode:
 
 
 def _unescaped(inner: str) -> str:
-    """Return what stands in quotes, as it is written where an escape is none: `C:\\Users`."""
+    """Return what is in quotes, as it is written where an escape is none: `C:\\Users`."""
     try:
         return str(json.loads(f'"{inner}"'))
     except ValueError:

@@ -22,7 +22,7 @@ UNTIL_REPAIRED: Final = (
 
 
 class SettingsWarning(Struct, frozen=True):
-    """Something in the settings that does not count, or counts differently than it may look."""
+    """Something in the settings that does not apply, or applies differently than it may look."""
 
     message: str
     """What is wrong and what is expected, for users."""
@@ -41,7 +41,7 @@ class SettingsWarning(Struct, frozen=True):
 
 
 class LoadedFile(Struct, frozen=True):
-    """A file as it counts so far; trust is not applied yet."""
+    """A file as it applies so far; trust is not applied yet."""
 
     source: RuleSource
     path: Path | None
@@ -50,7 +50,7 @@ class LoadedFile(Struct, frozen=True):
     root: JsonNode
     warnings: tuple[SettingsWarning, ...] = ()
     broken: bool = False
-    """The text ended in a syntax error: only what restricts counts (see `read_settings`)."""
+    """The text ended in a syntax error: only what restricts applies (see `read_settings`)."""
 
     def line_of(self, *path: str | int) -> int:
         """Return the line of a key, or of the deepest part of its path that exists."""
@@ -77,8 +77,8 @@ def read_settings(
 def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFile:
     """Parse and validate one settings text. Raises nothing.
 
-    After a syntax error what can still be read counts (`agent.settings.broken_json`), except what
-    widens access: a rule that might limit it may stand in the part that could not be read.
+    After a syntax error what can still be read applies (`agent.settings.broken_json`), except what
+    widens access: a rule that might limit it may be in the part that could not be read.
     """
     if not text.strip():
         return LoadedFile(source, path, SettingsFile(), JsonNode({}, 1))

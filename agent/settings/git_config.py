@@ -1,6 +1,7 @@
 """What a repository's own git configuration would make git run: read as text, before any git runs.
 
-A clone never brings these, a copied or unpacked repository may. They wait for trust like hooks do.
+A clone never contains these, a copied or unpacked repository may. They wait for trust like hooks
+do.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _config_files(project_root: Path) -> tuple[Path, ...]:
 
 
 def _entries(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield `(line, section.key, value)`; an entry on its section's line counts too."""
+    """Yield `(line, section.key, value)`; an entry on its section's line applies too."""
     section = ""
     for number, line in enumerate(text.replace("\\\n", " ").splitlines(), start=1):
         found = _SECTION.match(line)

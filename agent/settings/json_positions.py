@@ -1,6 +1,6 @@
-"""A JSON reader that knows the line of every value and keeps what stood before a syntax error.
+"""A JSON reader that knows the line of every value and preserves what precedes a syntax error.
 
-The standard parser gives neither, and both are needed to say where a rule came from and what is
+The standard parser gives neither, and both are needed to report where a rule came from and what is
 wrong with a file.
 """
 
@@ -88,7 +88,7 @@ def parse_at(text: str, start: int, line: int) -> ParsedJson:
 
 
 class _Stop(Exception):
-    """Unwinds to the containers that are open; each keeps what it has so far."""
+    """Unwinds to the containers that are open; each preserves what it has so far."""
 
 
 class _Scanner:
@@ -248,7 +248,7 @@ def joined(earlier: JsonNode | None, later: JsonNode) -> JsonNode:
     """Return the node for a repeated key.
 
     Lists and objects add up, so that a second `deny` list does not silently drop the first; of
-    anything else the last one counts, as with every JSON reader.
+    anything else the last one applies, as with every JSON reader.
     """
     if earlier is None:
         return later

@@ -79,7 +79,7 @@ class ModeRequest(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True):
-    """Everything settings say for one launch folder. Replaced as a whole on reload."""
+    """Everything settings say for one launch directory. Replaced as a whole on reload."""
 
     launch_dir: Path
     project_root: Path
@@ -104,7 +104,7 @@ class Settings(Struct, frozen=True):
     watched: tuple[Path, ...] = ()
     """Files whose change means loading again; they need not exist."""
     sources: frozenset[RuleSource] = FILE_SOURCES
-    """Those of `FILE_SOURCES` that count, for commands and instructions too."""
+    """Those of `FILE_SOURCES` that apply, for commands and instructions too."""
 
     @property
     def values(self) -> SettingsFile:

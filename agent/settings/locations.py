@@ -1,4 +1,4 @@
-"""Where settings live: the agent's home, the project's root, the managed folder."""
+"""Where settings live: the agent's home, the project's root, the managed directory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ HOME_VARIABLE: Final = "AGENT_TUI_HOME"
 
 
 def find_home(env: Mapping[str, str], uid: int) -> Path:
-    """Return the user's home folder; where `HOME` is not set, what the system knows, else `/`."""
+    """Return the user's home directory; where `HOME` is not set, what the system knows, else
+    `/`."""
     named = env.get("HOME", "")
     if named and Path(named).is_absolute():
         return Path(named)
@@ -26,7 +27,7 @@ def find_home(env: Mapping[str, str], uid: int) -> Path:
 
 
 def find_agent_home(env: Mapping[str, str], home: Path) -> Path:
-    """Return the folder of settings and sessions: `AGENT_TUI_HOME`, or `~/.agent`."""
+    """Return the directory of settings and sessions: `AGENT_TUI_HOME`, or `~/.agent`."""
     named = env.get(HOME_VARIABLE, "")
     if not named:
         return home / ".agent"
@@ -34,7 +35,8 @@ def find_agent_home(env: Mapping[str, str], home: Path) -> Path:
 
 
 def find_project_root(launch_dir: Path) -> Path:
-    """Return the canonical root of the innermost repository around a folder, or the folder itself.
+    """Return the canonical root of the innermost repository around a directory, or the directory
+    itself.
 
     No git command runs: a repository nobody trusts yet must not get its configuration read.
     """
@@ -46,7 +48,7 @@ def find_project_root(launch_dir: Path) -> Path:
 
 
 def expand_home(text: str, home: Path) -> Path:
-    """Return a path with a leading `~` replaced by the given home folder."""
+    """Return a path with a leading `~` replaced by the given home directory."""
     if text == "~":
         return home
     if text.startswith("~/"):
@@ -71,15 +73,15 @@ def settings_files(
         os.path.realpath(agent_home / "settings.json"),
         os.path.realpath(home / ".claude" / "settings.json"),
     }
-    # Started in the home folder, the user's own file is not also a project's.
+    # Started in the home directory, the user's own file is not also a project's.
     return tuple(p for n in names if os.path.realpath(p := project_root / n) not in own)
 
 
 def policy_files(policy_dir: Path) -> tuple[Path, ...]:
-    """Return the managed files that exist, in the order they count: the base, then the folder's.
+    """Return the managed files that exist, in the order they apply: the base, then the directory's.
 
     Raises:
-        OSError: the folder is there but cannot be listed.
+        OSError: the directory is there but cannot be listed.
     """
     base = policy_dir / "managed-settings.json"
     found = [base] if os.path.lexists(base) else []

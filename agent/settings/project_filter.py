@@ -1,4 +1,4 @@
-"""What counts of a project's settings file: never the forbidden keys, the rest once trusted."""
+"""What applies of a project's settings file: never the forbidden keys, the rest once trusted."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from agent.settings.trust import TrustState
 from permissions.rule import RuleSource
 
 PROJECT_SOURCES: Final = (RuleSource.PROJECT, RuleSource.LOCAL)
-"""Sources that a repository can bring; local settings may have been committed as well."""
+"""Sources that a repository can contain; local settings may have been committed as well."""
 
 
 def trusted_part(loaded: LoadedFile, state: TrustState) -> tuple[LoadedFile, list[SettingsWarning]]:
-    """Return what of a file counts now, with a warning for each key that never will.
+    """Return what of a file applies now, with a warning for each key that never will.
 
-    Rules and MCP servers are judged one by one elsewhere; files of other sources count whole.
+    Rules and MCP servers are judged one by one elsewhere; files of other sources apply as a whole.
     """
     if loaded.source not in PROJECT_SOURCES:
         return loaded, []

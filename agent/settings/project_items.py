@@ -1,4 +1,4 @@
-"""What a project brings that waits for trust: found and listed, never run."""
+"""What a project contains that waits for trust: found and listed, never run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WAITING_SETTINGS: Final = ("model", "smallFastModel", "fallbackModel", "disableA
 
 
 def items_of_file(loaded: LoadedFile) -> Iterator[TrustItem]:
-    """List what one project or local settings file brings."""
+    """List what one project or local settings file contains."""
     file = loaded.path
     for rule in rules_of(loaded)[0]:
         if rule.behavior is RuleBehavior.ALLOW:
@@ -119,7 +119,7 @@ def setting_item(key: str, value: object, *, file: Path | None, line: int | None
 def items_of_folders(project_root: Path, own: Iterable[Path] = ()) -> Iterator[TrustItem]:
     """List command, skill and agent files with a digest of their content.
 
-    `own` are the user's own folders: in the home folder they are not also a project's.
+    `own` are the user's own directories: in the home directory they are not also a project's.
     """
     known = {os.path.realpath(path) for path in own}
     count = 0

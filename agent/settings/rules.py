@@ -1,4 +1,4 @@
-"""Permission rules of a settings file, each with the file and line it stands on."""
+"""Permission rules of a settings file, each with the file and line it is on."""
 
 from __future__ import annotations
 

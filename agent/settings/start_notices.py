@@ -1,4 +1,4 @@
-"""What the user is told about a start: settings, rules, hooks, model, session, trust."""
+"""Notices for the user about a start: settings, rules, hooks, model, session, trust."""
 
 from __future__ import annotations
 

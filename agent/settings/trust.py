@@ -34,7 +34,7 @@ MAX_STORE_BYTES: Final = 50_000_000
 
 
 class TrustItem(Struct, frozen=True):
-    """One thing a project brings that does nothing before it is accepted."""
+    """One thing a project contains that does nothing before it is accepted."""
 
     kind: ItemKind
     label: str
@@ -52,7 +52,7 @@ def item(
     file: Path | None = None,
     line: int | None = None,
 ) -> TrustItem:
-    """Return an item; its digest covers kind and content, not the place it stands at."""
+    """Return an item; its digest covers kind and content, not the place it is at."""
     text = json.dumps([kind, content], sort_keys=True, ensure_ascii=True, default=str)
     return TrustItem(kind, label, hashlib.sha256(text.encode()).hexdigest(), file, line)
 
@@ -63,16 +63,16 @@ def allow_rule_item(rule: str, *, file: Path | None = None, line: int | None = N
 
 
 class TrustState(Struct, frozen=True):
-    """What a project brings and what of it is in force."""
+    """What a project contains and what of it is in force."""
 
     root: Path
-    """Canonical root of the repository (or the launch folder where there is none)."""
+    """Canonical root of the repository (or the launch directory where there is none)."""
     trusted: bool
-    """The user accepted this folder, now or at an earlier start."""
+    """The user accepted this directory, now or at an earlier start."""
     items: tuple[TrustItem, ...] = ()
     accepted: frozenset[str] = frozenset()
     everything: bool = False
-    """`--trust`: all of it counts in this run, and nothing is stored."""
+    """`--trust`: all of it applies in this run, and nothing is stored."""
 
     @property
     def new(self) -> tuple[TrustItem, ...]:
@@ -86,11 +86,12 @@ class TrustState(Struct, frozen=True):
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing of the project waits: it was accepted, or it brings nothing to accept."""
+        """Whether nothing of the project waits: it was accepted, or it contains nothing to
+        accept."""
         return self.trusted or not self.new
 
     def in_force(self, found: TrustItem) -> bool:
-        """Whether an item counts."""
+        """Whether an item applies."""
         return self.everything or found.digest in self.accepted
 
 
@@ -103,13 +104,13 @@ class TrustStore:
 
     @property
     def path(self) -> Path:
-        """Where the answers are kept."""
+        """Where the answers are stored."""
         return self._path
 
     def state(
         self, root: Path, items: Iterable[TrustItem], *, everything: bool = False
     ) -> TrustState:
-        """Compare what a project brings with what was accepted; a broken store trusts nobody."""
+        """Compare what a project contains with what was accepted; a broken store trusts nobody."""
         entry = self._folders().get(str(root))
         found = tuple(items)
         if entry is None:
@@ -118,13 +119,13 @@ class TrustStore:
         return TrustState(root, trusted or everything, found, digests, everything)
 
     def accept(self, state: TrustState) -> None:
-        """Store that the user accepts the folder and everything now listed. Raises OSError."""
+        """Store that the user accepts the directory and everything now listed. Raises OSError."""
         self._write(state.root, trusted=True, digests={found.digest for found in state.items})
 
     def note_own_rules(self, root: Path, allow_rules: Iterable[str]) -> None:
         """Accept allow rules that the user's own answers just wrote. Raises OSError.
 
-        The folder itself does not become trusted by it.
+        The directory itself does not become trusted by it.
         """
         with exclusive(self._path):
             trusted, digests = self._folders().get(str(root), (False, frozenset()))
@@ -132,14 +133,14 @@ class TrustStore:
             self._write_locked(root, trusted=trusted, digests=digests | own)
 
     def forget(self, root: Path) -> None:
-        """Withdraw the answer for a folder. Raises OSError."""
+        """Withdraw the answer for a directory. Raises OSError."""
         with exclusive(self._path):
             folders = self._folders()
             folders.pop(str(root), None)
             self._save(folders)
 
     def folders(self) -> tuple[Path, ...]:
-        """Return the folders that are trusted."""
+        """Return the directories that are trusted."""
         return tuple(Path(name) for name, (trusted, _) in self._folders().items() if trusted)
 
     def _write(self, root: Path, *, trusted: bool, digests: set[str]) -> None:

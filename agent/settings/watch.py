@@ -1,4 +1,5 @@
-"""Settings that follow their files: loaded again on change, the last good ones kept on an error."""
+"""Settings that follow their files: loaded again on change, the last good ones retained on an
+error."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ SettingsChange = Reloaded | ReloadFailed
 def reload(
     current: Settings, load: Callable[[], Settings], files: Iterable[Path]
 ) -> SettingsChange:
-    """Load again; a file that became unreadable or broken keeps the last good state."""
+    """Load again; a file that became unreadable or broken retains the last good state."""
     changed = tuple(files)
     try:
         fresh = load()
@@ -84,11 +85,11 @@ async def watch_settings(
                 if events is not None or not is_same:
                     yield change
             if _folders(current.watched) != folders:
-                break  # a folder of settings appeared or went: watch the new set
+                break  # a directory of settings appeared or went: watch the new set
 
 
 def _folders(watched: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the folders to watch: each file's own, or where that is missing, the one above."""
+    """Return the directories to watch: each file's own, or where that is missing, the one above."""
     found: dict[Path, None] = {}
     for path in watched:
         folder = path.parent

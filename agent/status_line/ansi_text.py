@@ -31,7 +31,7 @@ _GREY_SPREAD: Final = 24
 
 
 class Piece(Struct, frozen=True):
-    """Text in one look."""
+    """Text in one style."""
 
     text: str
     colour: Colour | None = None
@@ -81,7 +81,7 @@ _CHANGES: Final[Mapping[int, Mapping[str, object]]] = {
     **{30 + index: {"colour": colour} for index, colour in enumerate(COLOURS)},
     **{90 + index: {"colour": colour} for index, colour in enumerate(COLOURS) if index},
 }
-"""What each code changes that stands for itself."""
+"""What each code changes that is complete by itself."""
 
 
 def _changed(look: Piece, parameters: str) -> Piece:

@@ -1,4 +1,4 @@
-"""`/branch`: go on in a copy of this conversation; this one stays as it is."""
+"""`/branch`: continue in a copy of this conversation; this one stays as it is."""
 
 from __future__ import annotations
 

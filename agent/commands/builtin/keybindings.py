@@ -15,7 +15,7 @@ _START: Final = {"bindings": [{"context": "Chat", "bindings": {"ctrl+e": "chat:e
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
-    """Open the file; it counts as soon as it is saved."""
+    """Open the file; it applies as soon as it is saved."""
     path = context.agent_home / FILE_NAME
     if not path.exists():
         try:

@@ -1,7 +1,7 @@
 """One Markdown file as a command: its head as metadata, its body as what is said.
 
 Field names are those of the skills documentation. What a head gets wrong is reported and left out;
-the rest of the file counts.
+the rest of the file applies.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ class CommandFile(Struct, frozen=True):
 
 
 def command_name(parts: tuple[str, ...]) -> str | None:
-    """Return the name users type for a file below a commands folder; None where none is possible.
+    """Return the name users type for a file below a commands directory; None where none is
+    possible.
 
     White space becomes `-`; names with control characters or bytes that are no UTF-8 have none.
     """
@@ -86,7 +87,7 @@ def command_name(parts: tuple[str, ...]) -> str | None:
     if _PLAIN_NAME.fullmatch(joined) is not None:
         return joined
     joined = ":".join(_NAME_PART.sub("-", part.strip()) for part in parts)
-    # Halves of characters, which stand for bytes that are no UTF-8, are not printable either.
+    # Halves of characters, which represent bytes that are no UTF-8, are not printable either.
     return joined if joined.strip(":") and joined.isprintable() and "/" not in joined else None
 
 
@@ -161,7 +162,7 @@ class _HeadReader:
         self.problems.append(message)
 
     def say_what_is_mistyped(self) -> None:
-        """Other programs have keys of their own, so only what is nearly one of ours is told."""
+        """Other programs have keys of their own, so only what is nearly one of ours is reported."""
         for key in self._values:
             if key.replace("_", "-") in KNOWN_KEYS:
                 continue

@@ -24,7 +24,7 @@ Approve = Callable[[Path], Awaitable[bool]]
 
 
 class CustomCommands:
-    """What the folders held when they were last read."""
+    """What the directories held when they were last read."""
 
     def __init__(
         self, finder: CommandFinder, places: CommandLocations, *, approve: Approve | None = None
@@ -56,7 +56,7 @@ class CustomCommands:
         return self._found.problems
 
     async def refresh(self, *, in_thread: bool = True) -> None:
-        """Read the folders now.
+        """Read the directories now.
 
         Where nobody types meanwhile it is over sooner without a thread: with each of a thousand
         files that is looked at, the two would hand the interpreter to and fro.
@@ -72,7 +72,7 @@ class CustomCommands:
                 listener()
 
     def watch(self) -> None:
-        """Read the folders again whenever they change, until `aclose`."""
+        """Read the directories again whenever they change, until `aclose`."""
         if self._watching is None:
             self._watching = asyncio.ensure_future(self._watch())
 
@@ -103,7 +103,7 @@ class CustomCommands:
                     part.cancel()
                 await asyncio.gather(*parts, return_exceptions=True)
             if (self._roots(), self._parents()) == (roots, parents):
-                # They cannot be watched: what is on the disk counts at the next start.
+                # They cannot be watched: what is on the disk applies at the next start.
                 return
             new = set(self._roots()) - set(roots)
             if new and await self._are_approved(_files_below(new)):
@@ -115,14 +115,14 @@ class CustomCommands:
         roots: tuple[Path, ...],
         parents: tuple[Path, ...],
     ) -> None:
-        """Wait for the first watch that ends; a folder made before it began counts as well."""
+        """Wait for the first watch that ends; a directory made before it began applies as well."""
         first = asyncio.FIRST_COMPLETED
         done, _ = await asyncio.wait(parts, timeout=BEGIN_S, return_when=first)
         if not done and (self._roots(), self._parents()) == (roots, parents):
             await asyncio.wait(parts, return_when=first)
 
     async def _follow(self, roots: tuple[Path, ...], stop: asyncio.Event) -> None:
-        """Read again whenever a file changes; end when there are other folders to watch."""
+        """Read again whenever a file changes; end when there are other directories to watch."""
         with contextlib.suppress(OSError):
             async for events in file_changes(
                 *roots,
@@ -140,7 +140,7 @@ class CustomCommands:
     async def _wait_for_folders(
         self, parents: tuple[Path, ...], roots: tuple[Path, ...], stop: asyncio.Event
     ) -> None:
-        """End when one of the folders that were missing is there."""
+        """End when one of the directories that were missing is there."""
         folders = watched_folders(self._places)
         names = {part for folder in folders for part in (folder.name, folder.parent.name)}
         with contextlib.suppress(OSError):
@@ -166,12 +166,12 @@ class CustomCommands:
         return all([await self._approve(file) for file in sorted(set(files))])
 
     def _roots(self) -> tuple[Path, ...]:
-        """Return the folders that are there, to be watched with all that is in them."""
+        """Return the directories that are there, to be watched with all that is in them."""
         own = [folder for folder in watched_folders(self._places) if os.path.isdir(folder)]
         return tuple(dict.fromkeys([*own, *linked_folders(self._places)]))
 
     def _parents(self) -> tuple[Path, ...]:
-        """Return where the folders that are missing would appear; these are watched alone."""
+        """Return where the directories that are missing would appear; these are watched alone."""
         missing = [folder for folder in watched_folders(self._places) if not os.path.isdir(folder)]
         return tuple(dict.fromkeys(p for folder in missing if (p := _nearest(folder)) is not None))
 
@@ -180,7 +180,7 @@ class CustomCommands:
 
 
 def _nearest(folder: Path) -> Path | None:
-    """Return the next folder above that exists, at most two up: `.agent` or what holds it."""
+    """Return the next directory above that exists, at most two up: `.agent` or what holds it."""
     return next((p for p in (folder.parent, folder.parent.parent) if os.path.isdir(p)), None)
 
 

@@ -1,7 +1,7 @@
 """Command and skill files of the user and the project, found and read.
 
-What a project brings waits until the user trusted exactly that content. Where files are looked
-for: `agent.commands.sources.folders`; what is kept of them:
+What a project contains waits until the user trusted exactly that content. Where files are looked
+for: `agent.commands.sources.folders`; their cache:
 `agent.commands.sources.frontmatter_cache`.
 """
 
@@ -43,7 +43,7 @@ MAX_FILES: Final = 2_000
 
 
 class DiscoveredCommands(Struct, frozen=True):
-    """What the folders hold."""
+    """What the directories hold."""
 
     commands: tuple[PromptCommand, ...] = ()
     """In order of priority."""
@@ -80,7 +80,7 @@ class CommandFinder:
         self._to_keep: tuple[dict[str, _Known], int] = {}, 0
 
     def find(self) -> DiscoveredCommands:
-        """Read the folders. Slow on a cold disk: run it in a thread. Raises nothing."""
+        """Read the directories. Slow on a cold disk: run it in a thread. Raises nothing."""
         commands: list[PromptCommand] = []
         waiting: list[str] = []
         problems: list[FileProblem] = []
@@ -116,7 +116,7 @@ class CommandFinder:
         return DiscoveredCommands(tuple(commands), tuple(dict.fromkeys(waiting)), tuple(problems))
 
     def keep(self) -> None:
-        """Keep what is known of the user's own files for the next start. Raises nothing."""
+        """Cache what is known of the user's own files for the next start. Raises nothing."""
         if self._cache is None:
             return
         seen, at_ns = self._to_keep
@@ -182,7 +182,7 @@ def _name(parts: tuple[str, ...], folder: CommandFolder) -> str:
 
 
 def _why_not(path: str) -> str:
-    """Say why a file or folder that is there is no command."""
+    """Explain why a file or directory that is there is no command."""
     name = os.path.basename(path)
     if name != SKILL_FILE and name.upper() == SKILL_FILE.upper():
         return f"a skill's file is called {SKILL_FILE}, with capital letters"

@@ -1,7 +1,7 @@
-"""The folders that commands and skills come from, and the files in them.
+"""The directories that commands and skills come from, and the files in them.
 
-Folders are `.agent` and `.claude`, in the home and in the project; ours first, the user's before
-the project's. Source: the pattern "safety-and-permissions".
+Directories are `.agent` and `.claude`, in the home and in the project; ours first, the user's
+before the project's. Source: the pattern "safety-and-permissions".
 """
 
 from __future__ import annotations
@@ -17,28 +17,29 @@ from agent.commands.spec import SKILLS, CommandSource
 
 SKILL_FILE: Final = "SKILL.md"
 MAX_DEPTH: Final = 8
-"""Folders of commands below each other."""
+"""Directories of commands below each other."""
 
 
 class CommandLocations(Struct, frozen=True):
-    """Where to look; folders need not exist."""
+    """Where to look; directories need not exist."""
 
     home: Path
     agent_home: Path
     project_root: Path
     with_own: bool = True
-    """Whether those of the user count."""
+    """Whether those of the user apply."""
     with_project: bool = True
-    """Whether those of the project count."""
+    """Whether those of the project apply."""
 
 
 class CommandFolder(Struct, frozen=True):
-    """One folder of commands or skills."""
+    """One directory of commands or skills."""
 
     path: Path
     source: CommandSource
     is_skills: bool
-    """Each folder in it with a `SKILL.md` is a skill; otherwise its Markdown files are commands."""
+    """Each directory in it with a `SKILL.md` is a skill; otherwise its Markdown files are
+    commands."""
     is_project: bool
     """It comes with the project: what is in it waits for trust."""
 
@@ -49,11 +50,11 @@ and cannot be read. No class: a start makes one of each of a thousand files."""
 
 
 def command_folders(places: CommandLocations) -> Iterator[CommandFolder]:
-    """Yield the folders in order of priority; they need not exist."""
+    """Yield the directories in order of priority; they need not exist."""
     own = [places.agent_home, places.home / ".claude"]
     project = [places.project_root / ".agent", places.project_root / ".claude"]
     known = {os.path.realpath(path) for path in own}
-    # Started in the home folder, the user's own files are not also a project's.
+    # Started in the home directory, the user's own files are not also a project's.
     project = [path for path in project if os.path.realpath(path) not in known]
     for source, bases, is_project in (
         (CommandSource.USER_SKILL, own, False),
@@ -70,14 +71,14 @@ def command_folders(places: CommandLocations) -> Iterator[CommandFolder]:
 
 
 def watched_folders(places: CommandLocations) -> tuple[Path, ...]:
-    """Return the folders that commands and skills come from; they need not exist."""
+    """Return the directories that commands and skills come from; they need not exist."""
     return tuple(folder.path for folder in command_folders(places))
 
 
 def linked_folders(places: CommandLocations) -> Iterator[Path]:
-    """Yield where links right inside the user's own folders lead: a watch stops at a link.
+    """Yield where links right inside the user's own directories lead: a watch stops at a link.
 
-    Left out are folders that hold the home: all that happens in there is too much to watch.
+    Left out are directories that hold the home: all that happens in there is too much to watch.
     """
     home = os.path.join(os.path.realpath(places.home), "")
     for folder in command_folders(places):
@@ -95,12 +96,12 @@ def linked_folders(places: CommandLocations) -> Iterator[Path]:
 
 
 def files_of(folder: CommandFolder) -> Iterator[FoundFile]:
-    """Yield the files of a folder in a stable order; a folder that is missing has none."""
+    """Yield the files of a directory in a stable order; a directory that is missing has none."""
     root = str(folder.path)
     if folder.is_skills:
         yield from _skills_in(root)
     else:
-        # Users link folders of commands into their home; a project's links are not followed.
+        # Users link directories of commands into their home; a project's links are not followed.
         yield from _markdown_below(root, (), frozenset(), follow=not folder.is_project)
 
 
@@ -129,7 +130,8 @@ def _skills_in(root: str) -> Iterator[FoundFile]:
 
 
 def _almost(folder: str) -> str | None:
-    """Return what in a folder was probably meant as its `SKILL.md`; None for other folders."""
+    """Return what in a directory was probably intended as its `SKILL.md`; None for other
+    directories."""
     try:
         names = os.listdir(folder)
     except OSError as error:
@@ -141,7 +143,7 @@ def _almost(folder: str) -> str | None:
 def _markdown_below(
     where: str, parts: tuple[str, ...], above: frozenset[tuple[int, int]], *, follow: bool
 ) -> Iterator[FoundFile]:
-    """Yield files before folders, each by name; `above` are the folders that lead here."""
+    """Yield files before directories, each by name; `above` are the directories that lead here."""
     try:
         status = os.stat(where)
         with os.scandir(where) as entries:
@@ -152,7 +154,7 @@ def _markdown_below(
         return
     here = status.st_dev, status.st_ino
     if here in above:
-        # A link to a folder above: followed, it would go round for ever.
+        # A link to a directory above: followed, it would go round for ever.
         return
     folders: list[str] = []
     for name, entry in (each for each in found if not each[0].startswith(".")):

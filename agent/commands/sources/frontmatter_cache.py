@@ -1,9 +1,9 @@
-"""What lists say of the user's own command files, kept from one start to the next.
+"""What lists say of the user's own command files, cached between starts.
 
 A file that is the same by path, inode, size and times is not read before it is used, so a start
-costs about the same with a thousand of them. The cache lies in the agent's home, 0600, and says
+costs about the same with a thousand of them. The cache is in the agent's home, 0600, and says
 nothing that a permission rests on: text and rules of a command are read from its file when it runs.
-What a project brings is never in it.
+What a project contains is never in it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_BYTES: Final = 16_000_000
 SETTLED_NS: Final = 2_000_000_000
 """A file changed less long ago could change once more and still look the same."""
 _READERS: Final = (command_file, frontmatter, sanitize_module)
-"""What makes a heading of a file; another version of these reads the files anew."""
+"""What makes a heading of a file; another version of these reads the files again."""
 
 _SHAPE: Final = (int, int, int, int, bool, str, str, str, bool, bool, list)
 """Of an entry: the signature, whether it is a skill, and the heading."""
@@ -127,7 +127,7 @@ def _readers() -> list[list[int]]:
         try:
             status = os.stat(module.__file__ or "")
         except OSError:
-            # In an archive, where times say nothing: never the same, so nothing is kept.
+            # In an archive, where times say nothing: never the same, so nothing is cached.
             return [[os.getpid()]]
         found.append([status.st_size, status.st_mtime_ns])
     return found

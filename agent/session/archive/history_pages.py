@@ -1,7 +1,7 @@
 """What a session looked like, page by page from its end: for the screen, not for the model.
 
 A page costs the same whatever the size of the file, and nothing of it is kept here. What was taken
-back (a rewind, a withdrawn answer) is passed over; what a compaction replaced is shown.
+back (a rewind, a withdrawn answer) is skipped; what a compaction replaced is shown.
 """
 
 from __future__ import annotations

@@ -207,7 +207,7 @@ class SessionIndex:
 def search_all(
     sessions: Sequence[SessionInfo], words: str, *, cache_dir: Path, limit: int = 50
 ) -> tuple[SearchHit, ...]:
-    """Search sessions by the index in a cache folder, or without it where it cannot be had.
+    """Search sessions by the index in a cache directory, or without it where it cannot be had.
 
     Reads files that changed since the last search: call it in a thread.
     """

@@ -13,7 +13,7 @@ from msgspec import Struct
 from permissions.base.files.private_file import make_private_dir, write_private
 
 MAX_BLOB_BYTES: Final = 50_000_000
-"""A larger file is not kept; whoever restores is told."""
+"""A larger file is not stored; whoever restores is told."""
 
 
 LOG_NAME: Final = "checkpoints.jsonl"
@@ -23,7 +23,7 @@ FILES_NAME: Final = "files"
 def copy_snapshots(source: Path, target: Path) -> None:
     """Give a session's snapshots to a copy of it; contents are shared, not doubled. Raises OSError.
 
-    `source` and `target` are the sessions' own folders; nothing happens where there are none.
+    `source` and `target` are the sessions' own directories; nothing happens where there are none.
     """
     log = source / LOG_NAME
     if not log.exists():
@@ -86,10 +86,10 @@ class Snapshot(Struct, frozen=True):
 
 
 class BlobStore:
-    """Contents by hash in one folder (0700), files of 0600."""
+    """Contents by hash in one directory (0700), files of 0600."""
 
     def __init__(self, folder: Path) -> None:
-        """The folder is made with the first content."""
+        """The directory is made with the first content."""
         self._folder = folder
         self._known: dict[str, tuple[tuple[int, int, int, int], PathState]] = {}
 

@@ -1,6 +1,6 @@
 """Files as they were before each change, so that a turn can be undone, file by file, and redone.
 
-Snapshots lie outside the project, in the session's folder; a log beside them says which path was
+Snapshots are outside the project, in the session's directory; a log beside them says which path was
 how before which turn. Next: `agent.session.checkpoints.blobs`,
 `agent.session.checkpoints.worktree`.
 """
@@ -129,7 +129,7 @@ class Checkpoints:
             return await asyncio.to_thread(turn_changes, snapshots, turn_id, self._blobs)
 
     async def preview(self, turn_id: str, paths: Iterable[Path] | None = None) -> Preview:
-        """Say what going back to before a turn would change; with `paths`, only there.
+        """Describe what going back to before a turn would change; with `paths`, only there.
 
         Raises:
             SessionError: no snapshot belongs to that turn.
@@ -334,7 +334,7 @@ class Checkpoints:
 
     def _apply(self, change: FileChange) -> None:
         path = change.path
-        # A folder on the way that became a link would lead the write elsewhere.
+        # A directory on the way that became a link would lead the write elsewhere.
         if os.path.realpath(path.parent) != str(path.parent):
             raise ToolError(f"{path.parent} is a link now")
         if not self._may_write(path):

@@ -59,7 +59,7 @@ class Listing(Struct, frozen=True):
 
 
 class Worktree:
-    """The project's files. Git runs only where the folder is trusted."""
+    """The project's files. Git runs only where the directory is trusted."""
 
     def __init__(self, root: Path, *, use_git: bool, env: Mapping[str, str]) -> None:
         """`root` is canonical."""
