@@ -134,35 +134,41 @@ def _shell_texts(
     """Return why a text that a shell runs is out of sight, and the commands in the other texts."""
     hidden = around.script.hides or unwrapped.hidden
     texts, remote, reader = unwrapped.scripts, unwrapped.scripts_elsewhere, unwrapped.reader
-    is_read_ahead = unwrapped.scripts and any(map(is_printed, placed.simple.words))
     if reader is not None:
-        is_read_ahead = is_read_ahead or (stdin is not None and placed.piped is not None)
         # Of several documents, the one that counts may be chosen by number.
         texts = (*texts, *map(reader.script, all_texts(placed.simple.redirects)))
-        if stdin is not None and reader.is_elsewhere:
+        if stdin is None:
+            unseen = "" if reader.is_elsewhere else f"{reader.name} reads commands from its input"
+            hidden = hidden or unseen
+        elif reader.is_elsewhere:
             remote = (*remote, stdin)
-        elif stdin is not None:
+        else:
             texts = (*texts, reader.script(stdin))
-        elif not reader.is_elsewhere:
-            hidden = hidden or f"{reader.name} reads commands from its input"
-    if is_read_ahead and around.redefine:
+    if _is_read_ahead(placed, unwrapped, stdin) and around.redefine:
         hidden = hidden or "what a command prints that may be another than its name says"
     layers = unwrapped.layers
     texts = (*texts, *supplied_texts(layers, stdin), *found_texts(layers, placed.search))
     inner: list[CommandFacts] = []
+    if depth >= _MAX_NESTING and (texts or remote):
+        return hidden or "nested too deeply", inner
     for text in (*texts, *remote):
-        if depth >= _MAX_NESTING:
-            return hidden or "nested too deeply", inner
         nested = parse(text)
         is_here = text in texts
-        if isinstance(nested, Unparsable):
-            if is_here and not unwrapped.hidden:
-                raise Unparsable(f"a text that a shell runs: {nested}")
-            hidden = hidden or f"a text that a shell runs: {nested}"
+        if not isinstance(nested, Unparsable):
+            commands = _nested(nested, placed.folders, home, depth + 1, around)
+            inner.extend(commands if is_here else map(_elsewhere, commands))
             continue
-        commands = _nested(nested, placed.folders, home, depth + 1, around)
-        inner.extend(commands if is_here else map(_elsewhere, commands))
+        if is_here and not unwrapped.hidden:
+            raise Unparsable(f"a text that a shell runs: {nested}")
+        hidden = hidden or f"a text that a shell runs: {nested}"
     return hidden, inner
+
+
+def _is_read_ahead(placed: Placed, unwrapped: Unwrapped, stdin: str | None) -> bool:
+    """Does a shell run what commands print?"""
+    if unwrapped.scripts and any(map(is_printed, placed.simple.words)):
+        return True
+    return unwrapped.reader is not None and stdin is not None and placed.piped is not None
 
 
 def _started(

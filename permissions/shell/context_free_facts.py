@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from msgspec.structs import replace
 
@@ -44,20 +45,9 @@ def own_facts(
     ]
     layers = [layer for layer in unwrapped.layers if layer.words]
     forms = [form_of(layer.words) for layer in layers]
-    # What find runs is looked at with it.
-    is_seen_through = (
-        len(layers) == 1 or _is_search(layers) or all(layer.is_open_to_allow for layer in layers)
-    )
-    clean = is_seen_through and not unsafe and not hidden and not inner and bool(layers)
-    last_words = layers[-1].words if layers else ()
-    program = last_words[0].text if last_words and last_words[0].is_literal else ""
-    arguments = last_words[1:]
+    clean = not (unsafe or hidden or inner) and _is_seen_through(layers)
     spelled = _spelled(layers)
     own = _strictest([_programs(one, clean=clean) for one in spelled])
-    when_plain = None
-    if any(_begins_open(word) for layer in layers for word in layer.words):
-        below = [replace(layer, words=tuple(map(_below_here, layer.words))) for layer in layers]
-        when_plain = _programs(below, clean=clean)
     return CommandFacts(
         text=simple.raw or " ".join(redirect.raw for redirect in simple.redirects),
         folders=_NOWHERE,
@@ -66,21 +56,41 @@ def own_facts(
         has_literal_program=all(layer.words[0].is_literal for layer in layers),
         hidden=hidden,
         risk=own.risk,
-        accesses=(*(one for layered in spelled for one in _accesses(layered)), *_variables(simple)),
+        accesses=(*chain.from_iterable(map(_accesses, spelled)), *_variables(simple)),
         inner=inner,
         redirects=(),
         is_read_only=own.is_read_only,
         is_edit=own.is_edit,
-        is_inert=(
-            clean and not simple.assignments and len(layers) == 1 and is_inert(program, arguments)
-            if layers
-            else not hidden and sets_plain_name(simple)
-        ),
+        is_inert=_is_inert(simple, layers, clean=clean) if layers else _only_sets(simple, hidden),
         looked_through=_looked_through(layers, simple),
-        when_plain=when_plain,
+        when_plain=_when_plain(layers, clean=clean),
         stage=0,
         is_late=False,
     )
+
+
+def _is_seen_through(layers: list[Layer]) -> bool:
+    """May an allow rule be about all of it? What find runs is looked at with it."""
+    is_one = len(layers) == 1 or _is_search(layers)
+    return bool(layers) and (is_one or all(layer.is_open_to_allow for layer in layers))
+
+
+def _is_inert(simple: Simple, layers: list[Layer], *, clean: bool) -> bool:
+    words = layers[0].words
+    is_alone = clean and len(layers) == 1 and not simple.assignments and words[0].is_literal
+    return is_alone and is_inert(words[0].text, words[1:])
+
+
+def _only_sets(simple: Simple, hidden: str) -> bool:
+    return not hidden and sets_plain_name(simple)
+
+
+def _when_plain(layers: list[Layer], *, clean: bool) -> Plain | None:
+    """Return what changes if patterns give no options; None without a pattern in front."""
+    if not any(_begins_open(word) for layer in layers for word in layer.words):
+        return None
+    below = [replace(layer, words=tuple(map(_below_here, layer.words))) for layer in layers]
+    return _programs(below, clean=clean)
 
 
 _NOWHERE: Folders = frozenset()
@@ -97,21 +107,17 @@ def _spelled(layers: list[Layer]) -> list[list[Layer]]:
     their own (`tar cf`, `dd of=`).
     """
     words = layers[0].words if len(layers) == 1 else ()
-    open_words = [word for word in words if word.choices]
-    if not open_words or not program_named(words[0].text).edits:
+    lists = {word.raw: word.choices for word in words if word.choices}
+    if len(lists) != 1 or not program_named(words[0].text).edits:
         return [layers]
-    choices = open_words[0].choices
-    if (
-        any(word.raw != open_words[0].raw for word in open_words)
-        or len(choices) > _MAX_SPELLED
-        or not all(map(_PLAIN_NAME.fullmatch, choices))
-    ):
+    choices = next(iter(lists.values()))
+    if len(choices) > _MAX_SPELLED or not all(map(_PLAIN_NAME.fullmatch, choices)):
         return [layers]
-    found: list[list[Layer]] = []
-    for choice in choices:
-        spelled = [Word(word.raw, choice) if word.choices else word for word in words]
-        found.append([replace(layers[0], words=tuple(spelled))])
-    return found
+    return [[replace(layers[0], words=_chosen(words, choice))] for choice in choices]
+
+
+def _chosen(words: tuple[Word, ...], choice: str) -> tuple[Word, ...]:
+    return tuple(Word(word.raw, choice) if word.choices else word for word in words)
 
 
 def _strictest(found: list[Plain]) -> Plain:
@@ -155,14 +161,7 @@ def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
         if layer.is_elsewhere:
             continue
         if not layer.words[0].is_literal:
-            likely = _likely(layer.words)
-            if likely and likely[0].is_literal:
-                inner = [
-                    replace(one, folder=UNKNOWN if layer.folder else one.folder)
-                    for one in unwrap(likely).layers
-                    if one.words
-                ]
-                found.extend(_accesses(inner))
+            found.extend(_accesses(_likely_layers(layer)))
             continue
         found.extend(
             replace(access, path=_moved(access.path, layer.folder)) if layer.folder else access
@@ -173,6 +172,15 @@ def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
         if layer.folder and UNKNOWN not in layer.folder and builds:
             found.append(Access(AccessKind.PLACE, Word(layer.folder, layer.folder)))
     return tuple(found)
+
+
+def _likely_layers(layer: Layer) -> list[Layer]:
+    """Return the layers of the command if what is unknown of its program is nothing."""
+    likely = _likely(layer.words)
+    if not likely or not likely[0].is_literal:
+        return []
+    found = [one for one in unwrap(likely).layers if one.words]
+    return [replace(one, folder=UNKNOWN) for one in found] if layer.folder else found
 
 
 def _variables(simple: Simple) -> Iterator[Access]:

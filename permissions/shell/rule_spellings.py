@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -33,6 +35,10 @@ def form_of(words: tuple[Word, ...], program: str | None = None) -> Form:
     texts = [word.plain for word in words]
     if program is not None:
         texts[0] = program
+    return _joined(texts)
+
+
+def _joined(texts: list[str]) -> Form:
     return Form(texts[0], WORD_END.join(texts), " ".join(texts))
 
 
@@ -41,17 +47,12 @@ def allow_forms(
 ) -> tuple[Form, ...]:
     """Return what allow rules match; `unsafe` are the variables set that keep wildcards out."""
     forms: list[Form] = []
-    if not simple.words:
-        texts = [item.raw for item in simple.assignments]
-        if texts and all(item.value.is_literal for item in simple.assignments):
-            forms.append(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
-        return tuple(forms)
     if simple.assignments and all(item.value.is_literal for item in simple.assignments):
         # A rule may spell the assignments out.
         texts = [f"{item.name}={item.value.text}" for item in simple.assignments]
-        texts.extend(word.plain for word in layers[0].words)
-        forms.append(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
-    if unsafe:
+        texts.extend(word.plain for word in (layers[0].words if simple.words else ()))
+        forms.append(_joined(texts if simple.words else [item.raw for item in simple.assignments]))
+    if unsafe or not simple.words:
         return tuple(forms)
     for index, layer in enumerate(layers):
         if not layer.is_open_to_allow or layer.assignments:
@@ -73,31 +74,34 @@ def _up_to(outer: Layer, program: Word) -> str:
 
 def deny_forms(simple: Simple, layers: list[Layer], layer_forms: list[Form]) -> tuple[Form, ...]:
     """Return what deny and ask rules match: every layer, whatever stands before or in between."""
-    forms: dict[str, Form] = {}
-
-    def add(form: Form) -> None:
-        forms.setdefault(form.joined, form)
-
+    found: list[Form] = []
     if simple.assignments:
         texts = [item.raw for item in simple.assignments]
-        texts.extend(word.plain for word in simple.words)
-        add(Form(texts[0], WORD_END.join(texts), " ".join(texts)))
+        found.append(_joined([*texts, *(word.plain for word in simple.words)]))
     for layer, form in zip(layers, layer_forms, strict=True):
         words = layer.words
-        add(form)
+        found.append(form)
         if not form.joined.isascii():
-            kept = tuple(word for word in words if not _may_vanish(word))
-            if kept and len(kept) < len(words):
-                # A rule about the bare command is about it with an empty expansion behind it too.
-                add(form_of(kept))
-            if any(word.guess for word in words):
-                add(form_of(tuple(replace(word, text=word.guess or word.text) for word in words)))
+            found.extend(_expanded_forms(words))
         program = program_of(words[0])
         if program != form.head:
-            add(form_of(words, program))
-        for shortened in _without_global_options(program, words):
-            add(form_of(shortened, program))
-    return tuple(forms.values())
+            found.append(form_of(words, program))
+        shortened = _without_global_options(program, words)
+        found.extend(form_of(one, program) for one in shortened)
+    distinct: dict[str, Form] = {}
+    for one in found:
+        distinct.setdefault(one.joined, one)
+    return tuple(distinct.values())
+
+
+def _expanded_forms(words: tuple[Word, ...]) -> Iterator[Form]:
+    """Yield the spellings for what unknown words may turn out to be."""
+    present = tuple(word for word in words if not _may_vanish(word))
+    if present and len(present) < len(words):
+        # A rule about the bare command is about it with an empty expansion behind it too.
+        yield form_of(present)
+    if any(word.guess for word in words):
+        yield form_of(tuple(replace(word, text=word.guess or word.text) for word in words))
 
 
 def _may_vanish(word: Word) -> bool:

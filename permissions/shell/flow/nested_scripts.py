@@ -187,16 +187,14 @@ def printed(command: Simple) -> str | None:
     if name == "cat":
         is_document = [one.kind for one in redirects] == [RedirectKind.TEXT]
         return input_text(redirects, None) if is_document and arguments in ([], ["-"]) else None
-    if redirects:
+    if redirects or name not in ("echo", "printf"):
         return None
-    if name == "echo":
-        if arguments[:1] == ["-n"]:
-            arguments = arguments[1:]
-        text = " ".join(arguments)
-        return None if text.startswith("-") or "\\" in text else text
-    if name == "printf":
-        return _formatted(arguments)
-    return None
+    return _echoed(arguments) if name == "echo" else _formatted(arguments)
+
+
+def _echoed(arguments: list[str]) -> str | None:
+    text = " ".join(arguments[1:] if arguments[:1] == ["-n"] else arguments)
+    return None if text.startswith("-") or "\\" in text else text
 
 
 def _formatted(arguments: Sequence[str]) -> str | None:
