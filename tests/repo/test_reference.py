@@ -15,7 +15,7 @@ from benchmarks.reference import MANUAL, pages, put
 from tests.repo.checkout import ROOT
 from themes.registry import available_themes
 from tui.command_line.command_line import run
-from tui.command_line.subcommands.config import command
+from tui.command_line.subcommands.config_command import command
 from tui.input.actions import ACTIONS
 
 

@@ -12,7 +12,7 @@ from tui.ports.command_screen import CommandScreen
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Run the checks and show what they found."""
     # By name: a subcommand is part of the command line, which stands above the screen.
-    doctor = import_module("tui.command_line.subcommands.doctor")
+    doctor = import_module("tui.command_line.subcommands.doctor_command")
     center = screen.session.commands
     # A run may count other files than the next one: `--trust`, `--settings`.
     settings = center.context.settings() if center is not None else None

@@ -1,7 +1,7 @@
 """A conversation in labelled lines: prompts are typed, everything else is said in order.
 
 Next: `tui.screen_reader.event_lines` (what is said), `tui.screen_reader.dialogs` (what is asked),
-`tui.screen_reader.command_api` (`/`).
+`tui.screen_reader.line_screen` (`/`).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from tui.app.claude_settings_notice import notes_of_start
 from tui.commands import meant_by
 from tui.conversation.factory import ConversationMaker
 from tui.ports.conversation import ConversationPort, ScreenPorts
-from tui.screen_reader.command_api import LineScreen
 from tui.screen_reader.dialogs import Asker, FlatContender, FlatPerson
 from tui.screen_reader.event_lines import Narrator
 from tui.screen_reader.line_input import LineReader
 from tui.screen_reader.line_output import OUTPUT_ENDS, OUTPUT_STARTS, PROMPT_STARTS, Voice
+from tui.screen_reader.line_screen import LineScreen
 from tui.version import version
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from permissions.decision import Behavior
 from permissions.explain.audit_log import AuditLog
 from permissions.request import PermissionRequest
 from permissions.resolve.handlers import user_decision
-from tui.command_line.subcommands.permissions import command
+from tui.command_line.subcommands.permissions_command import command
 
 
 @pytest.fixture

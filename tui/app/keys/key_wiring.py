@@ -17,8 +17,8 @@ from tui.app.keys.image_paste import ImagePaste
 from tui.app.keys.key_modes import KeyMode, KeyModes
 from tui.app.keys.key_panels import KeyPanels
 from tui.app.keys.keyboard_selection import KeyboardSelection
+from tui.app.keys.prompt_key_mode import PromptKeyMode
 from tui.app.keys.prompt_keys import PromptKeys
-from tui.app.keys.prompt_mode import PromptMode
 from tui.app.keys.quit_keys import QuitKeys
 from tui.app.main_screen import MainScreen, ScreenRuntime
 from tui.app.notices import Notices
@@ -167,7 +167,7 @@ class Keyboard:
 
     def _modes(self) -> KeyModes:
         parts, screen = self._parts, self._parts.screen
-        prompt = PromptMode(
+        prompt = PromptKeyMode(
             parts.chords,
             parts.table,
             screen.menu,

@@ -8,11 +8,11 @@ from typing import Final
 import click
 
 _MODULES: Final = {
-    "permissions": "tui.command_line.subcommands.permissions",
-    "hooks": "tui.command_line.subcommands.hooks",
+    "permissions": "tui.command_line.subcommands.permissions_command",
+    "hooks": "tui.command_line.subcommands.hooks_command",
     "sessions": "tui.command_line.subcommands.sessions",
-    "doctor": "tui.command_line.subcommands.doctor",
-    "config": "tui.command_line.subcommands.config",
+    "doctor": "tui.command_line.subcommands.doctor_command",
+    "config": "tui.command_line.subcommands.config_command",
     "completion": "tui.command_line.subcommands.completion",
 }
 

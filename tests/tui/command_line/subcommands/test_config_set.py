@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from tui.command_line.subcommands.config import command
+from tui.command_line.subcommands.config_command import command
 
 
 @pytest.fixture

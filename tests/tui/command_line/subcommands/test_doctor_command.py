@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from agent.settings.load import CliSettings, load_settings
-from tui.command_line.subcommands.doctor import command, report
+from tui.command_line.subcommands.doctor_command import command, report
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ _SHORT: Final[Mapping[str, str]] = {
 CONTEXTS = (Context.CHAT, Context.TASK, Context.SCROLL)
 
 
-class PromptMode:
+class PromptKeyMode:
     """The keyboard's mode while nothing else is open."""
 
     def __init__(
