@@ -60,6 +60,8 @@ def test_ctrl_c_interrupts_then_leaves(screen: Screen, serve: Serve) -> None:
     server.reached("hold")
     program.type(b"\x03")
     assert program.wait_until(shows("interrupted.")), program.emulator.text()
+    # The turn is over once the prompt is back: until then the key would interrupt again.
+    assert program.wait_until(lambda _: program.emulator.text().split()[-1] == "you:")
     program.type(b"\x03")
     assert program.wait_until(shows("press ctrl+c again")), program.emulator.text()
     program.type(b"\x03")

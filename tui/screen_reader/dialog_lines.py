@@ -1,7 +1,7 @@
 """Any dialog or panel as lines, and a typed line as an answer to it. Pure but for the dialog.
 
-The same dialogs are drawn on the screen: what they say and what an answer does is theirs; this only
-turns rows into lines and words into the keys and clicks that they know.
+The same dialogs are drawn on the screen and define text and effect of an answer; this only turns
+rows into lines, and words into the keys and clicks that they handle.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from tui.dialogs.dialog import Dialog, FooterRow
 from tui.dialogs.permission import PermissionDialog
 from tui.panels.list_panel import ListPanel
 from tui.screen_reader.hinted_keys import hinted_keys, press_hinted
-from tui.screen_reader.list_lines import how_in_lines, press_own_key, search
+from tui.screen_reader.list_lines import list_hint, press_own_key, search
 from tui.text.styled_rows import Ink, Row, Run
 
 _NUMBERS: Final = "Type a number, a number and a comment"
-HOW: Final = f"{_NUMBERS}, or esc."
+ANSWER_HINT: Final = f"{_NUMBERS}, or esc."
 WIDTH_CELLS: Final = 1_000
-"""Wide enough that nothing is wrapped or cut: the terminal does the first, nobody the second."""
+"""Wide enough that nothing is wrapped or cut: the terminal wraps."""
 
 _SIGNS: Final = {
     "❯": "",
@@ -73,18 +73,18 @@ _REVISION: Final = re.compile(r"edit[,:]? +(\S.*)", re.IGNORECASE | re.DOTALL)
 _ANSWER: Final = re.compile(r"(\d+)(?:[ ,.:]+(\S.*))?", re.DOTALL)
 
 
-class Heard(Enum):
-    """What became of a typed line."""
+class LineEffect(Enum):
+    """What a typed line did."""
 
-    TAKEN = auto()
-    NO_ANSWER = auto()
-    """The dialog has no use for it."""
+    APPLIED = auto()
+    NOT_APPLIED = auto()
+    """It is no answer to the dialog."""
 
 
-def spoken(runs: Iterable[Run], *, has_columns: bool = False) -> str:
-    """Return a row as it should be read: signs are words, what stands apart follows a comma.
+def readable_text(runs: Iterable[Run], *, has_columns: bool = False) -> str:
+    """Return a row as it should be read: signs become words, columns are separated by commas.
 
-    Only decoration changes, told by its role; what users decide by is read as it is.
+    Only decoration changes, recognised by its role; what users decide by stays as it is.
     """
     said = ""
     for text, ink in runs:
@@ -111,37 +111,37 @@ def _parts_columns(bare: str, text: str, ink: Ink, has_columns: bool) -> bool:
 
 
 def dialog_lines(dialog: Dialog) -> list[str]:
-    """Return title, text and numbered answers, in the order in which they are decided upon."""
+    """Return title, text and numbered answers, in the order of the decision."""
     view = dialog.view(WIDTH_CELLS)
-    title = spoken(view.title)
+    title = readable_text(view.title)
     rows = [*view.body, *view.pinned]
-    body = [_changed(row) if _COUNTS.search(title) else spoken(row.runs) for row in rows]
+    body = [_changed(row) if _COUNTS.search(title) else readable_text(row.runs) for row in rows]
     return [f"{title}:", *(line for line in body if line), *_answers(view.footer)]
 
 
 def question_lines(dialog: Dialog) -> list[str]:
-    """Return what makes a question: its title and its answers, whichever is selected."""
+    """Return what identifies a question: its title and its answers, without the selection."""
     view = dialog.view(WIDTH_CELLS)
     answers = (line.removesuffix(_SELECTED) for line in _answers(view.footer))
-    return [spoken(view.title), *answers]
+    return [readable_text(view.title), *answers]
 
 
 def _changed(row: Row) -> str:
     """Return a row of a diff in words, any other as it is."""
     found = _CHANGED.fullmatch(row.text)
     if found is None:
-        return spoken(row.runs)
+        return readable_text(row.runs)
     kind = {"+": "added", "-": "removed", " ": "same"}[found[2]]
     return f"line {found[1]} {kind}: {found[3]}".rstrip()
 
 
-def is_to_read(dialog: Dialog) -> bool:
+def is_read_only(dialog: Dialog) -> bool:
     """Whether a dialog only shows something and asks nothing."""
     return all(row.choice is None for row in dialog.view(WIDTH_CELLS).footer)
 
 
-def answer(dialog: Dialog, line: str) -> Heard:
-    """Do with the dialog what a typed line says: a number, a key's name, or text.
+def answer(dialog: Dialog, line: str) -> LineEffect:
+    """Apply a typed line to the dialog: a number, a key's name, or text.
 
     A number chooses; what follows it is the comment on the answer. Only a number or a key's name
     can decide: other text is typed into the dialog, where it searches or is a field's content.
@@ -151,7 +151,7 @@ def answer(dialog: Dialog, line: str) -> Heard:
     if _has_field(dialog) and said and word not in {"esc", "escape"}:
         dialog.paste(said)
         dialog.press("enter", "", "confirm:yes")
-        return Heard.TAKEN
+        return LineEffect.APPLIED
     found = _ANSWER.fullmatch(said)
     if found is not None and int(found[1]) - 1 in _choices(dialog):
         return _choose(dialog, int(found[1]) - 1, found[2] or "")
@@ -161,11 +161,11 @@ def answer(dialog: Dialog, line: str) -> Heard:
     revised = _REVISION.fullmatch(said)
     if revised is not None and isinstance(dialog, PermissionDialog):
         dialog.revise(revised[1])
-        return Heard.TAKEN
+        return LineEffect.APPLIED
     if isinstance(dialog, ListPanel) and press_own_key(dialog, said):
-        return Heard.TAKEN
+        return LineEffect.APPLIED
     if press_hinted(dialog, word):
-        return Heard.TAKEN
+        return LineEffect.APPLIED
     if word in _CLOSING:
         dialog.press("escape", "", "confirm:no")
     elif word in _KEYS:
@@ -176,33 +176,33 @@ def answer(dialog: Dialog, line: str) -> Heard:
         before = dialog_lines(dialog)
         if isinstance(dialog, ListPanel):
             search(dialog, said)
-            return Heard.TAKEN
+            return LineEffect.APPLIED
         dialog.paste(said)
         if dialog_lines(dialog) == before:
-            return Heard.NO_ANSWER
+            return LineEffect.NOT_APPLIED
     else:
-        return Heard.NO_ANSWER
-    return Heard.TAKEN
+        return LineEffect.NOT_APPLIED
+    return LineEffect.APPLIED
 
 
-def how_to_answer(dialog: Dialog) -> str:
+def answer_hint(dialog: Dialog) -> str:
     """Return what can be typed now."""
     if isinstance(dialog, ListPanel):
-        return how_in_lines(dialog)
+        return list_hint(dialog)
     keys = "".join(f"{key} {does}, " for key, does in hinted_keys(dialog).items())
     if isinstance(dialog, PermissionDialog):
         keys = f"edit and the new {dialog.edits}, {keys}"
     return dialog.view(WIDTH_CELLS).in_lines or f"{_NUMBERS}, {keys}or esc."
 
 
-def _choose(dialog: Dialog, index: int, comment: str) -> Heard:
+def _choose(dialog: Dialog, index: int, comment: str) -> LineEffect:
     if isinstance(dialog, ListPanel):
         if dialog.selected != index:
             dialog.choose(index)
         if comment:
-            return Heard.TAKEN if press_own_key(dialog, comment) else Heard.NO_ANSWER
+            return LineEffect.APPLIED if press_own_key(dialog, comment) else LineEffect.NOT_APPLIED
         dialog.choose(index)
-        return Heard.TAKEN
+        return LineEffect.APPLIED
     if not comment:
         before, was_selected = _unmarked(dialog), _selected(dialog) == index
         dialog.choose(index)
@@ -210,7 +210,7 @@ def _choose(dialog: Dialog, index: int, comment: str) -> Heard:
         if is_open and _unmarked(dialog) == before:
             # As with a mouse the first click may only select; then the second one decides.
             dialog.choose(index)
-        return Heard.TAKEN
+        return LineEffect.APPLIED
     for _ in _choices(dialog):
         if _selected(dialog) != index:
             dialog.press("down", "", "confirm:next")
@@ -218,10 +218,10 @@ def _choose(dialog: Dialog, index: int, comment: str) -> Heard:
     if _selected(dialog) != index or not _has_field(dialog):
         # This answer takes no comment: nothing is decided.
         dialog.press("tab", "", "confirm:nextField")
-        return Heard.NO_ANSWER
+        return LineEffect.NOT_APPLIED
     dialog.paste(comment)
     dialog.press("enter", "", "confirm:yes")
-    return Heard.TAKEN
+    return LineEffect.APPLIED
 
 
 def _unmarked(dialog: Dialog) -> list[str]:
@@ -230,7 +230,7 @@ def _unmarked(dialog: Dialog) -> list[str]:
 
 def _choices(dialog: Dialog) -> list[int]:
     if isinstance(dialog, ListPanel):
-        # Also those that were not read: users know their number from before.
+        # Also those that were not written: users know their number from before.
         return list(dialog.found)
     footer = dialog.view(WIDTH_CELLS).footer
     return list(dict.fromkeys(row.choice for row in footer if row.choice is not None))
@@ -249,7 +249,7 @@ def _answers(rows: Iterable[FooterRow]) -> list[str]:
     lines: list[str] = []
     seen: set[int] = set()
     for row in rows:
-        text = spoken(row.row.runs, has_columns=True).removesuffix(_ONLY_DRAWN)
+        text = readable_text(row.row.runs, has_columns=True).removesuffix(_ONLY_DRAWN)
         if not text or (row.choice is None and (row.is_optional or not row.row.is_copied)):
             # Hints name keys of the drawn screen.
             continue

@@ -1,4 +1,4 @@
-"""Dialogs and panels asked in lines: the user types a number, and the dialog is answered.
+"""Shows dialogs and panels as lines: the user types a number, and the dialog is answered.
 
 Next: `tui.screen_reader.dialog_lines` (dialogs as lines), `tui.dialogs.ports` (the same on the
 screen).
@@ -27,18 +27,18 @@ from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.trust_dialog import TrustDialog, TrustRequest
 from tui.screen_reader.dialog_lines import (
-    HOW,
+    ANSWER_HINT,
     NUMBERED,
     WIDTH_CELLS,
-    Heard,
+    LineEffect,
     answer,
+    answer_hint,
     dialog_lines,
-    how_to_answer,
-    is_to_read,
+    is_read_only,
     question_lines,
 )
 from tui.screen_reader.line_input import LineReader
-from tui.screen_reader.line_output import BELL, Voice
+from tui.screen_reader.line_output import BELL, LineOutput
 from tui.text.highlight import Highlighter
 
 if TYPE_CHECKING:
@@ -56,27 +56,27 @@ class _AsksFor(Dialog, Protocol[AnswerT]):
     async def wait(self) -> AnswerT: ...
 
 
-class Asker:
-    """Puts one dialog after the other before the user."""
+class LineDialogs:
+    """Shows one dialog after the other."""
 
     def __init__(
-        self, voice: Voice, reader: LineReader, keep: Callable[[Sequence[str]], None]
+        self, output: LineOutput, reader: LineReader, keep: Callable[[Sequence[str]], None]
     ) -> None:
-        """`keep` takes lines typed before a question came up: they answer none."""
-        self._voice = voice
+        """`keep` takes lines typed before a question was shown: they answer none."""
+        self._output = output
         self._reader = reader
         self._keep = keep
         self._one_at_a_time = asyncio.Lock()
 
     async def ask(self, dialog: _AsksFor[AnswerT], label: str = "") -> AnswerT:
-        """Say a dialog, take typed lines until it has its answer, and return that."""
+        """Write a dialog, apply typed lines until it is answered, and return the answer."""
         async with self._one_at_a_time:
             typed = asyncio.ensure_future(self._answer(dialog, label))
             answered = asyncio.ensure_future(dialog.wait())
             try:
                 done, _ = await asyncio.wait({typed, answered}, return_when=asyncio.FIRST_COMPLETED)
                 if typed in done:
-                    # Raises what kept the question from being asked: nobody could answer it.
+                    # Raises why the question could not be shown: nobody could answer it.
                     typed.result()
                 return await answered
             finally:
@@ -84,16 +84,16 @@ class Asker:
                     task.cancel()
                 await asyncio.wait({typed, answered})
                 if self._reader.is_reading:
-                    # Somebody else was faster: what is said next begins a line.
-                    self._voice.say([""])
+                    # Another contender was faster: the next output begins a line.
+                    self._output.write([""])
 
     async def _answer(self, dialog: Dialog, label: str) -> None:
-        if is_to_read(dialog):
-            self._voice.say(dialog_lines(dialog))
+        if is_read_only(dialog):
+            self._output.write(dialog_lines(dialog))
             dialog.press("escape", "", "confirm:no")
             return
         self._keep(self._reader.typed_ahead())
-        self._voice.mark(BELL)
+        self._output.mark(BELL)
         said: list[str] = []
         asked: list[str] = []
         body_id = ""
@@ -101,89 +101,91 @@ class Asker:
         if callable(changes_to):
             loop = asyncio.get_running_loop()
             # A moment later: the prompt of the line that is being typed is written by then.
-            changes_to(lambda: loop.call_later(LATE_S, self._say_late, dialog, said))
+            changes_to(lambda: loop.call_later(LATE_S, self._write_late, dialog, said))
         while not dialog.is_done:
             lines = dialog_lines(dialog)
             if lines != said:
-                # What was read already is not read again, unless something else is asked now.
+                # What was written already is not repeated, unless another question is open now.
                 now = dialog.view(WIDTH_CELLS).body_id
                 question = question_lines(dialog)
                 is_other = not said or (now != body_id and question != asked)
                 fresh = lines if is_other else [line for line in lines if line not in said]
                 body_id, asked = now, question
-                how = how_to_answer(dialog)
-                self._voice.say([label + fresh[0], *fresh[1:], how] if fresh else [how])
+                how = answer_hint(dialog)
+                self._output.write([label + fresh[0], *fresh[1:], how] if fresh else [how])
                 said[:], label = lines, ""
             was_begun_before = self._reader.is_reading
             line = await self._reader.line(ANSWER_PROMPT)
             if was_begun_before and line is not None:
-                # Meant for a question that somebody else has answered: it must not answer this one.
-                self._voice.say([f"That line was begun before this question. {HOW}"])
+                # Meant for a question that is answered meanwhile: it must not answer this one.
+                self._output.write([f"That line was begun before this question. {ANSWER_HINT}"])
                 continue
             if line is None:
                 dialog.press("escape", "", "confirm:no")
                 return
-            if answer(dialog, line) is Heard.NO_ANSWER:
-                self._voice.say([f"That is no answer here. {how_to_answer(dialog)}"])
+            if answer(dialog, line) is LineEffect.NOT_APPLIED:
+                self._output.write([f"That is no answer here. {answer_hint(dialog)}"])
 
-    def _say_late(self, dialog: Dialog, said: list[str]) -> None:
-        """Say answers that came later than the question; what else moves there is left unsaid."""
+    def _write_late(self, dialog: Dialog, said: list[str]) -> None:
+        """Write answers that came later than the question; other changes are left out."""
         lines = dialog_lines(dialog)
         late = [line for line in lines if line not in said and NUMBERED.match(line)]
         if said and late and not dialog.is_done:
             said[:] = lines
-            self._voice.say(["", *late])
-            self._reader.prompt_again(ANSWER_PROMPT)
+            self._output.write(["", *late])
+            self._reader.repeat_prompt(ANSWER_PROMPT)
 
 
-class FlatContender:
-    """The permission question among the contenders: the floor that is always there."""
+class LineContender:
+    """The permission dialog among the contenders: always available."""
 
     name = "dialog"
 
     def __init__(
         self,
-        asker: Asker,
+        dialogs: LineDialogs,
         suggest: Callable[[PermissionRequest, Decision], Sequence[GrantOffer]],
         preview: Callable[[str], Display | None],
         judge: JudgeCall = lambda _request: None,
         short: Shorten = str,
     ) -> None:
-        """Take where questions are asked, and where their content comes from."""
+        """Take what shows questions, and where their content comes from."""
         self._short = short
-        self._asker = asker
+        self._dialogs = dialogs
         self._suggest = suggest
         self._preview = preview
         self._judge = judge
-        self._told: set[DecisionWarning] = set()
+        self._shown_warnings: set[DecisionWarning] = set()
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        """Ask the user. Cancelled when somebody else was faster."""
-        # What others decide at once is not read out first.
+        """Ask the user. Cancelled when another contender was faster."""
+        # What others decide at once is not written first.
         await asyncio.sleep(OTHERS_S)
         dialog = PermissionDialog(
             self._ask(request, pending), Highlighter(), judge=self._judge_again
         )
-        return await self._asker.ask(dialog, "Permission required: ")
+        return await self._dialogs.ask(dialog, "Permission required: ")
 
     def _ask(self, request: PermissionRequest, pending: Decision) -> PermissionAsk:
         offers = tuple(self._suggest(request, pending))
         preview = self._preview(request.tool_use_id)
-        return PermissionAsk(request, news(pending, self._told), preview, offers, short=self._short)
+        return PermissionAsk(
+            request, news(pending, self._shown_warnings), preview, offers, short=self._short
+        )
 
     def _judge_again(self, request: PermissionRequest) -> PermissionAsk | None:
         decision = self._judge(request)
         return None if decision is None else self._ask(request, decision)
 
 
-class FlatPerson:
-    """Puts questions, plans, trust and the first start before the user."""
+class LineDialogUser:
+    """Shows questions, plans, trust and the first start to the user."""
 
     def __init__(
-        self, asker: Asker, commands: Callable[[], CommandService | None] = lambda: None
+        self, dialogs: LineDialogs, commands: Callable[[], CommandService | None] = lambda: None
     ) -> None:
-        """Take where questions are asked, and where the user's settings are."""
-        self._asker = asker
+        """Take what shows questions, and where the user's settings are."""
+        self._dialogs = dialogs
         self._commands = commands
 
     async def ask(
@@ -192,32 +194,32 @@ class FlatPerson:
         """Return answers by question text, or None when the user declined."""
         try:
             dialog = QuestionDialog(questions, Highlighter())
-            asked = self._asker.ask(dialog)
+            asked = self._dialogs.ask(dialog)
             return await abort.race(unless_away(dialog, asked, limit_of(self._commands())))
         except Aborted:
             return None
 
     async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
-        """Say a plan and return what the user decided."""
+        """Write a plan and return what the user decided."""
         try:
-            return await abort.race(self._asker.ask(PlanDialog(plan, Highlighter())))
+            return await abort.race(self._dialogs.ask(PlanDialog(plan, Highlighter())))
         except Aborted:
             return PlanAnswer(False)
 
     async def trust(self, request: TrustRequest) -> bool:
         """Return whether the user trusts a folder."""
-        return await self._asker.ask(TrustDialog(request))
+        return await self._dialogs.ask(TrustDialog(request))
 
     async def onboard(self, named: LocalServer | None = None) -> Onboarding | LocalModel:
         """Return what to do without credentials, or which model of the named server to use."""
         servers = (named,) if named is not None else await find_local_servers()
         is_configured = named is not None
-        return await self._asker.ask(
+        return await self._dialogs.ask(
             OnboardingDialog(Highlighter(), servers, is_configured=is_configured, tells_keys=False)
         )
 
 
 if TYPE_CHECKING:
 
-    def _proof(contender: FlatContender, person: FlatPerson) -> tuple[Contender, AskPerson]:
-        return contender, person
+    def _proof(contender: LineContender, user: LineDialogUser) -> tuple[Contender, AskPerson]:
+        return contender, user

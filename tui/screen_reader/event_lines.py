@@ -39,22 +39,22 @@ _EMPHASIS: Final = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
 """Stars that stand for bold: read out, they are four words around each."""
 
 
-class Narrator:
-    """Takes events, gives lines; keeps only what of the answer has no line end yet."""
+class EventLines:
+    """Turns events into lines; buffers only the part of the answer without a line end."""
 
     def __init__(self) -> None:
-        """Begin with nothing said."""
+        """Start without events."""
         self._cleaner = Sanitizer()
         self._rest = ""
         self._is_answering = False
         self._is_code = False
         self._asked: set[str] = set()
-        self._heard: set[str] = set()
+        self._asked_calls: set[str] = set()
         self._inputs: dict[str, Mapping[str, Any]] = {}
-        """Calls whose change was read when the user was asked."""
+        """Calls whose change was written when the user was asked."""
 
     def lines(self, event: AgentEvent) -> list[str]:
-        """Return what an event has to say; most say nothing."""
+        """Return the lines of an event; most have none."""
         return list(self._lines(event))
 
     def _lines(self, event: AgentEvent) -> Iterator[str]:
@@ -64,9 +64,9 @@ class Narrator:
             case Complete(agent_id=None):
                 yield from self._end_of_answer()
             case Tombstone(agent_id=None):
-                was_heard = self._is_answering
+                was_asked = self._is_answering
                 self._forget_answer()
-                if was_heard:
+                if was_asked:
                     yield "notice: the answer broke off and is written anew"
             case ToolDispatch():
                 if is_sized(event.name):
@@ -75,12 +75,12 @@ class Narrator:
             case ToolResult():
                 tool_input = self._inputs.pop(event.tool_use_id, {})
                 size = result_size(event.name, tool_input, event.text)
-                was_heard = event.tool_use_id in self._heard
-                yield from _result(event, size, was_heard=was_heard)
-                self._heard.discard(event.tool_use_id)
+                was_asked = event.tool_use_id in self._asked_calls
+                yield from _result(event, size, was_asked=was_asked)
+                self._asked_calls.discard(event.tool_use_id)
             case PermissionRequested():
                 self._asked.add(event.request_id)
-                self._heard.add(event.tool_use_id)
+                self._asked_calls.add(event.tool_use_id)
             case PermissionResolved() if event.request_id in self._asked:
                 self._asked.discard(event.request_id)
                 decision = event.decision
@@ -150,21 +150,21 @@ def _text(text: str) -> str:
     return " ".join(sanitize(text).split())
 
 
-def _result(event: ToolResult, size: str, *, was_heard: bool) -> Iterator[str]:
+def _result(event: ToolResult, size: str, *, was_asked: bool) -> Iterator[str]:
     """Yield how a call ended, then what it changed or printed."""
     who = _who(event.agent_id)
     display = shown_display(event.display)
     if event.outcome != "ok":
         first = next(iter(sanitize(event.text).strip().splitlines()), "")
-        is_told = isinstance(display, CommandDisplay) and display.exit_code is not None
-        yield f"{who}result: {event.outcome}" + (f", {first}" if first and not is_told else "")
+        has_status = isinstance(display, CommandDisplay) and display.exit_code is not None
+        yield f"{who}result: {event.outcome}" + (f", {first}" if first and not has_status else "")
     lines = display_lines(display) if display is not None else []
-    if isinstance(display, DiffDisplay) and was_heard:
+    if isinstance(display, DiffDisplay) and was_asked:
         lines = lines[:1]
     if event.outcome == "ok" and not lines:
         yield f"{who}result: {size or _counted(len(event.text.splitlines()), 'line')}"
     if isinstance(display, CommandDisplay):
-        # Its status, and the end of its output: that is where it says what came of it.
+        # Its status, and the end of its output, where the result usually is.
         status = lines[: display.exit_code is not None]
         yield from (*status, *limited(lines[len(status) :], from_end=True))
     else:
@@ -177,7 +177,7 @@ def _counted(count: int, what: str) -> str:
 
 def limited(lines: Sequence[str], *, from_end: bool = False) -> Iterator[str]:
     """Yield the first lines, and how many were left out; or that number and the last lines."""
-    # One line too many is said: to say that it is missing takes a line as well.
+    # One more line is written: a note that it is missing takes a line as well.
     count = len(lines) if len(lines) <= MAX_RESULT_LINES + 1 else MAX_RESULT_LINES
     left_out = len(lines) - count
     if from_end and left_out:

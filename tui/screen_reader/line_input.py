@@ -1,7 +1,7 @@
 """Lines that the user types, read one at a time with the shell's own editing.
 
-A line is read only while somebody waits for one, so that what is said meanwhile is not mixed with
-what is being typed; lines typed ahead are kept by the terminal and can be taken at once.
+A line is read only on request, so that output does not mix with what is being typed; the terminal
+buffers lines typed ahead, and `typed_ahead` returns them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ READ_BYTES: Final = 65_536
 
 
 class LineReader:
-    """Reads from the terminal in a thread of its own, which the program's end does not wait for."""
+    """Reads from the terminal in a daemon thread: the end of the program does not wait for it."""
 
     def __init__(self, history: Sequence[str] = ()) -> None:
-        """Keep how the terminal is set; `history` is what Up brings back, the oldest first."""
+        """Store the terminal's attributes; `history` is what Up brings back, the oldest first."""
         self._before: list[Any] | None = None
         with contextlib.suppress(termios.error, ValueError):
             self._before = termios.tcgetattr(sys.stdin.fileno())
@@ -42,7 +42,7 @@ class LineReader:
         answer: asyncio.Future[str | None] = loop.create_future()
         self._waiting = answer
         if self._is_reading:
-            # Whoever waited before has gone; the line that is being typed goes to this one.
+            # The previous request was cancelled; this one gets the line that is being typed.
             sys.stdout.write(prompt)
             sys.stdout.flush()
         else:
@@ -54,16 +54,16 @@ class LineReader:
 
     @property
     def is_reading(self) -> bool:
-        """Whether a line is being typed already, for somebody who may not wait any longer."""
+        """Whether a line is being typed already, perhaps for a request that was cancelled."""
         return self._is_reading
 
-    def prompt_again(self, prompt: str) -> None:
-        """Write the prompt of the line that is being typed once more: something was said since."""
+    def repeat_prompt(self, prompt: str) -> None:
+        """Write the prompt of the line that is being typed once more: output came after it."""
         if self._is_reading:
             sys.stdout.write(prompt)
             sys.stdout.flush()
 
-    def give_up(self) -> None:
+    def end_input(self) -> None:
         """End the wait for a line, as if the user had ended the input."""
         waiting, self._waiting = self._waiting, None
         if waiting is not None and not waiting.done():
@@ -84,7 +84,7 @@ class LineReader:
             waiting.set_result(text)
 
     def typed_ahead(self) -> list[str]:
-        """Return the whole lines that were typed while nobody read."""
+        """Return the whole lines that were typed while none was read."""
         data = b""
         if self._is_reading:
             return []
@@ -93,7 +93,7 @@ class LineReader:
             while select.select([descriptor], [], [], 0)[0]:
                 piece = os.read(descriptor, READ_BYTES)
                 if not piece:
-                    # Ctrl+D, which is for whoever reads next.
+                    # Ctrl+D, which ends the next request.
                     self._is_ended = True
                     break
                 data += piece
@@ -106,7 +106,7 @@ class LineReader:
             self._readline.add_history(" ".join(text.split("\n")))
 
     def close(self) -> None:
-        """Set the terminal as it was, also while a line is being typed."""
+        """Restore the terminal's attributes, also while a line is being typed."""
         if self._before is not None:
             with contextlib.suppress(termios.error, ValueError):
                 termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, self._before)

@@ -1,4 +1,4 @@
-"""Where lines are said: written at once, marked for terminals that know prompts from output."""
+"""Writes lines at once, marked for terminals that tell prompts from output."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ OUTPUT_ENDS: Final = "\x1b]133;D\x1b\\"
 """Marks (OSC 133) by which terminals and screen readers jump from prompt to prompt."""
 
 
-class Voice:
-    """Writes lines to one terminal; nothing in them is a command of it."""
+class LineOutput:
+    """Writes lines to one terminal; no text in them can command it."""
 
     def __init__(self, out: TextIO, *, has_marks: bool) -> None:
         """`has_marks` is False for output that is no terminal, or a very simple one."""
         self._out = out
         self._has_marks = has_marks
 
-    def say(self, lines: Iterable[str]) -> None:
+    def write(self, lines: Iterable[str]) -> None:
         """Write lines, in order."""
         for line in lines:
             self._write(sanitize(line) + "\n")
@@ -34,7 +34,7 @@ class Voice:
             self._write(sign)
 
     def _write(self, text: str) -> None:
-        # A terminal that is gone has nobody to say anything to; the input's end says so.
+        # A terminal that is gone shows nothing; the end of the input ends the program.
         with contextlib.suppress(OSError):
             try:
                 self._out.write(text)

@@ -23,26 +23,26 @@ if TYPE_CHECKING:
     from themes.theme import Role, Theme
     from tui.input.keymap import Keymap
     from tui.ports.conversation import ConversationPort
-    from tui.screen_reader.dialogs import Asker
-    from tui.screen_reader.line_output import Voice
+    from tui.screen_reader.dialogs import LineDialogs
+    from tui.screen_reader.line_output import LineOutput
 
 CLIPBOARD: Final = "\x1b]52;c;{}\x1b\\"
 
 
-class Talk(Protocol):
+class LineRun(Protocol):
     """The run that the screen belongs to."""
 
-    voice: Voice
-    asker: Asker
+    output: LineOutput
+    dialogs: LineDialogs
     conversation: ConversationPort | None
 
     def notice(self, text: str, level: str = "info") -> None: ...
     def leave(self) -> None: ...
-    async def say_events(self, events: AsyncIterator[AgentEvent]) -> None: ...
+    async def write_events(self, events: AsyncIterator[AgentEvent]) -> None: ...
     async def restart(self, session_id: str | None) -> None: ...
 
 
-class Field:
+class PromptText:
     """Where commands put text for the user to go on with."""
 
     def __init__(self) -> None:
@@ -62,16 +62,16 @@ class Field:
 class LineSession:
     """The conversation; what commands send waits until they have ended."""
 
-    def __init__(self, talk: Talk) -> None:
+    def __init__(self, run: LineRun) -> None:
         """Take the run."""
-        self._talk = talk
+        self._run = run
         self.prompts: list[str] = []
         self.compactions: list[AsyncIterator[AgentEvent]] = []
 
     @property
     def conversation(self) -> ConversationPort | None:
         """The conversation."""
-        return self._talk.conversation
+        return self._run.conversation
 
     @property
     def commands(self) -> CommandService | None:
@@ -96,15 +96,15 @@ class LineSession:
     def show_history(self, messages: Sequence[Message]) -> None:
         """Report how much is left of the conversation."""
         count = sum(1 for message in messages if message.origin == "person")
-        self._talk.notice(f"the conversation has {count} prompts now")
+        self._run.notice(f"the conversation has {count} prompts now")
 
     async def restart(self, session_id: str | None) -> None:
         """Leave this conversation for another session, or a new one."""
-        await self._talk.restart(session_id)
+        await self._run.restart(session_id)
 
     def leave(self) -> None:
         """End the program."""
-        self._talk.leave()
+        self._run.leave()
 
 
 class LineAppearance:
@@ -193,24 +193,24 @@ class LineKeys:
 class LineScreen:
     """Implements `CommandScreen`."""
 
-    def __init__(self, talk: Talk, folder: Path) -> None:
+    def __init__(self, run: LineRun, folder: Path) -> None:
         """Take the run."""
-        self._talk = talk
-        self.session = LineSession(talk)
+        self._run = run
+        self.session = LineSession(run)
         self.appearance = LineAppearance()
-        self.workspace = LineWorkspace(folder, self.session, talk.notice)
+        self.workspace = LineWorkspace(folder, self.session, run.notice)
         self.keys = LineKeys()
-        self.composer = Field()
+        self.composer = PromptText()
 
     async def run_command(self, text: str) -> None:
         """Run the command of a line that begins with a slash."""
         await run_command(text, self)
         for events in self.session.compactions:
-            await self._talk.say_events(events)
+            await self._run.write_events(events)
         self.session.compactions.clear()
         left = self.composer.take()
         if left:
-            self._talk.notice(f"type on from here: {left}")
+            self._run.notice(f"type on from here: {left}")
 
     def take_prompts(self) -> list[str]:
         """Return the prompts that commands send, and forget them."""
@@ -219,15 +219,15 @@ class LineScreen:
 
     def notice(self, text: str, level: str = "info") -> None:
         """Write a line."""
-        self._talk.notice(text, level)
+        self._run.notice(text, level)
 
     def hint(self, text: str) -> None:
         """Write what the status line would show."""
-        self._talk.notice(text)
+        self._run.notice(text)
 
     async def show_dialog(self, dialog: AsksFor[AnswerT]) -> AnswerT:
         """Read out a panel and return its answer."""
-        return await self._talk.asker.ask(dialog)
+        return await self._run.dialogs.ask(dialog)
 
 
 if TYPE_CHECKING:

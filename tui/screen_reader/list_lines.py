@@ -1,4 +1,4 @@
-"""What a typed line does in a list: its own keys, the next ten, another search. Pure but for it."""
+"""What a typed line does in a list: its own keys, the next ten, another search."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def search(panel: ListPanel, text: str) -> None:
     panel.paste(text)
 
 
-def how_in_lines(panel: ListPanel) -> str:
+def list_hint(panel: ListPanel) -> str:
     """Return what can be typed, and how much of the list was read."""
     first, last, count = panel.shown_range
     parts: list[str] = []

@@ -1,4 +1,4 @@
-"""Whether the user wants lines in place of a drawn screen: said by flag, variable or setting."""
+"""Whether the user wants lines in place of a drawn screen: by flag, variable or setting."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _NO: Final = frozenset({"", "0", "false", "no"})
 
 
 def wants_lines(options: RunOptions, env: Mapping[str, str]) -> bool:
-    """Read flag, variables, then the user's own settings; the first that says something counts.
+    """Read flag, variables, then the user's own settings; the first that is set applies.
 
-    Asked before the first frame: it reads one small file and imports nothing.
+    Called before the first frame: it reads one small file and imports nothing.
     """
     if options.screen_reader:
         return True

@@ -1,6 +1,6 @@
-"""A conversation in labelled lines: prompts are typed, everything else is said in order.
+"""A conversation in labelled lines: prompts are typed, everything else is written in order.
 
-Next: `tui.screen_reader.event_lines` (what is said), `tui.screen_reader.dialogs` (what is asked),
+Next: `tui.screen_reader.event_lines` (what is written), `tui.screen_reader.dialogs` (questions),
 `tui.screen_reader.line_screen` (`/`).
 """
 
@@ -26,10 +26,10 @@ from tui.app.claude_settings_notice import notes_of_start
 from tui.commands import meant_by
 from tui.conversation.factory import ConversationMaker
 from tui.ports.conversation import ConversationPort, ScreenPorts
-from tui.screen_reader.dialogs import Asker, FlatContender, FlatPerson
-from tui.screen_reader.event_lines import Narrator
+from tui.screen_reader.dialogs import LineContender, LineDialogs, LineDialogUser
+from tui.screen_reader.event_lines import EventLines
 from tui.screen_reader.line_input import LineReader
-from tui.screen_reader.line_output import OUTPUT_ENDS, OUTPUT_STARTS, PROMPT_STARTS, Voice
+from tui.screen_reader.line_output import OUTPUT_ENDS, OUTPUT_STARTS, PROMPT_STARTS, LineOutput
 from tui.screen_reader.line_screen import LineScreen
 from tui.version import version
 
@@ -50,25 +50,25 @@ WELCOME: Final = (
 )
 
 
-def run_flat(options: RunOptions, launch_dir: Path, env: Mapping[str, str]) -> int:
-    """Hold the conversation on the terminal and return the exit status."""
-    return run_to_end(_FlatRun(options, launch_dir, env).run())
+def run_in_lines(options: RunOptions, launch_dir: Path, env: Mapping[str, str]) -> int:
+    """Run the conversation on the terminal and return the exit status."""
+    return run_to_end(_LineSession(options, launch_dir, env).run())
 
 
-class _FlatRun:
-    """One run: the front that the conversation's maker speaks to, and the loop of prompts."""
+class _LineSession:
+    """One run: what the conversation's maker reports to, and the loop of prompts."""
 
     def __init__(self, options: RunOptions, launch_dir: Path, env: Mapping[str, str]) -> None:
         is_simple = env.get("TERM", "") in {"", "dumb"}
-        self.voice = Voice(sys.stdout, has_marks=sys.stdout.isatty() and not is_simple)
+        self.output = LineOutput(sys.stdout, has_marks=sys.stdout.isatty() and not is_simple)
         self.reader = LineReader()
-        self.asker = Asker(self.voice, self.reader, self._keep)
+        self.dialogs = LineDialogs(self.output, self.reader, self._keep)
         self.conversation: ConversationPort | None = None
         self._options = options
         self._env = env
         self._maker = ConversationMaker(options, launch_dir, env, self)
         self._screen = LineScreen(self, launch_dir)
-        self._narrator = Narrator()
+        self._event_lines = EventLines()
         self._waiting: list[str] = []
         """Lines typed ahead, which become prompts."""
         self._status: int | None = None
@@ -77,38 +77,38 @@ class _FlatRun:
         self._work: asyncio.Future[None] | None = None
 
     async def run(self) -> int:
-        """Talk until the user leaves; return the exit status."""
+        """Run until the user leaves; return the exit status."""
         self._follow_signals()
-        self.voice.say([f"agent-tui {version()}, in plain lines"])
+        self.output.write([f"agent-tui {version()}, in plain lines"])
         try:
             await self.begin()
-            await self._talk()
+            await self._run_prompts()
         except AgentError as error:
-            self.voice.say([f"error: {error}"])
+            self.output.write([f"error: {error}"])
             self._status = EXIT_ERROR
         finally:
             farewell = self._maker.how_to_continue()
             await self._maker.aclose()
             self.reader.close()
-        self.voice.say([f"warning: {line}" for line in self._maker.last_words()])
+        self.output.write([f"warning: {line}" for line in self._maker.last_words()])
         if farewell:
-            self.voice.say([farewell.rstrip()])
+            self.output.write([farewell.rstrip()])
         return self._status or 0
 
     async def begin(self) -> None:
-        """Make a conversation and say what it is."""
-        person = FlatPerson(self.asker, lambda: self._screen.session.commands)
-        contender = FlatContender(
-            self.asker,
+        """Make a conversation and describe it."""
+        user = LineDialogUser(self.dialogs, lambda: self._screen.session.commands)
+        contender = LineContender(
+            self.dialogs,
             self._maker.suggest_grants,
             self._preview,
             self._maker.judge_call,
             home_relative(self._env.get("HOME", "")),
         )
-        ports = ScreenPorts(contender, person, person.trust, person.onboard)
+        ports = ScreenPorts(contender, user, user.trust, user.onboard)
         conversation = self.conversation = await self._maker.make(ports)
         demo = ", a scripted demo model" if conversation.view.is_demo else ""
-        self.voice.say(
+        self.output.write(
             [
                 f"folder: {conversation.view.launch_dir}",
                 f"model: {conversation.view.model}{demo}",
@@ -118,7 +118,7 @@ class _FlatRun:
         )
         count = sum(1 for message in conversation.view.messages if message.origin == "person")
         if count:
-            self.voice.say([f"notice: this session goes on after {count} earlier prompts"])
+            self.output.write([f"notice: this session goes on after {count} earlier prompts"])
         await self._read_history()
 
     async def restart(self, session_id: str | None) -> None:
@@ -128,16 +128,16 @@ class _FlatRun:
         await self.begin()
 
     def leave(self) -> None:
-        """End the program after what is being done."""
+        """End the program after what is running."""
         self._status = self._status or 0
 
-    # The front that the maker speaks to
+    # What the maker reports to
 
     def notice(self, text: str, level: str = "info") -> None:
-        """Say a line of the program's own."""
+        """Write a line of the program's own."""
         label = "notice" if level == "info" else level
         lines = text.splitlines() or [""]
-        self.voice.say([f"{label}: {lines[0]}", *lines[1:]])
+        self.output.write([f"{label}: {lines[0]}", *lines[1:]])
 
     def use_folder(self, folder: Path) -> None:
         """Work in the demo's copy of its sample project."""
@@ -154,25 +154,25 @@ class _FlatRun:
 
     def pass_on(self, sequence: str) -> None:
         """Write what a hook asks for to the terminal, where it is one."""
-        self.voice.mark(sequence)
+        self.output.mark(sequence)
 
     async def show_past(self, path: Path) -> None:
-        """Lines that were said in another run are not said again; `begin` tells how many."""
+        """Lines of another run are not written again; `begin` reports how many there are."""
 
     async def show_event(self, event: AgentEvent) -> None:
-        """Say an event."""
-        self.voice.say(self._narrator.lines(event))
+        """Write the lines of an event."""
+        self.output.write(self._event_lines.lines(event))
 
     # Prompts
 
-    async def _talk(self) -> None:
+    async def _run_prompts(self) -> None:
         if self._options.prompt:
             await self.handle(self._options.prompt)
         while self._status is None:
             self._keep(self.reader.typed_ahead())
             if self._waiting:
                 text = self._waiting.pop(0)
-                self.voice.say([f"you: {text}"])
+                self.output.write([f"you: {text}"])
             else:
                 typed = await self._typed()
                 if typed is None:
@@ -184,22 +184,22 @@ class _FlatRun:
 
     async def _typed(self) -> str | None:
         """Return what the user types, several lines where each ends with a backslash."""
-        self.voice.mark(PROMPT_STARTS)
+        self.output.mark(PROMPT_STARTS)
         text = await self.reader.line("you: ")
         while text is not None and text.endswith("\\"):
             more = await self.reader.line("more: ")
             text = f"{text[:-1]}\n{more}" if more is not None else None
         if text is not None and text.strip():
-            await self._keep_typed(text)
+            await self._log_typed(text)
         return text
 
     async def handle(self, text: str) -> None:
-        """Do what a line asks for: a prompt, a command, or a shell command."""
+        """Run what a line means: a prompt, a command, or a shell command."""
         text = meant_by(text)
         if text.startswith("!") and text[1:].strip():
             await self._run_shell(text[1:].strip())
         elif text.startswith("/"):
-            await self._doing(self._screen.run_command(text))
+            await self._interruptible(self._screen.run_command(text))
             for follow_up in self._screen.take_prompts():
                 await self._run_prompt(follow_up)
         else:
@@ -209,23 +209,23 @@ class _FlatRun:
         assert self.conversation is not None
         next_prompt: Prompt | None = Prompt(text)
         while next_prompt is not None and self._status is None:
-            await self.say_events(self.conversation.run(next_prompt))
+            await self.write_events(self.conversation.run(next_prompt))
             next_prompt = self.conversation.prompt_queue.take_next()
             if next_prompt is not None:
-                self.voice.say([f"you: {next_prompt.text}"])
+                self.output.write([f"you: {next_prompt.text}"])
 
-    async def say_events(self, events: AsyncIterator[AgentEvent]) -> None:
-        """Say events until the last."""
+    async def write_events(self, events: AsyncIterator[AgentEvent]) -> None:
+        """Write events until the last."""
 
         async def work() -> None:
             async for event in events:
                 await self.show_event(event)
 
-        self.voice.mark(OUTPUT_STARTS)
-        await self._doing(work())
-        self.voice.mark(OUTPUT_ENDS)
+        self.output.mark(OUTPUT_STARTS)
+        await self._interruptible(work())
+        self.output.mark(OUTPUT_ENDS)
 
-    async def _doing(self, work: Coroutine[object, object, None]) -> None:
+    async def _interruptible(self, work: Coroutine[object, object, None]) -> None:
         """Wait for work that Ctrl+C may end."""
         self._work = asyncio.ensure_future(work)
         try:
@@ -236,22 +236,22 @@ class _FlatRun:
             self._work = None
 
     async def _run_shell(self, command: str) -> None:
-        """Run the user's own command, say its output, then tell the model of it."""
+        """Run the user's own command, write its output, then pass it to the model."""
         from tui.app.session.bang_commands import pass_result, user_shell  # rarely used
 
         assert self.conversation is not None
         shell = user_shell(command, self.conversation, child_environment(self._env, {}))
         if shell is None:
             return
-        await self.say_events(shell.events())
+        await self.write_events(shell.events())
         if note := pass_result(shell, self.conversation, self.notice):
             await self._run_prompt(note)
 
     def _keep(self, lines: Sequence[str]) -> None:
-        """Keep lines typed ahead as prompts of their own."""
+        """Queue lines typed ahead as prompts of their own."""
         self._waiting.extend(lines)
         if lines:
-            self.voice.say([f"notice: kept for later: {line}" for line in lines])
+            self.output.write([f"notice: kept for later: {line}" for line in lines])
 
     def _preview(self, tool_use_id: str) -> Display | None:
         return (
@@ -279,7 +279,7 @@ class _FlatRun:
         for text in notices:
             self.notice(text)
 
-    async def _keep_typed(self, text: str) -> None:
+    async def _log_typed(self, text: str) -> None:
         from agent.session.prompt_log import TypedPrompt  # imported with the log
 
         self.reader.remember(text)
@@ -300,17 +300,17 @@ class _FlatRun:
     def _on_interrupt(self) -> None:
         """Interrupt what runs; at the prompt, leave on the second press."""
         if self.conversation is not None and self.conversation.interrupt():
-            self.voice.say(["", "notice: interrupting"])
+            self.output.write(["", "notice: interrupting"])
         elif self._work is not None:
             self._work.cancel()
         elif time.monotonic() < self._leave_until_s:
             self._on_end(0)
         else:
             self._leave_until_s = time.monotonic() + LEAVE_S
-            self.voice.say(["", "notice: press ctrl+c again to leave"])
+            self.output.write(["", "notice: press ctrl+c again to leave"])
 
     def _on_end(self, status: int) -> None:
         self._status = status
         if self.conversation is not None:
             self.conversation.interrupt("the program is closing")
-        self.reader.give_up()
+        self.reader.end_input()

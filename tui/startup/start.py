@@ -63,9 +63,9 @@ def _start(options: RunOptions, early: EarlyPrompt | None) -> int:
         return _without_terminal(options, launch_dir)
     if wants_lines(options, os.environ):
         # In lines where the user said so: the screen's library is never loaded.
-        from tui.screen_reader.session import run_flat
+        from tui.screen_reader.session import run_in_lines
 
-        return run_flat(options, launch_dir, os.environ)
+        return run_in_lines(options, launch_dir, os.environ)
     if os.environ.get("TERM", "") in {"", "dumb"}:
         raise UsageError(
             "This terminal cannot show the screen (TERM is "

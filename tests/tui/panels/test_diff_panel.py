@@ -16,7 +16,7 @@ from tests.tui.recorded import RecordedConversation, make_app
 from tui.dialogs.dialog import manners_of
 from tui.input.keymap import ChordReader, Match, default_keymap
 from tui.panels.diff_panel import ChangedFile, DiffPanel, Source
-from tui.screen_reader.dialog_lines import answer, dialog_lines, how_to_answer
+from tui.screen_reader.dialog_lines import answer, answer_hint, dialog_lines
 from tui.text.styled_rows import Row, row
 
 
@@ -142,7 +142,7 @@ async def test_in_lines_files_are_heard_by_number_and_sources_by_a_word() -> Non
         "1. a.py, +1 −2 (selected)",
         "2. 日本.py, +1 −2",
     ]
-    assert "left or right for other changes" in how_to_answer(opened_panel)
+    assert "left or right for other changes" in answer_hint(opened_panel)
     answer(opened_panel, "2")
     assert dialog_lines(opened_panel) == ["日本.py, 2/2:", "change of 日本.py"]
     answer(opened_panel, "esc")

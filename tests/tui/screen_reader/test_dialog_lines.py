@@ -17,7 +17,13 @@ from tui.dialogs.permission_ask import PermissionAsk
 from tui.dialogs.question import QuestionDialog
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel, text_rows
-from tui.screen_reader.dialog_lines import Heard, answer, dialog_lines, how_to_answer, is_to_read
+from tui.screen_reader.dialog_lines import (
+    LineEffect,
+    answer,
+    answer_hint,
+    dialog_lines,
+    is_read_only,
+)
 from tui.text.highlight import Highlighter
 
 DRAWN = set("─│┌┐└┘├┤╭╮╰╯═║❯◆•☑☐●▏█▌")
@@ -74,7 +80,7 @@ async def test_nothing_drawn_is_read(name: str) -> None:
 )
 async def test_an_answer_decides(line: str, behavior: Behavior, feedback: str | None) -> None:
     dialog = permission()
-    assert answer(dialog, line) is Heard.TAKEN
+    assert answer(dialog, line) is LineEffect.APPLIED
     decision = await dialog.wait()
     assert (decision.behavior, decision.feedback) == (behavior, feedback)
     assert (decision.grant == OFFER.choice) is (line == "2")
@@ -83,7 +89,7 @@ async def test_an_answer_decides(line: str, behavior: Behavior, feedback: str | 
 @pytest.mark.parametrize("line", ["", "   ", "fix the other test too", "yes please", "4", "0", "!"])
 async def test_what_was_meant_as_something_else_decides_nothing(line: str) -> None:
     dialog = permission()
-    assert answer(dialog, line) is Heard.NO_ANSWER
+    assert answer(dialog, line) is LineEffect.NOT_APPLIED
     assert not dialog.is_done
 
 
@@ -98,7 +104,7 @@ async def test_the_trace_is_read_on_demand(word: str) -> None:
 async def test_a_form_is_filled_by_numbers_and_words() -> None:
     dialog = QuestionDialog(QUESTIONS, Highlighter())
     for line in ("3", "DuckDB", "1", "2", "enter"):
-        assert answer(dialog, line) is Heard.TAKEN
+        assert answer(dialog, line) is LineEffect.APPLIED
     assert dialog_lines(dialog) == [
         "Review what will be sent:",
         "answered, Database, answered, Extras, Review",
@@ -109,7 +115,7 @@ async def test_a_form_is_filled_by_numbers_and_words() -> None:
         "1. Send the answers (selected)",
         "2. Decline to answer",
     ]
-    assert answer(dialog, "1") is Heard.TAKEN
+    assert answer(dialog, "1") is LineEffect.APPLIED
     assert await dialog.wait() == {
         "Which database?": "DuckDB",
         "Which extras?": "Docs, Tests",
@@ -118,7 +124,7 @@ async def test_a_form_is_filled_by_numbers_and_words() -> None:
 
 async def test_a_comment_where_none_is_taken_decides_nothing() -> None:
     dialog = DIALOGS["trust"]()
-    assert answer(dialog, "1 because") is Heard.NO_ANSWER
+    assert answer(dialog, "1 because") is LineEffect.NOT_APPLIED
     assert not dialog.is_done
 
 
@@ -134,16 +140,16 @@ async def test_a_list_is_searched_by_text_and_picked_by_number() -> None:
 
 async def test_a_text_asks_nothing() -> None:
     panel = TextPanel("Doctor", text_rows("✓ git: /usr/bin/git\n✗ bash: not found"))
-    assert is_to_read(panel)
+    assert is_read_only(panel)
     assert dialog_lines(panel) == ["Doctor:", "ok, git: /usr/bin/git", "problem, bash: not found"]
 
 
 async def test_the_keys_of_the_hint_are_words_and_open_what_they_name() -> None:
     asked = PermissionAsk(WRITE, replace(PENDING, parts=()), CHANGE)
     dialog = PermissionDialog(asked, Highlighter())
-    assert "h hunks, " in how_to_answer(dialog)
-    assert "ctrl+y why, " in how_to_answer(dialog)
-    assert answer(dialog, "h") is Heard.TAKEN
+    assert "h hunks, " in answer_hint(dialog)
+    assert "ctrl+y why, " in answer_hint(dialog)
+    assert answer(dialog, "h") is LineEffect.APPLIED
     assert dialog_lines(dialog)[-1].startswith("3. marked, line 11  +1 −0, eleven")
     for line in ("3", "space"):
         answer(dialog, line)
@@ -167,8 +173,8 @@ async def test_what_decided_and_what_it_would_do_is_said_in_words() -> None:
 
 async def test_a_command_is_written_anew_in_one_line() -> None:
     dialog = permission()
-    assert "edit and the new command" in how_to_answer(dialog)
-    assert answer(dialog, "edit: git push --dry-run") is Heard.TAKEN
+    assert "edit and the new command" in answer_hint(dialog)
+    assert answer(dialog, "edit: git push --dry-run") is LineEffect.APPLIED
     lines = dialog_lines(dialog)
     assert "git push --dry-run" in lines
     assert "Do this, as you changed it?" in lines

@@ -13,9 +13,9 @@ from permissions.decision import Behavior
 from tests.tui.dialogs.test_dialogs import QUESTIONS, permission
 from tui.dialogs.question import QuestionDialog
 from tui.panels.list_panel import Item, ListPanel
-from tui.screen_reader.dialogs import Asker
+from tui.screen_reader.dialogs import LineDialogs
 from tui.screen_reader.line_input import LineReader
-from tui.screen_reader.line_output import Voice
+from tui.screen_reader.line_output import LineOutput
 from tui.text.highlight import Highlighter
 
 
@@ -49,13 +49,13 @@ def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
 async def test_a_line_begun_for_another_question_answers_none(keyboard: int) -> None:
     out = Said()
-    asker = Asker(Voice(out, has_marks=False), LineReader(), lambda _lines: None)
-    lost = asyncio.ensure_future(asker.ask(permission()))
+    dialogs = LineDialogs(LineOutput(out, has_marks=False), LineReader(), lambda _lines: None)
+    lost = asyncio.ensure_future(dialogs.ask(permission()))
     await out.until("Run this command?")
     lost.cancel()
     await asyncio.wait({lost})
     open_one = permission()
-    asked = asyncio.ensure_future(asker.ask(open_one))
+    asked = asyncio.ensure_future(dialogs.ask(open_one))
     await out.until("Run this command?", times=2)
     os.write(keyboard, b"1\n")
     await out.until("begun before this question")
@@ -67,25 +67,25 @@ async def test_a_line_begun_for_another_question_answers_none(keyboard: int) -> 
 
 async def test_a_question_that_cannot_be_asked_ends(keyboard: int) -> None:
     out = io.StringIO()
-    asker = Asker(Voice(out, has_marks=False), LineReader(), lambda _lines: None)
+    dialogs = LineDialogs(LineOutput(out, has_marks=False), LineReader(), lambda _lines: None)
     out.close()
     async with asyncio.timeout(20):
         with pytest.raises(ValueError, match="closed file"):
-            await asker.ask(permission())
+            await dialogs.ask(permission())
 
 
 def test_what_a_terminal_cannot_show_is_spelt_out() -> None:
     out = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
-    Voice(out, has_marks=False).say(["caf\u00e9 \u2713"])
+    LineOutput(out, has_marks=False).write(["caf\u00e9 \u2713"])
     out.seek(0)
     assert out.read() == "caf\u00e9 \\u2713\n"
 
 
 async def test_what_comes_later_to_a_list_is_said_and_can_be_chosen(keyboard: int) -> None:
     out = Said()
-    asker = Asker(Voice(out, has_marks=False), LineReader(), lambda _lines: None)
+    dialogs = LineDialogs(LineOutput(out, has_marks=False), LineReader(), lambda _lines: None)
     panel = ListPanel("Model", [Item("one")])
-    asked = asyncio.ensure_future(asker.ask(panel))
+    asked = asyncio.ensure_future(dialogs.ask(panel))
     await out.until("1. one")
     panel.extend([Item("two")])
     await out.until("2. two")
@@ -99,8 +99,8 @@ async def test_what_comes_later_to_a_list_is_said_and_can_be_chosen(keyboard: in
 
 async def test_another_question_is_read_whole_though_lines_of_it_were_heard(keyboard: int) -> None:
     out = Said()
-    asker = Asker(Voice(out, has_marks=False), LineReader(), lambda _lines: None)
-    asked = asyncio.ensure_future(asker.ask(QuestionDialog(QUESTIONS, Highlighter())))
+    dialogs = LineDialogs(LineOutput(out, has_marks=False), LineReader(), lambda _lines: None)
+    asked = asyncio.ensure_future(dialogs.ask(QuestionDialog(QUESTIONS, Highlighter())))
     await out.until("Which database?")
     for line, heard in ((b"1\n", "Which extras?"), (b"1\n", "1. marked, Docs")):
         os.write(keyboard, line)
@@ -121,8 +121,8 @@ async def test_another_question_is_read_whole_though_lines_of_it_were_heard(keyb
 
 async def test_why_it_asks_is_read_without_the_question_again(keyboard: int) -> None:
     out = Said()
-    asker = Asker(Voice(out, has_marks=False), LineReader(), lambda _lines: None)
-    asked = asyncio.ensure_future(asker.ask(permission()))
+    dialogs = LineDialogs(LineOutput(out, has_marks=False), LineReader(), lambda _lines: None)
+    asked = asyncio.ensure_future(dialogs.ask(permission()))
     await out.until("Run this command?")
     os.write(keyboard, b"why\n")
     await out.until("step by step (» decided)")
@@ -135,13 +135,15 @@ async def test_why_it_asks_is_read_without_the_question_again(keyboard: int) -> 
 
 async def test_what_is_said_after_somebody_else_answered_begins_a_line(keyboard: int) -> None:
     out = Said()
-    voice = Voice(out, has_marks=False)
+    output = LineOutput(out, has_marks=False)
     reader = LineReader()
-    asked = asyncio.ensure_future(Asker(voice, reader, lambda _lines: None).ask(permission()))
+    asked = asyncio.ensure_future(
+        LineDialogs(output, reader, lambda _lines: None).ask(permission())
+    )
     await out.until("Run this command?")
     asked.cancel()
     await asyncio.wait({asked})
-    voice.say(["permission: allowed by hook"])
+    output.write(["permission: allowed by hook"])
     assert "\npermission: allowed by hook\n" in out.getvalue()
     os.write(keyboard, b"\n")
     async with asyncio.timeout(20):

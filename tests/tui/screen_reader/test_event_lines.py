@@ -22,14 +22,14 @@ from agent.events import (
 from permissions.decision import DecisionSource
 from tests.tui.dialogs.test_dialogs import PENDING
 from tests.tui.transcript.samples import DENIED
-from tui.screen_reader.event_lines import MAX_RESULT_LINES, Narrator
+from tui.screen_reader.event_lines import MAX_RESULT_LINES, EventLines
 
 T = "t1"
 
 
 def said(*events: AgentEvent) -> list[str]:
-    narrator = Narrator()
-    return [line for event in events for line in narrator.lines(event)]
+    event_lines = EventLines()
+    return [line for event in events for line in event_lines.lines(event)]
 
 
 def text(*pieces: str) -> list[AgentEvent]:

@@ -6,7 +6,7 @@ import pytest
 
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel, Picked
-from tui.screen_reader.dialog_lines import Heard, answer, dialog_lines, how_to_answer
+from tui.screen_reader.dialog_lines import LineEffect, answer, answer_hint, dialog_lines
 
 
 def numbers(count: int = 35) -> ListPanel:
@@ -20,7 +20,7 @@ def said(panel: ListPanel) -> list[str]:
 async def test_a_long_list_is_read_ten_at_a_time() -> None:
     panel = numbers()
     assert said(panel) == [str(n) for n in range(1, 11)]
-    assert how_to_answer(panel).startswith("1 to 10 of 35. Type a number")
+    assert answer_hint(panel).startswith("1 to 10 of 35. Type a number")
     answer(panel, "more")
     assert said(panel) == [str(n) for n in range(11, 21)]
     for _ in range(5):
@@ -40,7 +40,7 @@ async def test_a_number_that_was_read_before_still_chooses() -> None:
 
 async def test_another_search_takes_the_place_of_the_first() -> None:
     panel = numbers()
-    assert answer(panel, "item 7") is Heard.TAKEN
+    assert answer(panel, "item 7") is LineEffect.APPLIED
     assert said(panel) == ["7", "17", "27"]
     answer(panel, "item 31")
     assert dialog_lines(panel) == ["Numbers:", "31. item 31 (selected)"]
@@ -71,17 +71,17 @@ async def test_its_own_keys_are_words_for_any_line(line: str, picked: Picked) ->
         keys=("delete", "ctrl+a", "modelPicker:thisSessionOnly"),
         hint="enter output · del stop · ctrl+a all · s this session only · / search · esc close",
     )
-    assert how_to_answer(panel) == (
+    assert answer_hint(panel) == (
         "Type a number to choose, delete stop, ctrl+a all, s this session only, a number and a "
         "key for another line, such as 1 ctrl+a, words to search, or esc."
     )
-    assert answer(panel, line) is Heard.TAKEN
+    assert answer(panel, line) is LineEffect.APPLIED
     assert await panel.wait() == picked
 
 
 async def test_a_number_with_a_word_that_is_no_key_chooses_nothing() -> None:
     panel = numbers(3)
-    assert answer(panel, "2 please") is Heard.NO_ANSWER
+    assert answer(panel, "2 please") is LineEffect.NOT_APPLIED
     assert not panel.is_done
 
 
