@@ -260,7 +260,7 @@ class ScreenParts:
             self.notices.warn,
             self._show_lines,
             self._clock,
-            lambda: self.composer.vim_mode,
+            lambda: self.composer.vim.mode,
         )
         self.typed_prompts = TypedPromptLog(
             self.history, self._runtime.start_worker, self.notices.warn

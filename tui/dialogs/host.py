@@ -276,7 +276,8 @@ class DialogHost(Listens, RowsWidget):
             rows.append(BLANK)
         if limit > 5:
             where = f" {self._scroll + len(shown)}/{len(body)} ↕ " if hidden else ""
-            rows.append(self._title(view.title, width_cells, where))
+            position = _TYPING if self._guard.is_typing else where
+            rows.append(_title_row(view.title, width_cells, position, len(self._queue)))
         rows.extend([*shown, *pinned])
         return self._with_footer(rows, footer)
 
@@ -294,16 +295,6 @@ class DialogHost(Listens, RowsWidget):
         height = self.app.size.height
         return max(1, height - _KEPT_ROWS if height > 16 else height - 1)
 
-    def _title(self, title: Sequence[tuple[str, Ink]], width: int, position: str) -> Row:
-        right = _TYPING if self._guard.is_typing else position
-        if len(self._queue) > 1:
-            right += f" 1 of {len(self._queue)} "
-        rule = Ink(Role.ACCENT)
-        left = clip([("── ", rule), *title, (" ", rule)], max(0, width - len(right) - 2))
-        gap = max(0, width - runs_width(left) - len(right) - (2 if right else 0))
-        tail = ((right, MUTED), ("──", rule)) if right else ()
-        return Row((*left, ("─" * gap, rule), *tail), is_copied=False)
-
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Make the rows anew: the room depends on the height of the screen."""
         self._rows_width = width
@@ -318,6 +309,17 @@ class DialogHost(Listens, RowsWidget):
     def has_caret(self) -> bool:
         """Whether a field is being edited."""
         return self._caret is not None
+
+
+def _title_row(
+    title: Sequence[tuple[str, Ink]], width: int, position: str, dialog_count: int
+) -> Row:
+    right = position + (f" 1 of {dialog_count} " if dialog_count > 1 else "")
+    rule = Ink(Role.ACCENT)
+    left = clip([("── ", rule), *title, (" ", rule)], max(0, width - len(right) - 2))
+    gap = max(0, width - runs_width(left) - len(right) - (2 if right else 0))
+    tail = ((right, MUTED), ("──", rule)) if right else ()
+    return Row((*left, ("─" * gap, rule), *tail), is_copied=False)
 
 
 def _pinned(view: DialogView, room: int) -> list[Row]:

@@ -46,7 +46,7 @@ class PromptCompletions:
         """Offer what fits the text as it is now."""
         draft = self._composer.buffer.draft
         self._composer.set_ghost(self._argument_hint(draft.text))
-        if not self._composer.is_typing:
+        if not self._composer.vim.is_typing:
             # Nothing is being typed that could be completed, and the arrows are for the history.
             self.close()
             return

@@ -49,16 +49,16 @@ class VimSetting:
             self._follow((values.editorMode == "vim", values.vimInsertModeRemaps))
         elif self._wish is None:
             self._follow(_early_wish(self._agent_home()))
-        before = self._composer.vim_mode
-        use = self._composer.press_vim(event.key, event.text)
-        if self._composer.vim_mode != before:
+        before = self._composer.vim.mode
+        use = self._composer.vim.press(event.key, event.text)
+        if self._composer.vim.mode != before:
             self._on_mode()
         return use
 
     def _follow(self, wish: Wish) -> None:
         before, self._wish = self._wish, wish
         if wish != (before or (False, None)):
-            self._composer.use_vim(wish[0], wish[1])
+            self._composer.vim.use(wish[0], wish[1])
 
 
 def _early_wish(agent_home: Path | None) -> Wish:

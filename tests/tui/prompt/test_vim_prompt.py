@@ -28,9 +28,9 @@ async def test_letters_edit_in_normal_mode_and_type_in_insert_mode(app: AgentApp
         await settled(pilot)
         await pilot.press(*"one two", "escape", *"bcw", *"six")
         assert app.parts.composer.buffer.text == "one six"
-        assert app.parts.composer.vim_mode == "INSERT"
+        assert app.parts.composer.vim.mode == "INSERT"
         await pilot.press(*"jj")
-        assert (app.parts.composer.vim_mode, app.parts.composer.buffer.text) == (
+        assert (app.parts.composer.vim.mode, app.parts.composer.buffer.text) == (
             "NORMAL",
             "one six",
         )
@@ -46,7 +46,7 @@ async def test_enter_sends_and_the_next_prompt_begins_in_insert_mode(app: AgentA
         await pilot.press(*"go", "escape", "enter")
         await settled(pilot)
         assert conversation.current is not None
-        assert app.parts.composer.vim_mode == "INSERT"
+        assert app.parts.composer.vim.mode == "INSERT"
         # Escape leaves insert mode first; only then does it interrupt.
         await pilot.press("escape")
         await settled(pilot)
@@ -104,7 +104,7 @@ async def test_vims_keys_are_there_before_the_conversation_is(tmp_path: Path) ->
     app.parts.conversations.make = make
     async with app.run_test(size=(60, 20)) as pilot:
         await pilot.press(*"abjj")
-        assert (app.parts.composer.vim_mode, app.parts.composer.buffer.text) == ("NORMAL", "ab")
+        assert (app.parts.composer.vim.mode, app.parts.composer.buffer.text) == ("NORMAL", "ab")
 
 
 async def test_nothing_is_offered_while_nothing_is_typed(app: AgentApp) -> None:

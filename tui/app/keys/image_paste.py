@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from tui.app.notices import Notices
 from tui.app.session.conversation_holder import ConversationHolder
-from tui.prompt.composer import Composer
+from tui.prompt.composer import Composer, insert_image
 
 
 class ImagePaste:
@@ -60,7 +61,8 @@ class ImagePaste:
 
         for image in images:
             try:
-                self._composer.insert_picture(await keep_dropped(directory, image))
+                mention = await keep_dropped(directory, image)
+                self._composer.edit(partial(insert_image, mention=mention))
             except OSError as error:
                 self._notices.warn(f"{image} cannot be taken: {error.strerror}")
 
@@ -72,7 +74,7 @@ class ImagePaste:
 
         try:
             mention = await keep_picture(directory, self._env)
-            self._composer.insert_picture(mention)
+            self._composer.edit(partial(insert_image, mention=mention))
         except NoPicture:
             self._notices.hint("no picture on the clipboard")
         except OSError as error:

@@ -29,7 +29,7 @@ class KeyboardSelection:
 
     def actions(self) -> Mapping[str, Callable[[], object]]:
         """Return what each action does."""
-        rows = self._composer.extend_mark_by_row
+        rows = self._composer.marker.extend_by_row
         moves: Mapping[str, tuple[Step, Callable[[], object]]] = {
             "Left": ("left", partial(self._extend, TextBuffer.left)),
             "Right": ("right", partial(self._extend, TextBuffer.right)),
@@ -57,7 +57,7 @@ class KeyboardSelection:
 
     def clear(self) -> None:
         """Unmark."""
-        self._composer.drop_mark()
+        self._composer.marker.drop()
         self._transcript.marker.clear()
 
     def _step(self, step: Step, in_prompt: Callable[[], object]) -> None:
@@ -68,4 +68,4 @@ class KeyboardSelection:
             in_prompt()
 
     def _extend(self, move: Callable[[TextBuffer], None]) -> None:
-        self._composer.extend_mark(move)
+        self._composer.marker.extend(move)

@@ -9,7 +9,7 @@ from tui.app.session.bang_commands import BangCommands
 from tui.app.session.prompt_runner import PromptRunner
 from tui.dialogs.host import DialogHost
 from tui.input.event import RoutedEvent
-from tui.prompt.composer import Composer
+from tui.prompt.composer import Composer, leave_shell
 from tui.prompt.prompt_history import PromptHistory
 from tui.transcript.transcript_widget import TranscriptWidget
 
@@ -59,7 +59,7 @@ class QuitKeys:
         if text := self._marked_text:
             self._copy(text)
             self._transcript.marker.clear()
-            self._composer.drop_mark()
+            self._composer.marker.drop()
             self._hint("copied")
         elif self._is_armed("ctrl+c"):
             self._leave()
@@ -91,10 +91,12 @@ class QuitKeys:
     def cancel(self) -> None:
         """Esc: drop a mark, else stop what runs, else leave the shell's mode; never the program."""
         if self._marked_text:
-            self._composer.drop_mark()
+            self._composer.marker.drop()
             self._transcript.marker.clear()
-        elif not (self._bang_commands.kill_latest() or self._runner.interrupt()):
-            self._composer.leave_shell()
+        elif self._bang_commands.kill_latest() or self._runner.interrupt():
+            pass
+        elif self._composer.prefix == "!":
+            self._composer.edit(leave_shell)
 
     def _is_armed(self, key: str) -> bool:
         return self._key == key and self._clock() < self._until_s
