@@ -26,6 +26,7 @@ USED_BY_NAME: Final = (
     ("agent/settings/schema.py", "*", "pydantic; a setting is read by its name in the file"),
     ("agent/tools/builtin/*.py", "_*", "pydantic, as validators of a tool's input"),
     ("hooks/events/*.py", "*", "msgspec, as the fields of what a hook reads"),
+    ("agent/model/scripted/cache.py", "*", "the JSON of a response, as its keys"),
     ("agent/tools/shell/shell_process.py", "wait_ended", "the tests of what stays behind"),
     ("permissions/decision.py", "*_SETTINGS", "the names of settings files, as values"),
     ("permissions/resolve/*.py", "*Handler", "teams, which are to come"),

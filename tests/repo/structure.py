@@ -27,6 +27,8 @@ LINES_IN_CLASS = 500
 LINES_IN_FUNCTION = 80
 MEMBERS_IN_PROTOCOL = 8
 COMPLEXITY = 10
+ANY_IN_AGENT = 4
+"""Uses of `Any` for each thousand lines."""
 COMPLEX_PERCENT = 3.0
 """Share of functions whose cyclomatic complexity may be over `COMPLEXITY`."""
 

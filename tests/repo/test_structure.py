@@ -12,7 +12,7 @@ import pytest
 
 from tests.repo import dead_code
 from tests.repo.checkout import ROOT
-from tests.repo.structure import Tree, read_tree
+from tests.repo.structure import ANY_IN_AGENT, Tree, read_tree
 
 
 @cache
@@ -27,6 +27,18 @@ def product_tree() -> Tree:
 
 def test_no_directory_is_crowded(tree: Tree) -> None:
     assert tree.crowded_directories() == []
+
+
+def test_no_function_is_long(tree: Tree) -> None:
+    assert tree.long_functions() == []
+
+
+def test_a_public_class_name_has_one_meaning(tree: Tree) -> None:
+    assert tree.shared_class_names() == []
+
+
+def test_values_of_the_wire_have_types(tree: Tree) -> None:
+    assert 1000 * tree.any_names["agent"] / tree.lines["agent"] <= ANY_IN_AGENT
 
 
 @pytest.mark.parametrize(
