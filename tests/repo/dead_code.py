@@ -16,7 +16,7 @@ from typing import Final
 
 from vulture import Vulture  # type: ignore[import-untyped]  # it has no types
 
-PATHS: Final = ("agent", "hooks", "permissions", "themes", "tui", "benchmarks")
+PATHS: Final = ("agent_tui.py", "agent", "hooks", "permissions", "themes", "tui", "benchmarks")
 EXCLUDED: Final = ["*sample*"]
 
 USED_BY_NAME: Final = (

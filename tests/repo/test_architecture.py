@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import PurePosixPath
 
-from tests.repo.checkout import PACKAGES, ROOT, project_file, tracked_texts
+from tests.repo.checkout import PACKAGES, ROOT, tracked_texts
 from tests.repo.structure import REGISTRIES
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -29,9 +29,10 @@ def _sources() -> dict[str, str]:
 
 @cache
 def _imported() -> frozenset[str]:
-    """Return the dotted names that product modules import, and those that packages install."""
-    names = {target.partition(":")[0] for target in project_file()["project"]["scripts"].values()}
-    for source in _sources().values():
+    """Return the dotted names that product modules import, and the entry module."""
+    names: set[str] = set()
+    entry = (ROOT / "agent_tui.py").read_text(encoding="utf-8")
+    for source in (entry, *_sources().values()):
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.ImportFrom):
                 names.add(str(node.module))

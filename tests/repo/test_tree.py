@@ -17,6 +17,7 @@ TOP_LEVEL = {
     "LICENSE",
     "Makefile",
     "README.md",
+    "agent_tui.py",
     "benchmarks",
     "docs",
     "pyproject.toml",
