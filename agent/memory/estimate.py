@@ -33,9 +33,7 @@ def block_tokens(block: Block) -> int:
         case "image":
             return IMAGE_TOKENS
         case "document":
-            source = block.get("source")
-            data = source.get("data", "") if isinstance(source, Mapping) else ""
-            return max(IMAGE_TOKENS, int(len(str(data)) * DOCUMENT_TOKENS_PER_BYTE))
+            return _document_tokens(block)
         case "tool_result":
             content = block.get("content")
             if isinstance(content, list):
@@ -47,6 +45,12 @@ def block_tokens(block: Block) -> int:
             return text_tokens(str(block.get("thinking", "")) + str(block.get("signature", "")))
         case _:
             return text_tokens(json.dumps(block, ensure_ascii=False, default=str))
+
+
+def _document_tokens(block: Block) -> int:
+    source = block.get("source")
+    data = source.get("data", "") if isinstance(source, Mapping) else ""
+    return max(IMAGE_TOKENS, int(len(str(data)) * DOCUMENT_TOKENS_PER_BYTE))
 
 
 def message_tokens(message: Message) -> int:

@@ -99,13 +99,12 @@ def resolve_model(
             )
         endpoint = Endpoint(base_url, auth_token=NO_KEY, headers=endpoint.headers)
         origin = "no key needed"
-    is_official = endpoint.is_official
     model = flag_model or _value(env, "ANTHROPIC_MODEL") or settings.model
     small = _value(env, "ANTHROPIC_SMALL_FAST_MODEL") or settings.small_model
     return ModelSetup(
         endpoint=endpoint,
-        model=_expanded(model, DEFAULT_MODEL if is_official else None),
-        small_model=_expanded(small, DEFAULT_SMALL_MODEL if is_official else None),
+        model=_expanded(endpoint, model, DEFAULT_MODEL),
+        small_model=_expanded(endpoint, small, DEFAULT_SMALL_MODEL),
         fallback_models=tuple(expand_alias(each) for each in settings.fallback_models),
         origin=origin,
         warnings=tuple(warnings),
@@ -125,8 +124,9 @@ def _credentials(
     return (helper_key, None, "apiKeyHelper") if helper_key else (None, None, "")
 
 
-def _expanded(name: str | None, default: str | None) -> str | None:
-    chosen = name or default
+def _expanded(endpoint: Endpoint, name: str | None, default: str) -> str | None:
+    """Return the model's full name; only the vendor's own endpoint has a default."""
+    chosen = name or (default if endpoint.is_official else None)
     return expand_alias(chosen) if chosen else None
 
 

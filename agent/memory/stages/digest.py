@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from agent.messages import Message
+from msgspec import Struct, field
+
+from agent.messages import Message, ToolUse
 
 OWN_WORDS_CHARACTERS: Final = 12_000
 ONE_PROMPT_CHARACTERS: Final = 4_000
@@ -26,12 +28,7 @@ def own_words(messages: Iterable[Message]) -> str:
     The first prompt and the latest ones stay: they hold the task and where it stands. Words that
     an earlier summary carried are carried on.
     """
-    prompts: list[str | None] = []  # None: left out by an earlier compaction
-    for message in messages:
-        if message.origin == "summary":
-            prompts += _said_before(message.text)
-        elif message.origin == "person" and message.text.strip():
-            prompts.append(_short(message.text.strip()))
+    prompts = _prompts(messages)
     if not prompts:
         return ""
     first = f"1. {prompts[0] or ''}"
@@ -66,31 +63,53 @@ def _said_before(summary: str) -> list[str | None]:
     return prompts
 
 
+def _prompts(messages: Iterable[Message]) -> list[str | None]:
+    """Return the user's prompts; None for one that an earlier compaction left out."""
+    prompts: list[str | None] = []
+    for message in messages:
+        if message.origin == "summary":
+            prompts += _said_before(message.text)
+        elif message.origin == "person" and message.text.strip():
+            prompts.append(_short(message.text.strip()))
+    return prompts
+
+
 def digest(messages: Sequence[Message]) -> str:
     """Return what can be told of a history without asking a model."""
-    read: dict[str, None] = {}
-    changed: dict[str, None] = {}
-    commands: list[str] = []
-    todos = ""
+    work = _Work()
     for message in messages:
         for use in message.tool_uses():
-            path = use.input.get("file_path") or use.input.get("notebook_path")
-            if isinstance(path, str):
-                (changed if use.name in _CHANGING else read)[path] = None
-            command = use.input.get("command")
-            if use.name == "Bash" and isinstance(command, str):
-                commands.append(command.strip().splitlines()[0][:200] if command.strip() else "")
-            if use.name == "TodoWrite":
-                todos = json.dumps(use.input.get("todos"), ensure_ascii=False)[:4_000]
+            work.add(use)
     answers = [m.text.strip() for m in messages if m.role == "assistant" and m.text.strip()]
+    only_read = [path for path in work.read if path not in work.changed]
     parts = [
-        ("Files changed", "\n".join(list(changed)[-MAX_PATHS:])),
-        ("Files read", "\n".join([p for p in read if p not in changed][-MAX_PATHS:])),
-        ("Last commands", "\n".join(filter(None, commands[-MAX_COMMANDS:]))),
-        ("Task list", todos),
+        ("Files changed", "\n".join(list(work.changed)[-MAX_PATHS:])),
+        ("Files read", "\n".join(only_read[-MAX_PATHS:])),
+        ("Last commands", "\n".join(filter(None, work.commands[-MAX_COMMANDS:]))),
+        ("Task list", work.todos),
         ("Last answer", answers[-1][-LAST_ANSWER_CHARACTERS:] if answers else ""),
     ]
     return "\n\n".join(f"## {title}\n{text}" for title, text in parts if text)
+
+
+class _Work(Struct):
+    """What the calls of a history did, in order and without duplicates."""
+
+    read: dict[str, None] = field(default_factory=dict)
+    changed: dict[str, None] = field(default_factory=dict)
+    commands: list[str] = field(default_factory=list)
+    todos: str = ""
+
+    def add(self, use: ToolUse) -> None:
+        """Take in the next call."""
+        path = use.input.get("file_path") or use.input.get("notebook_path")
+        if isinstance(path, str):
+            (self.changed if use.name in _CHANGING else self.read)[path] = None
+        command = use.input.get("command")
+        if use.name == "Bash" and isinstance(command, str):
+            self.commands.append(command.strip().splitlines()[0][:200] if command.strip() else "")
+        if use.name == "TodoWrite":
+            self.todos = json.dumps(use.input.get("todos"), ensure_ascii=False)[:4_000]
 
 
 def _short(text: str) -> str:

@@ -90,17 +90,38 @@ class ScriptPlayer:
             problem = RequestProblem("Request exceeds the maximum size", 413, "request_too_large")
         if problem is not None:
             return self._rejected(record, problem)
-        if record.method == "POST" and record.path == "/v1/messages":
+        found = self._posted(record, faults) if record.method == "POST" else None
+        if record.method in ("GET", "HEAD"):
+            found = self._got(record, faults)
+        return found or self._rejected(record, RequestProblem("Not Found", 404, "not_found_error"))
+
+    def _posted(self, record: RecordedRequest, faults: list[Fault]) -> ScriptedResponse | None:
+        if record.path == "/v1/messages":
             return self._messages(record, faults)
-        if record.method == "POST" and record.path == "/v1/messages/count_tokens":
-            if self.scenario.count_tokens:
-                return _json(200, {"input_tokens": chain_of(record.body).tokens}, faults)
-        elif record.method in ("GET", "HEAD") and record.path.startswith("/v1/models"):
-            if self.scenario.models_endpoint:
-                return self._models(record, faults)
-        elif record.method in ("GET", "HEAD") and record.path == "/":
+        if record.path == "/v1/messages/count_tokens" and self.scenario.count_tokens:
+            return _json(200, {"input_tokens": chain_of(record.body).tokens}, faults)
+        return None
+
+    def _got(self, record: RecordedRequest, faults: list[Fault]) -> ScriptedResponse | None:
+        if record.path.startswith("/v1/models") and self.scenario.models_endpoint:
+            return self._models(record, faults)
+        if record.path == "/":
             return _json(200, {"name": f"scripted: {self.scenario.name}"}, faults)
-        return self._rejected(record, RequestProblem("Not Found", 404, "not_found_error"))
+        return None
+
+    def _problem(
+        self, body: Mapping[str, object], chain: PrefixChain, model: ModelInfo, stop_reason: str
+    ) -> RequestProblem | None:
+        if not self.scenario.strict:
+            return None
+        is_unfinished = stop_reason in ("pause_turn", "max_tokens")
+        return find_problem(
+            body,
+            chain,
+            model,
+            bound_thinking=self.scenario.bound_thinking,
+            may_end_with_assistant=is_unfinished or bool(body.get("compaction")),
+        )
 
     def _messages(self, record: RecordedRequest, faults: list[Fault]) -> ScriptedResponse:
         body = record.body
@@ -111,18 +132,9 @@ class ScriptPlayer:
             )
         chain = chain_of(body)
         after, stop_reason = self._written.get(_last_assistant_digest(chain), ("", ""))
-        if self.scenario.strict:
-            problem = find_problem(
-                body,
-                chain,
-                model,
-                bound_thinking=self.scenario.bound_thinking,
-                may_end_with_assistant=(
-                    stop_reason in ("pause_turn", "max_tokens") or bool(body.get("compaction"))
-                ),
-            )
-            if problem is not None:
-                return self._rejected(record, problem)
+        problem = self._problem(body, chain, model, stop_reason)
+        if problem is not None:
+            return self._rejected(record, problem)
         turn = self._turn(record, after)
         if turn is None:
             return self._rejected(

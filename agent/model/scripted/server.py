@@ -191,8 +191,7 @@ class ScriptedServer:
                     tokens += step_tokens
                     if pace.tokens_per_s and step_tokens:
                         ahead = started + tokens / pace.tokens_per_s - self._clock()
-                        if ahead > 0:
-                            await asyncio.sleep(ahead)
+                        await asyncio.sleep(max(0.0, ahead))
                     if response.length is None:
                         await connection.send_chunk(data)
                     else:

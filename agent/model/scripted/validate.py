@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -59,7 +59,17 @@ def _fields(body: Mapping[str, object], model: ModelInfo) -> str | None:
     for name in ("model", "messages", "max_tokens"):
         if name not in body:
             return f"{name}: Field required"
-    max_tokens = body["max_tokens"]
+    return (
+        _max_tokens(body["max_tokens"], model)
+        or (None if model.sampling else _without_sampling(body))
+        or _server_context(body, model)
+        or _thinking_field(body, model)
+        or _effort(body, model)
+        or _marks(body)
+    )
+
+
+def _max_tokens(max_tokens: object, model: ModelInfo) -> str | None:
     if not isinstance(max_tokens, int) or max_tokens < 0:
         return "max_tokens: must be a non-negative integer"
     if max_tokens > model.max_tokens:
@@ -67,18 +77,16 @@ def _fields(body: Mapping[str, object], model: ModelInfo) -> str | None:
             f"max_tokens: {max_tokens} > {model.max_tokens}, which is the maximum allowed number "
             f"of output tokens for {model.id}"
         )
-    if not model.sampling:
-        for name in ("temperature", "top_p", "top_k"):
-            if name in body:
-                return f"`{name}` is not supported by this model."
-    if _part(body, "tool_choice").get("type") in ("any", "tool") and not model.sampling:
+    return None
+
+
+def _without_sampling(body: Mapping[str, object]) -> str | None:
+    for name in ("temperature", "top_p", "top_k"):
+        if name in body:
+            return f"`{name}` is not supported by this model."
+    if _part(body, "tool_choice").get("type") in ("any", "tool"):
         return "tool_choice: forcing tool use is not supported by this model."
-    return (
-        _server_context(body, model)
-        or _thinking_field(body, model)
-        or _effort(body, model)
-        or _marks(body)
-    )
+    return None
 
 
 def _server_context(body: Mapping[str, object], model: ModelInfo) -> str | None:
@@ -89,14 +97,7 @@ def _server_context(body: Mapping[str, object], model: ModelInfo) -> str | None:
         return "compaction: Extra inputs are not permitted"
     if "compaction" in body and "context_management" in body:
         return "compaction: cannot be combined with context_management"
-    messages = body["messages"] if isinstance(body["messages"], list) else []
-    blocks = [
-        block
-        for message in messages
-        if isinstance(message, Mapping)
-        for block in as_blocks(message.get("content"))
-    ]
-    for at, block in enumerate(blocks):
+    for at, block in enumerate(_all_blocks(body["messages"])):
         if block.get("type") != "compaction" or block.get("content") is None:
             continue
         if at:
@@ -365,3 +366,9 @@ def _part(body: Mapping[str, object], name: str) -> Mapping[str, object]:
     """Return an object inside the body; empty where there is none."""
     part = body.get(name)
     return part if isinstance(part, Mapping) else {}
+
+
+def _all_blocks(messages: object) -> Iterator[Mapping[str, object]]:
+    for message in messages if isinstance(messages, list) else ():
+        if isinstance(message, Mapping):
+            yield from as_blocks(message.get("content"))
