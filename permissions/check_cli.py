@@ -48,28 +48,28 @@ EXIT_STATUS = {Behavior.ALLOW: 0, Behavior.ASK: 3, Behavior.DENY: 4}
 
 
 class BadLine(ValueError):
-    """A line that cannot be judged; the text says what is expected."""
+    """A line that cannot be decided; the message names what is expected."""
 
 
 class LoadedSettings(Struct, frozen=True):
-    """What the real settings say, for lines that bring no rules of their own."""
+    """What the real settings contain, for lines that bring no rules of their own."""
 
     rules: tuple[RuleText, ...] = ()
     additional_dirs: tuple[Path, ...] = ()
     policy: Mapping[str, object] | None = None
     blocked_hosts: frozenset[str] = frozenset()
     settings_dir: Path | None = None
-    """The user's settings folder, when it is not `<home>/.agent`."""
+    """The user's settings directory, when it is not `<home>/.agent`."""
     waiting: tuple[RuleText, ...] = ()
     """Allow rules of a project that nobody trusted yet: they count once somebody does."""
 
 
 LoadSettings = Callable[[Path, Path], LoadedSettings]
-"""Takes the project root and the home folder."""
+"""Takes the project root and the home directory."""
 
 
 class Checker:
-    """Judges lines one by one and remembers whether one was bad."""
+    """Decides lines one by one and remembers whether one was bad."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Checker:
         cwd: Path | None = None,
         home: Path | None = None,
     ) -> None:
-        """`cwd` and `home` are the defaults of lines that do not say; None asks the process."""
+        """`cwd` and `home` are the defaults of lines without them; None asks the process."""
         self._load = load_settings
         self._classifier = classifier
         self._cwd = Path.cwd() if cwd is None else cwd
@@ -216,7 +216,7 @@ def explain(
 
 
 def describe(decision: Decision, short: Shorten = str) -> str:
-    """Return a decision in lines for users: the answer, its parts, and what each step said."""
+    """Return a decision in lines for users: the answer, its parts, and what each step answered."""
     lines = [f"{decision.behavior}: {reason_text(decision, short)}"]
     if len(decision.parts) > 1:
         lines.append("parts, the strictest decides:")
@@ -270,7 +270,7 @@ _STRICT: Final = json.JSONDecoder(parse_constant=_no_number, parse_float=_no_num
 
 def _object(line: str) -> dict[str, object]:
     try:
-        # Editors put a mark before the first line; it is not part of what is said.
+        # Editors put a mark before the first line; it is not part of the JSON.
         result = _STRICT.decode(line.strip().removeprefix("\ufeff"))
     except ValueError as error:
         raise BadLine(f"not JSON: {error}") from error

@@ -14,7 +14,7 @@ from permissions.rules.rule_set import RuleSet, RuleSource
 
 
 class PermissionContext(Struct, frozen=True):
-    """The state that calls are judged in. Replaced as a whole when something changes."""
+    """The state that calls are decided in. Replaced as a whole when something changes."""
 
     mode: Mode
     rules: RuleSet
@@ -25,18 +25,18 @@ class PermissionContext(Struct, frozen=True):
     home: Path
     additional_dirs: tuple[Path, ...] = ()
     trusted: bool = True
-    """Did the user trust this folder? Until then allow rules from it do nothing."""
+    """Did the user trust this directory? Until then allow rules from it do nothing."""
     bypass_available: bool = False
     policy: Mapping[str, object] = field(default_factory=dict)
     """Managed keys, e.g. `disableBypassPermissionsMode`; True and "disable" mean the same."""
     own_dirs: tuple[Path, ...] = ()
-    """The agent's own folders (settings, hooks, trust store), beside `<home>/.agent`."""
+    """The agent's own directories (settings, hooks, trust store), beside `<home>/.agent`."""
     readable_dirs: tuple[Path, ...] = ()
-    """Folders that may be read like the scope, e.g. where long tool results are kept."""
+    """Directories that may be read like the scope, e.g. where long tool results are stored."""
     scratch_dir: Path | None = None
-    """The session's private temporary folder; inside scope."""
+    """The session's private temporary directory; inside scope."""
     budget_exceeded: str | None = None
-    """Says which budget is used up; every call is denied while it is set."""
+    """Names the used-up budget; every call is denied while it is set."""
     blocked_hosts: frozenset[str] = frozenset()
     """Hosts nobody may fetch; lower case; covers their subdomains."""
     settings_dir: Path | None = None

@@ -205,7 +205,7 @@ class Decision(Struct, frozen=True):
     effects: tuple[str, ...] = ()
     """What the call would do, for users; filled in where somebody is asked."""
     rules: tuple[RuleRef, ...] = ()
-    """Where the rules stand that the trace names; filled in where a user reads it."""
+    """Where the rules of the trace are written; filled in where a user reads it."""
 
     @property
     def is_mode_default_ask(self) -> bool:

@@ -1,4 +1,4 @@
-"""The front door: one object per conversation that decides calls, resolves asks and keeps the
+"""The front door: one object per conversation that decides calls, resolves asks and stores the
 grants.
 
 Next: `permissions.evaluate.cascade` (steps 1 to 3, pure) and `permissions.resolve.handlers` (who
@@ -55,7 +55,7 @@ class GrantStore(Protocol):
 
 
 class DecisionLog(Protocol):
-    """Keeps every final decision."""
+    """Stores every final decision."""
 
     def write(self, decision: Decision, request: PermissionRequest) -> None:
         """Append one line. Must not raise for a full or read-only disk."""
@@ -111,7 +111,7 @@ class PermissionGate:
 
     @property
     def grants(self) -> GrantStore | None:
-        """Where rules that users answer with are kept."""
+        """Where rules that users answer with are stored."""
         return self._grants
 
     @property
@@ -169,7 +169,7 @@ class PermissionGate:
         self._mode_listeners.append(listener)
 
     def set_mode(self, mode: Mode) -> tuple[DecisionWarning, ...]:
-        """Switch the mode by the user's own wish; a closed gate leaves it as it is and says
+        """Switch the mode as the user asks; a closed gate leaves it as it is and says
         so."""
         if mode is Mode.BYPASS and not self._context.bypass_available:
             return (_warning("bypass_unavailable", "bypassPermissions was not opened at start"),)
@@ -328,7 +328,7 @@ class PermissionGate:
             await _ended(handler)
 
     def _described(self, pending: Decision, evaluation: Evaluation) -> Decision:
-        """Return an ask with what only users need: effects, harmless parts, where rules stand."""
+        """Return an ask with what only users need: effects, harmless parts, places of rules."""
         try:
             effects = effects_of(evaluation)
             if len(pending.parts) > 1:
@@ -370,7 +370,7 @@ class PermissionGate:
         """Let a denied call through once, should the model ask for exactly it again.
 
         Only an ask is lifted: what rules, scope or mode deny stays denied. Called for a key press
-        of the user alone. Returns the prompt that tells the model.
+        of the user alone. Returns the prompt that informs the model.
         """
         return self._history.allow_retry(denial)
 

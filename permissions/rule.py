@@ -34,7 +34,7 @@ def matches(
     The pattern is compared with the called tool's own name and path. A malformed pattern is about
     nothing; a command that is not understood is about everything that Bash patterns say.
     """
-    # The shell parser loads with the first condition, not with the settings that hold it.
+    # The shell parser loads with the first condition, not with the settings that contain it.
     from permissions.matching.condition import matches_call
 
     return matches_call(

@@ -25,7 +25,7 @@ MOVABLE: Final = (RuleSource.SESSION, RuleSource.LOCAL, RuleSource.PROJECT, Rule
 
 @runtime_checkable
 class RuleKeeper(Protocol):
-    """What keeps rules beyond the gate: settings files, trust, the session's record."""
+    """What stores rules beyond the gate: settings files, trust, the session's record."""
 
     def store(self, grant: GrantChoice) -> tuple[str, ...]:
         """Store rules and make them count. Raises OSError when a file cannot be changed."""
@@ -40,7 +40,7 @@ class RuleKeeper(Protocol):
         ...
 
     def note_own(self, source: RuleSource, rules: Sequence[str]) -> None:
-        """Tell the trust store that these rules of a project file are the user's own."""
+        """Report to the trust store that these rules of a project file are the user's own."""
         ...
 
 
@@ -48,7 +48,7 @@ class NothingKept:
     """A keeper for a gate whose answers count for their one call only."""
 
     def store(self, grant: GrantChoice) -> tuple[str, ...]:
-        """Keep nothing."""
+        """Store nothing."""
         raise OSError(f"nothing is kept in {grant.destination} here")
 
     def forget(self, behavior: str, rule: str) -> None:
@@ -62,7 +62,7 @@ class NothingKept:
 
 
 class RuleChangeError(Exception):
-    """The rule cannot be changed; the text says why, for users. Nothing was changed."""
+    """The rule cannot be changed; the message explains why, for users. Nothing was changed."""
 
 
 class _Undo(Struct, frozen=True):
@@ -82,10 +82,10 @@ class RuleEditor:
         self._done: list[_Undo] = []
 
     async def take_back(self, rule: Rule) -> str:
-        """Remove a rule where it is kept; return what happened.
+        """Remove a rule where it is stored; return what happened.
 
         Raises:
-            RuleChangeError: it is kept where only somebody else may change it.
+            RuleChangeError: it is stored where only somebody else may change it.
             OSError: its file cannot be changed.
         """
         before = self._texts
@@ -129,7 +129,7 @@ class RuleEditor:
         return f"{rule.behavior} {rule.text} is now {new} ({rule.file or rule.source})."
 
     async def move(self, rule: Rule, destination: RuleSource) -> str:
-        """Keep the rule somewhere else.
+        """Move the rule somewhere else.
 
         Raises:
             RuleChangeError: it is there already; or as `take_back`.
@@ -155,11 +155,11 @@ class RuleEditor:
     def findings(
         self, text: str, behavior: RuleBehavior, source: RuleSource
     ) -> tuple[LintWarning, ...]:
-        """Return what lint would say once the rule were kept there."""
+        """Return what lint would say once the rule were stored there."""
         return lint_new(self._gate.context.rules, [RuleText(text, behavior, source)])
 
     async def add(self, text: str, behavior: RuleBehavior, source: RuleSource) -> str:
-        """Keep a new rule in one of `MOVABLE`; return what happened.
+        """Store a new rule in one of `MOVABLE`; return what happened.
 
         Raises:
             RuleChangeError: it is no rule, or is there already. Nothing was changed.

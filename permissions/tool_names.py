@@ -35,7 +35,7 @@ FREE_TOOLS = frozenset(
         "StructuredOutput",
     }
 )
-"""Tools without an effect of their own: their calls need no permission unless a rule says so.
+"""Tools without an effect of their own: their calls need no permission unless a rule requires it.
 
 `AskUserQuestion` and `ExitPlanMode` put their question to the user themselves; what a
 sub-agent does is decided call by call.
@@ -76,5 +76,5 @@ def is_mcp_name(name: str) -> bool:
 
 
 def is_known_tool(name: str) -> bool:
-    """Can a call of this name be judged at all?"""
+    """Can a call of this name be decided at all?"""
     return canonical_tool(name) in KNOWN_TOOLS or is_mcp_name(name)

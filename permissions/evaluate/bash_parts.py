@@ -37,7 +37,7 @@ def not_understood(bash: CallView, command: str, why: str) -> PreparedPart:
     floor = Floor(Behavior.ASK, Reason.UNPARSABLE, why)
 
     def find(behavior: RuleBehavior) -> Rule | None:
-        # Only rules about all of Bash can be told to match.
+        # Only rules about all of Bash certainly match.
         if behavior is RuleBehavior.ALLOW:
             return None
         call = RuleSubject("Bash", bash.tool_input)
@@ -131,7 +131,7 @@ def _first_restriction(
     for call, is_mention in calls:
         other = first_match(bash.rules, behavior, call, bash.anchors)
         if other is None or (is_mention and not isinstance(other.specifier, PathPattern)):
-            # A rule about all of Read says nothing about what a tool is handed.
+            # A rule about all of Read does not apply to what a tool is handed.
             continue
         if rule is None or SOURCE_ORDER[other.source] < SOURCE_ORDER[rule.source]:
             rule = other

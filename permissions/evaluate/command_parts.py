@@ -23,7 +23,7 @@ from permissions.shell.syntax import Unparsable
 
 
 class CommandParts(Struct, frozen=True):
-    """A Bash call cut into what is judged on its own."""
+    """A Bash call cut into what gets a verdict of its own."""
 
     facts: tuple[CommandFacts, ...]
     """Of every simple command in source order; () for a command that is not understood."""

@@ -38,7 +38,7 @@ _POSING = frozenset(
 def effects_of(evaluation: Evaluation) -> tuple[str, ...]:
     """Return what the call would do, the gravest first; () when nothing is recognised. Pure.
 
-    At the end stand words of its command or path that are not what they look like.
+    At the end come words of its command or path that are not what they look like.
     """
     tool_input = evaluation.request.tool_input
     named = [tool_input.get(key) for key in ("command", "file_path", "path")]
@@ -48,7 +48,7 @@ def effects_of(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def _posing(text: str) -> list[str]:
-    """Return words of Latin letters among which stand others that look the same."""
+    """Return words of Latin letters among which are others that look the same."""
     if text.isascii():
         return []
     results: list[str] = []
@@ -153,7 +153,7 @@ def _is_unkept(kind: AccessKind, word: Word, folders: Folders, scope: Scope) -> 
 
 
 def _is_kept(path: str, scope: Scope) -> bool:
-    """Is the path, or a folder above it, a git work tree?"""
+    """Is the path, or a directory above it, a git work tree?"""
     folder = path
     while True:
         if _has_git(scope.files, folder):
@@ -167,7 +167,7 @@ def _is_kept(path: str, scope: Scope) -> bool:
 
 
 def _has_git(files: FileView, folder: str) -> bool:
-    # A work tree of its own has a file of that name instead of a folder.
+    # A work tree of its own has a file of that name instead of a directory.
     return files.is_dir(f"{folder}/.git") or ".git" in (files.entries(folder) or ())
 
 

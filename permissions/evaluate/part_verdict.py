@@ -25,16 +25,16 @@ Find = Callable[[RuleBehavior], Rule | None]
 
 
 class Part(Struct, frozen=True):
-    """One thing that is judged on its own: a tool call, a simple command, a redirect."""
+    """One thing that gets a verdict of its own: a tool call, a simple command, a redirect."""
 
     text: str
     kind: str
     """`tool`, `command`, `write` or `read`."""
     floor: Floor | None = None
     is_write: bool = False
-    """Is it proven to write? Plan mode denies it then, whatever rules say."""
+    """Is it proven to write? Plan mode denies it then, whatever the rules."""
     is_free: bool = False
-    """Needs no permission: allowed in every mode unless a rule or the floor says otherwise."""
+    """Needs no permission: allowed in every mode unless a rule or the floor decides otherwise."""
     is_edit: bool = False
     """May acceptEdits allow it?"""
     is_read_only: bool = True
@@ -43,7 +43,7 @@ class Part(Struct, frozen=True):
     """May the local classifier allow it: only reads, and only what is known to be in scope?"""
     detail: str = ""
     needs: str = ""
-    """Says, for users, what would allow it; may be empty."""
+    """What would allow it, for users; may be empty."""
 
 
 class PreparedPart(Struct, frozen=True):

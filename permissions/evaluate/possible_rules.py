@@ -1,4 +1,4 @@
-"""What a command could turn out to be: floors where a rule may be meant but cannot be told."""
+"""What a command could turn out to be: floors where a rule may apply, which is not certain."""
 
 from __future__ import annotations
 
@@ -85,5 +85,5 @@ def _place(found: tuple[int, str]) -> int:
 
 
 def _readings(word: Word) -> list[Word]:
-    """Return the word, or in its place each word that a loop variable may stand for."""
+    """Return the word, or in its place each word that a loop variable may be."""
     return [Word(word.raw, choice) for choice in word.choices] or [word]

@@ -85,7 +85,7 @@ def with_harmless_parts(pending: Decision, evaluation: Evaluation) -> Decision:
 def decide_with_classifier(
     request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
 ) -> Decision:
-    """Return the decision of steps 1 to 3, with the local classifier heard on a remaining ask."""
+    """Return the decision of steps 1 to 3, with the local classifier asked on a remaining ask."""
     evaluation = evaluate_parts(request, context, cwd=cwd)
     allowed = classify(evaluation)
     if allowed is not None:

@@ -1,4 +1,4 @@
-"""Calls of tools other than Bash, made ready to be judged."""
+"""Calls of tools other than Bash, prepared for a verdict."""
 
 from __future__ import annotations
 
@@ -95,9 +95,9 @@ def _where(tool: str, tool_input: Mapping[str, object]) -> object:
 
 
 def _fixed_part(pattern: str) -> str:
-    """Return the folder below which a glob searches: its components before a wildcard.
+    """Return the directory below which a glob searches: its components before a wildcard.
 
-    Any dot-dot, also one behind a wildcard, is kept so that it counts against the scope.
+    Any dot-dot, also one behind a wildcard, is included so that it counts against the scope.
     """
     fixed: list[str] = []
     climbs = 0

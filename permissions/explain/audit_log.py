@@ -1,6 +1,6 @@
 """The audit log: one JSON line per final decision, with its trace and without secrets.
 
-Append-only, 0600. A disk that takes nothing never holds up a decision; it is told once.
+Append-only, 0600. A disk that takes nothing never delays a decision; it is reported once.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from permissions.request import PermissionRequest
 
 FORMAT_VERSION: Final = 1
 MAX_VALUE_CHARS: Final = 10_000
-"""Longest string of an input that is kept; more is cut and said so."""
+"""Longest string of an input that is stored; more is cut and marked."""
 _BEYOND_CHARS: Final = 20_000
-"""How much of a secret may lie behind the cut and still be told by its whole form."""
+"""How much of a secret may lie behind the cut and still be recognised by its whole form."""
 MAX_ITEMS: Final = 1_000
 MAX_DEPTH: Final = 20
 CUT_MARK: Final = "…"
-"""Begins what stands in the place of something that was cut."""
+"""Begins what replaces something that was cut."""
 
 
 class AuditLog:
@@ -53,7 +53,7 @@ class AuditLog:
         Args:
             redact: Takes secrets out of every string.
             cwd: Where a relative path of a call starts at the time of the decision.
-            folder: The launch folder, which is the scope; replays judge in the same one.
+            folder: The launch directory, which is the scope; replays decide in the same one.
             tell: Hears why nothing can be written, once until something can again.
         """
         self._path = path
@@ -98,7 +98,7 @@ class AuditLog:
     def _append(self, data: bytes) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-        # Without O_NONBLOCK a pipe in its place would hold up the decision.
+        # Without O_NONBLOCK a pipe in its place would delay the decision.
         descriptor = os.open(self._path, flags | os.O_NONBLOCK, 0o600)
         try:
             status = os.fstat(descriptor)
@@ -156,7 +156,7 @@ def _is_short(text: str) -> bool:
 
 
 class _Cleaner:
-    """Takes secrets out of one line. A trace says most of its words many times."""
+    """Takes secrets out of one line. A trace repeats most of its words."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         self._redact = redact
@@ -191,7 +191,7 @@ class _Cleaner:
         return self._is_secret[name]
 
     def _kept(self, text: str) -> str:
-        # Nothing behind what is kept is looked at: a decision waits for this line.
+        # Nothing behind what is stored is looked at: a decision waits for this line.
         items = self._redact(text[: MAX_VALUE_CHARS + _BEYOND_CHARS])
         if len(text) > MAX_VALUE_CHARS:
             return f"{items[:MAX_VALUE_CHARS]}{CUT_MARK} ({len(text) - MAX_VALUE_CHARS} more)"
@@ -210,7 +210,7 @@ _HEARD_LATER: Final = frozenset(
 
 
 def answer_of_checks(decision: Decision) -> Behavior:
-    """Return what rules, scope and mode said, before hooks, classifier or a user were heard."""
+    """Return the answer of rules, scope and mode, before hooks, classifier or a user answered."""
     if not decision.parts:
         return Behavior.ASK if decision.source in _HEARD_LATER else decision.behavior
     answers = [

@@ -1,4 +1,4 @@
-"""The audit log read back: each decided call of one launch folder, as it was judged then."""
+"""The audit log read back: each decided call of one launch directory, as it was decided then."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class LoggedCall(Struct, frozen=True):
 def logged_calls(
     folder: Path, launch_dir: Path, *, since: str | None = None
 ) -> Iterator[LoggedCall]:
-    """Yield the calls decided in a launch folder, oldest first; bad lines are skipped.
+    """Yield the calls decided in a launch directory, oldest first; bad lines are skipped.
 
-    Calls whose input was too long to be kept whole are skipped as well: a part of a command is
+    Calls whose input was too long to be logged whole are skipped as well: a part of a command is
     another command.
 
     Args:
@@ -88,7 +88,7 @@ def _steps(trace: object) -> Iterator[tuple[str, str, str]]:
 
 
 def _is_cut(value: Any) -> bool:
-    """Return whether the log kept only a part of an input."""
+    """Return whether the log has only a part of an input."""
     match value:
         case str():
             return f"{CUT_MARK} (" in value[-40:] and value.endswith(")")

@@ -114,7 +114,7 @@ class History:
         return tuple(rows)
 
     def allow_retry(self, denial: RecentCall) -> str:
-        """Let exactly this call through once; return the prompt that tells the model."""
+        """Let exactly this call through once; return the prompt that informs the model."""
         self._retries.add(_identity(denial.request))
         return f"I allow this call now; make it again exactly as before: {denial.call}"
 
@@ -128,7 +128,7 @@ class History:
 
 
 def read_usage(folder: Path) -> dict[RuleKey, RuleUse]:
-    """Return the use of every rule over all audit logs of a folder; bad lines are skipped."""
+    """Return the use of every rule over all audit logs of a directory; bad lines are skipped."""
     uses: dict[RuleKey, RuleUse] = {}
     for path in sorted(folder.glob("*.jsonl")):
         with path.open(encoding="utf-8", errors="replace") as lines:

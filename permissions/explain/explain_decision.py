@@ -43,7 +43,7 @@ class ExplainedStep(Struct, frozen=True):
 
 
 class ExplainedPart(Struct, frozen=True):
-    """The steps of one part of a call, or, at the end, those that hear the whole call."""
+    """The steps of one part of a call, or, at the end, those that answer for the whole call."""
 
     title: str
     """Empty where the call is one part."""
@@ -53,7 +53,7 @@ class ExplainedPart(Struct, frozen=True):
 
 
 def home_relative(home: str) -> Shorten:
-    """Return what writes files below a home folder with `~`."""
+    """Return what writes files below a home directory with `~`."""
 
     def short(file: str) -> str:
         return f"~{file[len(home) :]}" if home and file.startswith(f"{home}/") else file
@@ -62,7 +62,7 @@ def home_relative(home: str) -> Shorten:
 
 
 def place_relative(folder: str, home: str) -> Shorten:
-    """Return what writes files as seen from a folder, and those outside of it as from home."""
+    """Return what writes files as seen from a directory, and those outside of it as from home."""
     from_home = home_relative(home)
     if folder == home:
         return from_home
@@ -113,12 +113,12 @@ def reason_text(decision: Decision | PartVerdict, short: Shorten = str) -> str:
 
 
 def extra_detail(part: PartVerdict, ground: str) -> str:
-    """Return what was looked through or is accessed, as far as `ground` does not say it."""
+    """Return what was looked through or is accessed, as far as `ground` does not contain it."""
     return "; ".join(piece for piece in part.detail.split("; ") if piece and piece not in ground)
 
 
 def explain_steps(decision: Decision, short: Shorten = str) -> tuple[ExplainedPart, ...]:
-    """Return every step in its order, part by part, then who was heard about the whole call."""
+    """Return every step in its order, part by part, then who answered for the whole call."""
     places = _Places(decision, short)
     groups, later = _split(decision.trace)
     is_matched = len(groups) == len(decision.parts)
@@ -312,7 +312,7 @@ def _mode_words(entry: TraceEntry, verdict: PartVerdict | None, *, decides: bool
             else f"{_VERBS[entry.answer]}, since no rule matches"
         )
     if verdict.source is DecisionSource.MODE:
-        # What an allow rule said comes first where the mode overrules it.
+        # The message of an allow rule comes first where the mode overrules it.
         return verdict.message.rpartition("); ")[2]
     if entry.answer == "none":
         return f"{_VERBS[str(verdict.behavior)]}: this mode says no where others would ask"

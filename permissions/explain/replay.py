@@ -66,7 +66,7 @@ class Difference(Struct, frozen=True):
 def replay(
     folder: Path, context: PermissionContext, *, since: str | None = None
 ) -> Iterator[Difference]:
-    """Yield the logged decisions of this launch folder, oldest first, as `logged_calls` reads them.
+    """Yield the logged decisions of a launch directory, oldest first, as `logged_calls` does.
 
     Args:
         since: A date (`2026-01-31`) or any prefix of a time; None reads everything.
@@ -86,7 +86,7 @@ def replay(
 
 
 def decide_again(call: LoggedCall, context: PermissionContext) -> Decision:
-    """Return what the context's rules say of a logged call, in the mode in which it was made."""
+    """Return the decision of the context's rules on a logged call, in the call's mode."""
     # A call that was made in a mode behind a gate found the gate open.
     context = replace(context, bypass_available=True).with_mode(call.mode)
     return decide(call.request, context, cwd=call.cwd or context.launch_dir)

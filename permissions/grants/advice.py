@@ -42,7 +42,7 @@ class Proposal(Struct, frozen=True):
 
 
 class Advice(Struct, frozen=True):
-    """What the log says about questions."""
+    """What the log shows about questions."""
 
     decisions: int
     asked: int
@@ -66,7 +66,7 @@ def advise(
     context: PermissionContext,
     usage: Mapping[RuleKey, RuleUse] | None = None,
 ) -> Advice:
-    """Return what the logged calls say. Pure; raises nothing."""
+    """Return what the logged calls show. Pure; raises nothing."""
     result = _LogSummary()
     for call in calls:
         result.take(call)

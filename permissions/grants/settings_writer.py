@@ -47,7 +47,7 @@ Edit = Callable[[list[Any]], list[str]]
 def store_rules(
     file: Path, behavior: RuleBehavior, rules: Sequence[str], *, within: Path | None = None
 ) -> StoreReceipt:
-    """Add rules to a settings file, making it (0600, in a 0700 folder) where there is none.
+    """Add rules to a settings file, making it (0600, in a 0700 directory) where there is none.
 
     Args:
         within: Where the file must really be, links resolved; None writes through any link.
@@ -68,7 +68,7 @@ def store_rules(
 def remove_rules(
     file: Path, behavior: RuleBehavior, rules: Sequence[str], *, within: Path | None = None
 ) -> StoreReceipt:
-    """Take rules out of a settings file, wherever they stand in it. Raises as `store_rules`."""
+    """Take rules out of a settings file, wherever they are in it. Raises as `store_rules`."""
 
     def remove(entries: list[Any]) -> list[str]:
         known = {_rule_text(entry) for entry in entries}
@@ -151,7 +151,7 @@ def _target(file: Path, within: Path | None) -> Path:
 
 
 def _text(file: Path, target: Path) -> str | None:
-    """Return what the file holds now, None when there is none."""
+    """Return what the file contains now, None when there is none."""
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
@@ -229,7 +229,7 @@ def _indent(text: str | None) -> int | str:
 
 @contextmanager
 def _locked(target: Path) -> Iterator[None]:
-    # The folder itself is locked: a lock file would have to be left behind, or raced for.
+    # The directory itself is locked: a lock file would have to be left behind, or raced for.
     folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)

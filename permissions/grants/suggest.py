@@ -56,7 +56,7 @@ class Grant(Struct, frozen=True):
     rules: tuple[str, ...]
     behavior: RuleBehavior
     destination: RuleSource | None
-    """Where it is kept; None for "only this once"."""
+    """Where it is stored; None for "only this once"."""
     label: str
     """Continues "Yes, and …": `don't ask again for git push * in this session`."""
     also_allows: str = ""
@@ -121,7 +121,7 @@ def suggest(
 def review(
     rules: Sequence[str], behavior: RuleBehavior, source: RuleSource, context: PermissionContext
 ) -> Review:
-    """Say what storing these rules would lead to, before they are written. Pure."""
+    """Return what storing these rules would lead to, before they are written. Pure."""
     added = [RuleText(rule, behavior, source) for rule in rules]
     read = RuleSet.build(added)[0].rules
     covered = tuple(
@@ -181,7 +181,7 @@ def _covering(rule: Rule, rules: RuleSet) -> Rule | None:
 
 
 def _needless(texts: Sequence[str], destination: RuleSource, rules: RuleSet) -> tuple[RuleRef, ...]:
-    """Return the allow rules kept in files that new ones would say as well, where they count."""
+    """Return the allow rules stored in files that new ones would say as well, where they count."""
     new = RuleSet.build([RuleText(text, RuleBehavior.ALLOW, destination) for text in texts])[0]
     return tuple(
         known.ref
@@ -232,7 +232,7 @@ def _read_offer(request: PermissionRequest) -> tuple[RuleOffer, ...]:
     path = os.path.normpath(path)
     folder = os.path.dirname(path) if request.tool == "Read" else path
     if folder.count("/") < _NARROW_DEPTH:
-        # Too much lies below it: the file alone, or nothing for a whole folder.
+        # Too much lies below it: the file alone, or nothing for a whole directory.
         return (RuleOffer(f"Read(/{_escaped_path(path)})", path),) if request.tool == "Read" else ()
     return (
         RuleOffer(f"Read(/{_escaped_path(folder)}/**)", path, f"reading everything below {folder}"),
@@ -240,7 +240,7 @@ def _read_offer(request: PermissionRequest) -> tuple[RuleOffer, ...]:
 
 
 _NARROW_DEPTH: Final = 3
-"""Folders with fewer components (`/etc`, `/home/me`) hold too much for one answer."""
+"""Directories with fewer components (`/etc`, `/home/me`) contain too much for one answer."""
 
 
 def _bash_offers(evaluation: Evaluation, destination: RuleSource) -> tuple[RuleOffer, ...]:
@@ -298,7 +298,7 @@ def _would_allow(rules: Sequence[str], destination: RuleSource, evaluation: Eval
 
 
 def _named(offers: Sequence[RuleOffer]) -> str:
-    """Return what the rules are about, as users say it: commands as written, the rest in words."""
+    """Return what the rules are about, in users' words: commands as written, the rest in words."""
     shown = [
         offer.rule[5:-1] if offer.rule.startswith("Bash(") else offer.also_allows or offer.rule
         for offer in offers
@@ -323,5 +323,5 @@ def _anchored_path(path: str, context: PermissionContext, destination: RuleSourc
 
 
 def _escaped_path(path: str) -> str:
-    """Return a path whose special characters of patterns stand for themselves."""
+    """Return a path whose special characters of patterns are escaped."""
     return "".join(f"\\{one}" if one in "*?[]!#" else one for one in path)

@@ -14,7 +14,7 @@ _HOME = Path("/home/user")
 
 
 def failed_examples(rule: Rule) -> list[str]:
-    """Return one sentence per example that the rule does not keep; [] without examples."""
+    """Return one sentence per example that the rule does not meet; [] without examples."""
     if rule.examples is None:
         return []
     results = [

@@ -83,7 +83,7 @@ _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.""", re.DOTALL)
 _OWN_WORD = re.compile(r"-.*|[\d.]+[smhd]?")
 """An option or a duration: no program yet."""
 _NO_PROGRAM = re.compile(r"-(?!n$).*|\.")
-"""An option of a runner (`bash -n` runs nothing), or the folder that `direnv exec` is given."""
+"""An option of a runner (`bash -n` runs nothing), or the directory that `direnv exec` is given."""
 _WORD = re.compile(r"""(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+""", re.DOTALL)
 _OPERATORS = frozenset({"&&", "||", "|", ";", "&", "|&"})
 _MORE_RUNNERS = frozenset(
@@ -102,7 +102,7 @@ def lint(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> tuple[LintWarni
         if rule.is_cap:
             continue
         results.extend(_about_one(rule))
-        # Only an allow rule is told to be one too many: a second deny or ask does no harm.
+        # Only an allow rule is reported as superfluous: a second deny or ask does no harm.
         if rule.behavior is RuleBehavior.ALLOW and (rule.text, str(rule.source)) not in hidden:
             kin = kin_of(rule)
             results.extend(_duplicates(rule, [other for other, its in seen if _are_kin(kin, its)]))

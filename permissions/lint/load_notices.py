@@ -1,4 +1,4 @@
-"""What a user is told about their rules as they are loaded: what cannot be read, what never
+"""What a user reads about their rules as they are loaded: what cannot be read, what never
 counts, what allows more than it looks like.
 
 One line for each rule that cannot be read, since something else is in force than was written; one
@@ -22,7 +22,7 @@ _DEAD: Final = frozenset({LintType.DENY_SHADOW, LintType.ASK_SHADOW, LintType.UN
 
 
 def rule_notes(rules: RuleSet, short: Shorten = str) -> tuple[str, ...]:
-    """Return the lines, those about single rules first; () where there is nothing to say."""
+    """Return the lines, those about single rules first; () where there is nothing to report."""
     if len(rules.rules) <= _ALL_RULES:
         result = lint(rules)
     else:

@@ -26,7 +26,7 @@ from permissions.shell.syntax import Unparsable
 from permissions.tool_names import EDIT_TOOLS, READ_TOOLS
 
 _ANYTHING = "\x01"
-"""Stands for an arbitrary text in the place of a wildcard."""
+"""Represents an arbitrary text in place of a wildcard."""
 _WILD = frozenset("*?[\\")
 
 
@@ -109,7 +109,7 @@ def _may_cover(whole: BashPattern, part: BashPattern) -> bool:
     """Is `part` free of options that only a rule written out to the letter allows?"""
     if whole.is_exact or whole == part or part.bare is not None:
         return True
-    # What stands for anything: here it is to say no more than a name.
+    # What matches anything: here it is to say no more than a name.
     facts = analyse(part.text.replace("*", "x"), "/", "/")
     return isinstance(facts, Unparsable) or not any(one.risk for one in facts)
 
@@ -135,7 +135,7 @@ def _covers_tool(wider: Rule, narrower: Rule) -> bool:
         return False
     if other in READ_TOOLS:
         return True
-    # A Read deny on a path also stops editing it; a bare Read says nothing about editing.
+    # A Read deny on a path also stops editing it; a bare Read does not apply to editing.
     is_path = isinstance(wider.specifier, PathPattern)
     return wider.behavior is RuleBehavior.DENY and is_path and other in EDIT_TOOLS
 
@@ -164,7 +164,7 @@ def _host(wider: str, narrower: str) -> bool:
     wide = wider.removeprefix("*.").split(".")
     narrow = narrower.removeprefix("*.").split(".")
     if narrower.startswith("*."):
-        # What it stands for is one label at least, so its own rest may be as short as ours.
+        # What it matches is one label at least, so its own rest may be as short as ours.
         fits = any_depth and len(narrow) >= len(wide)
     else:
         fits = len(narrow) > len(wide) if any_depth else len(narrow) == len(wide)
@@ -193,7 +193,7 @@ def _is_everything(pattern: PathPattern) -> bool:
 
 
 def _place(rule: Rule, pattern: PathPattern) -> str:
-    """Name the place a pattern starts at; project root and launch folder count as one."""
+    """Name the place a pattern starts at; project root and launch directory count as one."""
     match pattern.anchor:
         case Anchor.ROOT:
             return "root"

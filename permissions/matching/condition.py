@@ -91,7 +91,7 @@ def _matches_command(pattern: BashPattern, command: object, cwd: Path, home: Pat
 
 
 def _has_arguments(pattern: BashPattern) -> bool:
-    """Says the pattern more than a command's name?"""
+    """Does the pattern cover more than a command's name?"""
     literal = pattern.bare if pattern.bare is not None else pattern.full
     return WORD_END in literal.chunks[0] or not literal.is_exact
 

@@ -53,7 +53,7 @@ class RuleSubject(Struct, frozen=True):
     target: Target | None = None
     host: str | None = None
     takes_tree: bool = False
-    """A folder is meant with everything in it (`rm -r`, `mv`)."""
+    """A directory is meant with everything in it (`rm -r`, `mv`)."""
 
 
 class Anchors:
@@ -62,7 +62,7 @@ class Anchors:
     def __init__(
         self, context: PermissionContext, cwd: str | None = None, files: FileView | None = None
     ) -> None:
-        """Nothing is resolved yet; `cwd` is the shell's folder when it moved."""
+        """Nothing is resolved yet; `cwd` is the shell's directory when it moved."""
         self._context = context
         self._cwd = cwd
         self._files = context.files if files is None else files
@@ -79,7 +79,7 @@ class Anchors:
         return result
 
     def way(self, path: str, place: str) -> tuple[str, ...] | None:
-        """Return a path as it is named below a place, and every folder on the way there.
+        """Return a path as it is named below a place, and every directory on the way there.
 
         () is the place itself, None stands for a path outside.
         """
@@ -107,7 +107,7 @@ class Anchors:
                 launch = self._spellings(self._context.launch_dir)
                 if behavior is RuleBehavior.ALLOW or self._cwd is None:
                     return launch
-                # Deny and ask patterns start in the launch folder and in the shell's.
+                # Deny and ask patterns start in the launch directory and in the shell's.
                 return tuple(dict.fromkeys((*launch, *self._spellings(self._cwd))))
 
     def _spellings(self, folder: Path | str) -> tuple[str, ...]:
@@ -266,9 +266,9 @@ def _governors(behavior: RuleBehavior, tool: str) -> tuple[str, ...]:
 
 
 def _crosses(rule: Rule, governor: str, tool: str) -> bool:
-    """Does a rule written for `governor` say something about `tool`?"""
+    """Does a rule written for `governor` apply to `tool`?"""
     # A glob such as `*` or a parameter is about the tool that it names, nothing else.
     if rule.tool.glob is not None or isinstance(rule.specifier, ParameterPattern):
         return False
-    # `Read` as a whole tool hides reading; it says nothing about a path that is edited.
+    # `Read` as a whole tool hides reading; it does not apply to a path that is edited.
     return not (isinstance(rule.specifier, WholeTool) and governor == "Read" and tool in EDIT_TOOLS)

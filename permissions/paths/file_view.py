@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from msgspec import Struct, field
 
 MAX_ENTRIES = 5_000
-"""Largest folder that a glob is expanded in; beyond it the target counts as unresolvable."""
+"""Largest directory that a glob is expanded in; beyond it the target counts as unresolvable."""
 
 
 _MAX_LINKS = 40
@@ -37,7 +37,7 @@ class FileView(Protocol):
         ...
 
     def is_dir(self, path: str) -> bool:
-        """Is there a folder (links followed)?"""
+        """Is there a directory (links followed)?"""
         ...
 
     def is_link(self, path: str) -> bool:
@@ -45,7 +45,7 @@ class FileView(Protocol):
         ...
 
     def entries(self, path: str) -> tuple[str, ...] | None:
-        """Return the names in a folder, () for none, None when there are too many to look at."""
+        """Return the names in a directory, () for none, None when there are too many to look at."""
         ...
 
 

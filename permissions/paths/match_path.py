@@ -2,7 +2,7 @@
 
 Reading of the file rules: allow needs every spelling of a path to match, deny and ask any; a
 bare name fits at any depth; `dir/**` is anchored for allow and fits at any depth for deny and
-ask; a pattern that names a folder covers everything in it.
+ask; a pattern that names a directory covers everything in it.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def matches_all(pattern: PathPattern, target: Target, anchors: Iterable[str]) ->
 
 
 def covers_something_below(pattern: PathPattern, target: Target, anchors: Iterable[str]) -> bool:
-    """Could the pattern match a file inside the folder `target` (for calls that take trees)?"""
+    """Could the pattern match a file inside the directory `target` (for calls that take trees)?"""
     if pattern.floats_for_restrictions:
-        # Nearly every folder could hold such a name: that would stop all removals.
+        # Nearly every directory could contain such a name: that would stop all removals.
         return False
     base = pattern.literal_base
     return any(
@@ -62,7 +62,7 @@ def fits_everything(pattern: PathPattern) -> bool:
 
 
 class LastNames:
-    """The names with which path patterns end, to be held against the patterns of a command."""
+    """The names with which path patterns end, to be compared with the patterns of a command."""
 
     def __init__(self, patterns: Iterable[PathPattern]) -> None:
         """Keep their order: the place of a name is that of the first pattern that ends with it."""
@@ -104,7 +104,7 @@ _LONGEST_PATTERN = 255
 
 
 def _fixed(pattern: str) -> tuple[str, str]:
-    """Return what stands before the first and behind the last wildcard."""
+    """Return the text before the first and after the last wildcard."""
     first = min((pattern.find(mark) for mark in "*?[" if mark in pattern), default=len(pattern))
     last = max((pattern.rfind(mark) for mark in "*?]" if mark in pattern), default=-1)
     return pattern[:first], pattern[last + 1 :] if last >= 0 else pattern

@@ -1,8 +1,8 @@
-"""Does one path pattern fit every path that another one fits? Pure, and certain when it says yes.
+"""Does one path pattern fit every path that another one fits? Pure, and certain when it is yes.
 
 Both patterns are read as automata over the names of a path; the paths of the narrower one are
-followed while all places are kept where the wider one could be. A path that ends for the narrower
-pattern alone settles it.
+followed with all places where the wider one could be. A path that ends for the narrower pattern
+alone settles it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 from permissions.paths.path_pattern import compiled_pattern
 
 _OTHER = "\x01"
-"""A character that no rule can contain: it stands for all that the patterns do not name."""
+"""A character that no rule can contain: it represents all that the patterns do not name."""
 _MOST_PLACES = 150
 """Places until the question is given up, with no as the answer: two patterns of many wildcards."""
 _MOST_KEPT = 2_000
@@ -36,8 +36,8 @@ _Move = tuple[_Read, int]
 def fits_all_of(wider: str, wider_floats: bool, narrower: str, narrower_floats: bool) -> bool:
     """Does `wider` fit every path that `narrower` fits? A pattern that floats fits at any depth.
 
-    That `dir/**` also fits the folder itself is left out of the narrower one: it is not what it is
-    written for.
+    That `dir/**` also fits the directory itself is left out of the narrower one: it is not
+    what it is written for.
     """
     if wider == narrower and wider_floats >= narrower_floats:
         return True
@@ -112,7 +112,7 @@ class _Automaton:
         self.moves: list[list[_Move]] = [[]]
         self.reads: set[_Read] = {_ANY, _SLASH}
         self.meant: set[int] = set()
-        """Where a path ends that the pattern is written for: of `dir/**` not the folder itself."""
+        """Where a path ends that the pattern is meant for: of `dir/**` not the directory itself."""
         self.accepting = 0
         """As bits, where a path ends that fits."""
         self.everything = 0

@@ -27,7 +27,7 @@ class PathPattern(Struct, frozen=True, dict=True):
 
     anchor: Anchor
     pattern: str
-    """Without the anchor, not starting with a slash; may end with one (folders only)."""
+    """Without the anchor, not starting with a slash; may end with one (directories only)."""
 
     @cached_property
     def floats_for_restrictions(self) -> bool:
@@ -130,7 +130,7 @@ def compiled_pattern(pattern: str, floating: bool) -> re.Pattern[str]:
             pieces.append(names)
         else:
             pieces.append(f"(?>(?:[^/]*/)*?{names})")
-    # A folder pattern fits the folder too: whether it exists yet must not matter.
+    # A directory pattern fits the directory too: whether it exists yet must not matter.
     ending = "/.*" if components[-2:] == ["**", "**"] else "(?:/.*)?"
     return re.compile("/".join(pieces) + ending, re.DOTALL)
 

@@ -12,7 +12,7 @@ import unicodedata
 from enum import Enum
 
 OWN_DIRS = frozenset({".agent", ".claude"})
-"""Folders that govern the agent itself: settings, hooks, commands, trust."""
+"""Directories that govern the agent itself: settings, hooks, commands, trust."""
 
 PROTECTED_DIRS = OWN_DIRS | {
     ".git",
@@ -69,7 +69,7 @@ PROTECTED_FILES = OWN_FILES | frozenset(
 )
 
 _WORKTREES = "worktrees"
-"""Below an own folder, this one holds ordinary checkouts."""
+"""Below an own directory, this one contains ordinary checkouts."""
 
 
 class Protection(Enum):
@@ -82,7 +82,7 @@ class Protection(Enum):
 
 
 def protection_of(path: str) -> Protection:
-    """Judge a path by its components; pass it relative to the working directory that holds it."""
+    """Check a path by its components; it is relative to the working directory around it."""
     names = [_folded(name) for name in path.split("/") if name not in ("", ".")]
     result = Protection.NONE
     position = 0
@@ -118,11 +118,11 @@ ALL_NAMES = tuple(sorted(PROTECTED_DIRS | PROTECTED_FILES))
 
 _UNDOTTED = sorted(name for name in ALL_NAMES if not name.startswith("."))
 _SUSPECT = re.compile("/(?:\\.|" + "|".join(map(re.escape, _UNDOTTED)) + ")", re.IGNORECASE)
-"""Stands in every absolute path with a protected name in it, if the path is ASCII."""
+"""Occurs in every absolute path with a protected name in it, if the path is ASCII."""
 
 
 def may_be_protected(path: str) -> bool:
-    """Could an absolute path, or what of it is below some folder, be protected?"""
+    """Could an absolute path, or what of it is below some directory, be protected?"""
     return not path.isascii() or _SUSPECT.search(path) is not None
 
 

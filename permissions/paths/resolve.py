@@ -11,7 +11,7 @@ from permissions.paths.file_view import FileView
 
 
 class Target(Struct, frozen=True):
-    """One file or folder that a call touches."""
+    """One file or directory that a call touches."""
 
     written: str
     """As the tool input or the command has it."""
@@ -29,9 +29,9 @@ class Target(Struct, frozen=True):
 
 
 def resolve(written: str, *, base: str, home: str, files: FileView) -> Target | None:
-    """Return where `written` leads from the folder `base`; None when that cannot be known.
+    """Return where `written` leads from the directory `base`; None when that cannot be known.
 
-    A leading `~/` is the home folder; another user's home is not looked up.
+    A leading `~/` is the home directory; another user's home is not looked up.
     """
     if not written or "\x00" in written:
         return None
@@ -62,7 +62,7 @@ def resolve_literal(written: str, path: str, *, base: str, files: FileView) -> T
 
 
 def absolute(path: object) -> str:
-    """Do what `os.path.abspath` does; the folders of a session are asked for again and again."""
+    """Do what `os.path.abspath` does, with a cache: a session has few directories."""
     text = str(path)
     return _normal(text) if text.startswith("/") else os.path.abspath(text)
 
@@ -71,14 +71,14 @@ _normal = lru_cache(maxsize=256)(os.path.normpath)
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Is `path` the folder itself or inside it? Compared component by component."""
+    """Is `path` the directory itself or inside it? Compared component by component."""
     if folder == "/":
         return path.startswith("/")
     return path == folder or path.startswith(folder + "/")
 
 
 def with_parents(path: str) -> list[str]:
-    """Return an absolute path and every folder above it, `/` last."""
+    """Return an absolute path and every directory above it, `/` last."""
     results: list[str] = []
     while path and path != "/":
         results.append(path)

@@ -1,4 +1,4 @@
-"""The one protocol behind which hooks, classifier, bridge, channel and dialog stand."""
+"""The one protocol that hooks, classifier, bridge, channel and dialog implement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which contender may resolve which ask, and what of its answer stands.
+"""Which contender may resolve which ask, and what of its answer counts.
 
 Decided here, once, by the contender's name and not by what its answer says about itself: the
 classifiers answer only asks for which nothing matched, PermissionRequest hooks also asks from
@@ -64,9 +64,9 @@ _CONTENDER_STEPS: Final = frozenset(step for *_, step in _ORIGINS.values())
 
 
 def may_answer(name: str, pending: Decision, denials: DenialState) -> bool:
-    """Return whether the contender of that name is heard about this ask.
+    """Return whether the contender of that name may answer this ask.
 
-    A hook is heard about every ask, because its deny stands even where its allow does not. The
+    A hook may answer every ask, because its deny counts even where its allow does not. The
     model classifier is passed over once its denials are used up; the local one never denies.
     """
     if name in {CLASSIFIER, MODEL_CLASSIFIER}:
@@ -76,7 +76,7 @@ def may_answer(name: str, pending: Decision, denials: DenialState) -> bool:
 
 
 def may_lift(name: str, decision: Decision, pending: Decision) -> bool:
-    """Return whether an answer may stand: nobody but a user lifts an ask that is a user's."""
+    """Return whether an answer may count: nobody but a user lifts an ask that is a user's."""
     return (
         decision.behavior is not Behavior.ALLOW
         or name not in _LIFTS
@@ -85,10 +85,10 @@ def may_lift(name: str, decision: Decision, pending: Decision) -> bool:
 
 
 class AuthorizedContender:
-    """A contender whose answers carry its own origin, and are dropped where they may not stand."""
+    """A contender whose answers carry its own origin, and are dropped where they may not count."""
 
     def __init__(self, contender: Contender) -> None:
-        """Stand before `contender`."""
+        """Wrap `contender`."""
         self._contender = contender
 
     @property
@@ -115,7 +115,7 @@ def with_origin(name: str, decision: Decision) -> Decision:
 def eligible_contenders(
     contenders: Iterable[Contender], pending: Decision, denials: DenialState
 ) -> list[AuthorizedContender]:
-    """Return the contenders that are heard about this ask, in their order."""
+    """Return the contenders that may answer this ask, in their order."""
     return [
         AuthorizedContender(one) for one in contenders if may_answer(one.name, pending, denials)
     ]
@@ -124,7 +124,7 @@ def eligible_contenders(
 def with_trace(
     pending: Decision, decision: Decision, winner: str, undecided: Iterable[Undecided]
 ) -> Decision:
-    """Return an answer with the trace of the ask it resolves, and what everybody asked said."""
+    """Return an answer with the trace of the ask it resolves, and what everybody answered."""
     own = [
         entry
         for entry in decision.trace
@@ -156,7 +156,7 @@ def undecided_entries(undecided: Iterable[Undecided]) -> tuple[TraceEntry, ...]:
 def skipped_entries(
     contenders: Iterable[Contender], pending: Decision, denials: DenialState
 ) -> tuple[TraceEntry, ...]:
-    """Return the step that says the model classifier was passed over, where it was."""
+    """Return the trace step of a model classifier that was passed over, where it was."""
     return tuple(
         TraceEntry(TraceStep.CLASSIFIER, "none", source=f"{one.name} skipped: {denials.describe()}")
         for one in contenders

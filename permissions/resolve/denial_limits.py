@@ -1,4 +1,4 @@
-"""Denial tracking: a classifier that keeps saying no hands over to the user (pattern "Denial
+"""Denial tracking: a classifier that denies repeatedly hands over to the user (pattern "Denial
 Tracking")."""
 
 from __future__ import annotations

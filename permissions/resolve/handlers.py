@@ -88,11 +88,11 @@ class CoordinatorHandler(_InOrder):
 
 
 class HeadlessHandler(_InOrder):
-    """Nobody to ask: hooks and the classifier are heard, then an ask becomes a deny."""
+    """Nobody to ask: hooks and the classifier answer first, then an ask becomes a deny."""
 
 
 def denied_without_user(pending: Decision, undecided: Sequence[Undecided] = ()) -> Decision:
-    """Return the deny that an unanswered ask becomes; it keeps the origin of the ask."""
+    """Return the deny that an unanswered ask becomes; with the origin of the ask."""
     broken = [f"{one.name} failed: {one.failure}" for one in undecided if one.failure]
     because = f" ({'; '.join(broken)})" if broken else ""
     return replace(

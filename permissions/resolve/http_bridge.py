@@ -87,7 +87,7 @@ class Bridge:
         return f"http://127.0.0.1:{self._port}"
 
     async def start(self, file: Path, *, port: int = 0) -> None:
-        """Listen, and say where and with which secret in a file that only its owner reads.
+        """Listen, and write address and secret to a file that only its owner reads.
 
         Raises:
             OSError: the port is taken, or the file cannot be written.

@@ -33,7 +33,7 @@ from permissions.resolve.race import Abort, Undecided, race
 
 
 class Mailbox(Protocol):
-    """Where a worker puts requests and finds answers. Answers are kept from `register` on."""
+    """Where a worker puts requests and finds answers. Answers are stored from `register` on."""
 
     def register(self, request_id: str) -> None:
         """Be ready for the answer; called before `send`. Raises ValueError for an id in use."""

@@ -1,4 +1,4 @@
-"""The model classifier: a small model judges a call by what the user asked for.
+"""The model classifier: a small model decides a call by what the user asked for.
 
 It sees the user's own messages and the call, and nothing that a tool, file or page said: text
 from there could argue for itself. Whatever is not a plain answer (an error, a timeout, other words)
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_S: Final = 20.0
 MAX_MESSAGES: Final = 20
-"""The user's messages that are shown: the first, which says what it is about, and the newest."""
+"""The user's messages that are shown: the first, which names the task, and the newest."""
 MAX_MESSAGE_CHARS: Final = 2_000
 MAX_CALL_CHARS: Final = 20_000
 """A longer call is not shown in part: what is cut off could be what matters."""
@@ -42,7 +42,7 @@ class AskModel(Protocol):
 
 
 class Guidance(Struct, frozen=True):
-    """What the user or the managed settings say in plain words (`autoMode`)."""
+    """What the user or the managed settings state in plain words (`autoMode`)."""
 
     environment: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class ModelClassifier:
         self._timeout_s = timeout_s
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        """Return allow or deny; an ask that says why when it is unsure; None when it is off."""
+        """Return allow or deny; an ask with its reason when it is unsure; None when it is off."""
         if not self._is_on() or not pending.is_mode_default_ask:
             return None
         prompt = _prompt(request, self._user_messages())

@@ -39,7 +39,7 @@ class Undecided(Struct, frozen=True):
 
     name: str
     unsure: Decision | None = None
-    """The ask it answered with, which says why; None for plain "no opinion" and for a failure."""
+    """The ask it answered with, with its reason; None for plain "no opinion" and for a failure."""
     failure: str | None = None
     """What broke, e.g. `TimeoutError: …`; a failure counts as no opinion."""
 

@@ -17,7 +17,7 @@ _FIELDS: Final = frozenset({"behavior", "message", "updated_input"})
 
 
 class BadAnswer(ValueError):
-    """An answer that is none; the text says what is expected."""
+    """An answer that is none; the message names what is expected."""
 
 
 def request_json(request: PermissionRequest, pending: Decision) -> dict[str, object]:

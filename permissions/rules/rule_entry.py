@@ -49,7 +49,7 @@ def are_texts(value: object) -> bool:
 
 
 def _texts_in(entry: object) -> Iterator[str]:
-    """Yield the texts of nested lists, and what stands behind `rule`."""
+    """Yield the texts of nested lists, and the value of `rule`."""
     waiting = [entry]
     while waiting:
         value = waiting.pop()

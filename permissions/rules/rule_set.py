@@ -111,7 +111,7 @@ class PathGroup(Struct, frozen=True):
     """The rules in the order of `bases`."""
 
     def inside(self, below: str) -> tuple[PlacedRule, ...]:
-        """Return the rules about something in the folder `below` the anchor ("" for itself)."""
+        """Return the rules about something in the directory `below` the anchor ("" for itself)."""
         if not below:
             return self.by_base
         # What starts with `below/` is in one piece, as "0" follows "/" in the order of characters.
@@ -126,7 +126,7 @@ class PathIndex(Struct, frozen=True):
     open: tuple[PlacedRule, ...]
     """Rules that may be about any path, or that are not about paths."""
     by_name: Mapping[str, tuple[PlacedRule, ...]]
-    """Rules that fit at any depth, found by a name that the path must hold."""
+    """Rules that fit at any depth, found by a name that the path must contain."""
     groups: tuple[PathGroup, ...]
 
 
@@ -209,7 +209,7 @@ class RuleSet(Struct, frozen=True):
         return RuleSet.build((*self.texts, *entries))[0]
 
     def only(self, rules: Iterable[Rule]) -> RuleSet:
-        """Return a set of just these rules of this one, its warnings kept."""
+        """Return a set of just these rules of this one, with its warnings."""
         return self._indexed(tuple(rules), self.warnings, self.texts)
 
     def index(self, behavior: RuleBehavior) -> RuleIndex:

@@ -1,6 +1,6 @@
-"""Build tools that are started in a folder outside the working directories: `cd .. && make`.
+"""Build tools that are started in a directory outside the working directories: `cd .. && make`.
 
-They change files of their own choice there. Nothing says which, so a user is asked; a folder that
+They change files of their own choice there. Nothing says which, so a user is asked; a place that
 is named to the tool itself (`make -C ..`) is a proven place and denied.
 """
 

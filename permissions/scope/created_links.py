@@ -1,8 +1,8 @@
 """Where a command itself may put links, so that what it writes there later is not known.
 
-`tar x`, `git checkout`, `cp -a` and their like decide only while they run whether `y` is a folder,
-a file or a link to somewhere else. Writes below such a place are left to a user; reads, unless a
-link is certain, and commands that come before are not.
+`tar x`, `git checkout`, `cp -a` and their like decide only while they run whether `y` is a
+directory, a file or a link to somewhere else. Writes below such a place are left to a user; reads,
+unless a link is certain, and commands that come before are not.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from permissions.shell.program import Creates
 from permissions.shell.syntax import Word
 
 MAX_WALK = 1_000
-"""Files below a copied folder that are looked at; beyond it the folder may hold a link."""
+"""Files below a copied directory that are looked at; beyond it the directory may contain a link."""
 
 _LATE = frozenset({"trap", "coproc"})
 """Programs whose commands run later than those that follow them."""
@@ -40,7 +40,7 @@ class Place(Struct, frozen=True):
     is_link: bool = False
     """It is a link for sure, so that a read through it leads away, too."""
     holds_only: bool = False
-    """The place itself stays what it is: a folder that something is unpacked into."""
+    """The place itself stays what it is: a directory that something is unpacked into."""
 
 
 class Places:
@@ -156,7 +156,7 @@ def _leaves_last_name(touch: ResolvedAccess, one: CommandFacts) -> bool:
 
 
 def _way(text: str, one: CommandFacts) -> Iterator[str]:
-    """Yield every folder on the way: behind a link, dot-dot leads elsewhere than the text says."""
+    """Yield every directory on the way: behind a link, dot-dot leads elsewhere than it seems."""
     for folder in one.folders:
         names: list[str] = []
         for name in (text if text.startswith("/") else f"{folder}/{text}").split("/"):
@@ -201,7 +201,7 @@ def _tree_places(scope: Scope, one: CommandFacts, stage: int) -> Iterator[Place]
 
 
 def _named(one: CommandFacts, path: Word) -> list[Word]:
-    """Return where links are made: in the current folder, they keep the names of what they name."""
+    """Return where links are made: in the current directory, named like their targets."""
     if path.text != ".":
         return [path]
     names = [access.path.text.rstrip("/").rpartition("/")[2] for access in one.accesses]
@@ -240,7 +240,7 @@ def _copies_links(scope: Scope, one: CommandFacts, before: Places) -> tuple[bool
 
 
 def _holds_link(files: FileView, path: str) -> bool:
-    """Is there a link below the folder, or too much to look at?"""
+    """Is there a link below the directory, or too much to look at?"""
     left = MAX_WALK
     folders = [path] if files.is_dir(path) else []
     while folders:

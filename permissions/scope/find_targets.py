@@ -1,7 +1,7 @@
 """The agent's own settings among what `find` deletes or edits: `find . -type f -delete`.
 
-Only what is plain to see is looked at: own folders and files that lie in a folder where find
-starts, and the names in them, held against the tests that are about names and kinds.
+Only what is plain to see is looked at: own directories and files that lie in a directory where find
+starts, and the names in them, compared with the tests that are about names and kinds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Candidate(Struct, frozen=True):
 
 
 def find_target_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
-    """Return what the checks say when find changes the agent's own settings."""
+    """Return the floor when find changes the agent's own settings."""
     form = next((form for form in facts.deny_forms if form.head == "find" and form.joined), None)
     if form is None:
         return None
@@ -111,7 +111,7 @@ def _is_too_deep(text: str, value: str, one: _Candidate) -> bool:
 def _results(
     tests: Sequence[tuple[int, str, str]], texts: Sequence[str], one: _Candidate
 ) -> Iterator[bool]:
-    """Yield what each test about names and kinds says of the file."""
+    """Yield the result of each test about names and kinds."""
     for position, text, value in tests:
         is_denied = position > 0 and texts[position - 1] in _NOT
         is_plain_name = text in _NAMES | _PATHS and not is_denied
@@ -121,7 +121,7 @@ def _results(
 
 
 def _answer(test: str, value: str, one: _Candidate) -> bool | None:
-    """Return what one test says of a file; None for one that is about something else."""
+    """Return the result of one test on a file; None for one that is about something else."""
     ignores_case = test.startswith("-i")
     path = one.path.casefold() if ignores_case else one.path
     value = value.casefold() if ignores_case else value

@@ -1,4 +1,4 @@
-"""Files behind patterns for folders, as in `cat s*/key.pem`, for rules that are about files.
+"""Files behind patterns for directories, as in `cat s*/key.pem`, for rules that are about files.
 
 What is there now is looked up, one component after the other. The scope has its own, stricter
 reading of such patterns; this one only finds more files for rules to be about.
@@ -21,7 +21,7 @@ from permissions.shell.flow.working_directories import UNKNOWN_FOLDER, Folders
 from permissions.shell.syntax import GLOB_MARKS, PIPE_MARK, Word
 
 MAX_LOOKED_UP = 2_000
-"""Names that are held against patterns; beyond it no more files are found."""
+"""Names that are compared with patterns; beyond it no more files are found."""
 
 _LONGEST_PATTERN = 255
 """Characters; a longer one takes its time to be read, and counts as fitting every name."""
@@ -32,7 +32,7 @@ _UNMARK = str.maketrans({mark: character for character, mark in GLOB_MARKS.items
 def behind_pattern(
     scope: Scope, kind: AccessKind, word: Word, folders: Folders
 ) -> ResolvedAccess | None:
-    """Return an access with the files that its pattern stands for; None when it has none."""
+    """Return an access with the files that its pattern expands to; None when it has none."""
     if word.text.isascii() or not _GLOBS & set(word.text.rpartition("/")[0]):
         return None
     if UNKNOWN in word.text or PIPE_MARK in word.text:
@@ -63,7 +63,7 @@ class _Lookups(Struct):
 
 
 def _following(scope: Scope, folders: list[str], component: str, lookups: _Lookups) -> list[str]:
-    """Return what a component stands for in each of the directories, until that is too much."""
+    """Return what a component expands to in each of the directories, until that is too much."""
     pattern = component.translate(_UNMARK)
     following: list[str] = []
     for folder in folders:

@@ -1,8 +1,8 @@
 """Repositories inside the working directories that nobody was asked to trust.
 
 The settings of a repository name programs that git runs even to show a status. The one that the
-folder belongs to was trusted with it; one that came along inside, also a bare one made of ordinary
-files, was not.
+directory belongs to was trusted with it; one that came along inside, also a bare one made of
+ordinary files, was not.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _targets(scope: Scope, facts: CommandFacts, place: Word) -> tuple[Target, ..
 
 
 def _below_root(scope: Scope, folder: str) -> Iterator[str]:
-    """Yield the folder and those above it, up to the working directory, which is left out."""
+    """Yield the directory and those above it, up to the working directory, which is left out."""
     while folder not in scope.roots and folder.count("/") > 1:
         yield folder
         folder = folder.rpartition("/")[0]
@@ -52,7 +52,7 @@ def _is_repository(scope: Scope, folder: str) -> bool:
     if names is None:
         return True
     if ".git" in names:
-        # A submodule's settings stand in the outer repository.
+        # A submodule's settings are in the outer repository.
         is_own = files.is_dir(f"{folder}/.git") or not any(
             files.is_dir(f"{root}/.git/modules") or files.is_dir(f"{root}/.git/worktrees")
             for root in scope.roots

@@ -1,8 +1,8 @@
-"""Whole folders that a command reads, held against the rules about single files in them.
+"""Whole directories that a command reads, compared with the rules about single files in them.
 
 `grep -r x .` reads `.env`, too. Only what is plain to see is looked at: files that a rule names and
-that are there, and the names in the folder itself. What lies deeper below a bare name is not found;
-isolating a program is the sandbox's business.
+that are there, and the names in the directory itself. What lies deeper below a bare name is not
+found; isolating a program is the sandbox's business.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from permissions.shell.effects.recursive_programs import (
 )
 
 MAX_RULES = 100
-"""Rules about files that are held against a folder."""
+"""Rules about files that are compared with a directory."""
 
 MAX_LOOKED_AT = 500
 """Files among which links are looked for."""
@@ -40,7 +40,7 @@ _WILD = frozenset("*?[")
 def recursive_read_floor(
     scoped: Scoped, rules: RuleSet, anchors: Anchors, facts: CommandFacts
 ) -> Floor | None:
-    """Ask when a folder that is read as a whole holds a file that a rule is about."""
+    """Ask when a directory that is read as a whole contains a file that a rule is about."""
     reading = _reading(facts)
     if reading is None:
         return None
@@ -66,7 +66,7 @@ def recursive_read_floor(
 
 
 def may_leave(scoped: Scoped, facts: CommandFacts) -> bool:
-    """Could links in a folder that the command goes through lead out of the scope?"""
+    """Could links in a directory that the command goes through lead out of the scope?"""
     for form in facts.deny_forms[:1]:
         if follows_links(form.head, form.joined.split(WORD_END)[1:]):
             scope = scoped.scope
@@ -120,7 +120,7 @@ def _places(anchors: Anchors, rule: Rule, behavior: RuleBehavior) -> Iterable[st
 def _affected_name(
     scope: Scope, pattern: PathPattern, folder: str, places: Iterable[str], reading: TreeReading
 ) -> str:
-    """Return a file or folder below `folder` that the pattern is about; "" when none is seen."""
+    """Return a file or directory below `folder` that the pattern is about; "" when none is seen."""
     if pattern.floats_for_restrictions:
         last = pattern.last_component
         fitting = (
@@ -153,7 +153,7 @@ def _is_taken(
 
 
 def _reads(scope: Scope, path: str, reading: TreeReading, wanted: str = "*") -> bool:
-    """Is the file read, or in the folder one whose name fits what is `wanted`?"""
+    """Is the file read, or in the directory one whose name fits what is `wanted`?"""
     is_folder = scope.files.is_dir(path)
     if not reading.takes(path.rpartition("/")[2], is_folder=is_folder):
         return False

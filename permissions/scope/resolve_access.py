@@ -17,7 +17,7 @@ from permissions.shell.flow.working_directories import UNKNOWN_FOLDER, Folders
 from permissions.shell.syntax import GLOB_MARKS, HOME_MARK, PIPE_MARK, Word
 
 MAX_GLOB_TARGETS = 200
-"""Files that one pattern may stand for; beyond it the target counts as unresolvable."""
+"""Files that one pattern may expand to; beyond it the target counts as unresolvable."""
 
 _LONGEST_NAME = 255
 """Characters, on every system. To read a longer pattern can take `fnmatch` seconds."""
@@ -67,7 +67,7 @@ _WITH_TARGET = frozenset({AccessKind.MENTIONED, AccessKind.LENT})
 def resolve_access(
     scope: Scope, kind: AccessKind, word: Word, folders: Folders
 ) -> ResolvedAccess | None:
-    """Resolve one access; None when there is nothing to judge (devices, pipes)."""
+    """Resolve one access; None when there is nothing to check (devices, pipes)."""
     if kind is _INTO:
         return _into(scope, word, folders)
     is_read = kind in _READING
@@ -101,7 +101,7 @@ def _likely_targets(
 
 
 def _into(scope: Scope, word: Word, folders: Folders) -> ResolvedAccess | None:
-    """Resolve a copy that keeps its name: a write where the folder is one, else nothing."""
+    """Resolve a copy that keeps its name: a write where the directory is one, else nothing."""
     text = word.text.rpartition("/")[0] or "/"
     parents = _targets(scope, Word(word.raw, text), folders, is_read=False)
     if not any(scope.files.is_dir(parent.real) for parent in parents or ()):
@@ -186,9 +186,9 @@ def _resolve_all(
 
 
 def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Target] | None:
-    """Return the files that a pattern stands for now, and the name it keeps without a match.
+    """Return the files that a pattern expands to now, and the name it keeps without a match.
 
-    Only a pattern in the last component can be followed; a read may have more below a known folder.
+    Only a pattern in the last component can be followed; a read may also have others.
     """
     folder, slash, name = text.rstrip("/").rpartition("/")
     if _GLOBS & set(folder):
@@ -232,12 +232,12 @@ def _covers_protected(scope: Scope, pattern: str, parent: Target) -> bool:
 
 
 def _matching(scope: Scope, parent: Target, pattern: str) -> list[str] | None:
-    """Return the entries that a pattern stands for; None when there are too many."""
+    """Return the entries that a pattern expands to; None when there are too many."""
     entries = scope.files.entries(parent.real)
     if entries is None:
         return None
     if len(pattern) > _LONGEST_NAME:
-        # It stands for itself, a name that no file in a directory can have.
+        # It expands to itself, a name that no file in a directory can have.
         return []
     takes_hidden = pattern.startswith(".")
     matching = [

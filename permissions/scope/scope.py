@@ -38,18 +38,18 @@ class Scope(Struct, frozen=True):
     """The working directories with everything resolved once per decision."""
 
     roots: tuple[str, ...]
-    """Canonical: launch folder, extra folders, scratch folder."""
+    """Canonical: launch directory, extra directories, scratch directory."""
     readable: tuple[str, ...]
     own: tuple[str, ...]
     home: str
     launch: str
-    """As given, absolute; relative paths of tools start here or at the shell's folder."""
+    """As given, absolute; relative paths of tools start here or at the shell's directory."""
     mode: Mode
     files: FileView
 
     @classmethod
     def of(cls, context: PermissionContext, mode: Mode, view: FileView | None = None) -> Scope:
-        """Resolve the folders of `context`; `view` is what the decision looks through already."""
+        """Resolve the directories of `context`; `view` is what the decision uses already."""
         files = for_one_decision(context.files) if view is None else view
 
         def canonical(folders: Iterable[object]) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class Scope(Struct, frozen=True):
         return _is_below_one(target.real, self.roots)
 
     def check_read(self, target: Target | None, written: str) -> Floor | None:
-        """Judge a read: free inside, asked about outside."""
+        """Check a read: free inside, asked about outside."""
         if target is None:
             return _unresolved(written, "read")
         if self.contains(target) or _is_below_one(target.real, self.readable):
@@ -91,7 +91,7 @@ class Scope(Struct, frozen=True):
         )
 
     def check_write(self, target: Target | None, written: str) -> Floor | None:
-        """Judge a write: denied outside, asked about (or denied) on protected paths."""
+        """Check a write: denied outside, asked about (or denied) on protected paths."""
         if target is None:
             return _unresolved(written, "write")
         if not self.contains(target):
@@ -103,13 +103,13 @@ class Scope(Struct, frozen=True):
         return self._protected(target)
 
     def check_place(self, target: Target | None, written: str) -> Floor | None:
-        """Judge a folder in which a program changes files of its own choice."""
+        """Check a directory in which a program changes files of its own choice."""
         if target is None or not self.contains(target):
             return self.check_write(target, written)
         return None
 
     def check_lent(self, target: Target | None, written: str) -> Floor | None:
-        """Judge a folder lent to a container: outside, it could be changed from in there."""
+        """Check a directory lent to a container: outside, it could be changed from in there."""
         if target is None or self.contains(target):
             return self.check_place(target, written)
         return Floor(
@@ -119,7 +119,7 @@ class Scope(Struct, frozen=True):
         )
 
     def check_remove(self, target: Target | None, written: str) -> Floor | None:
-        """Judge a removal or a move away: like a write, and the working directory itself asks."""
+        """Check a removal or a move away: like a write, and the working directory itself asks."""
         floor = self.check_write(target, written)
         if floor is not None or target is None or target.real not in self.roots:
             return floor
@@ -141,7 +141,7 @@ class Scope(Struct, frozen=True):
         return self._named_protection(path) if may_be_protected(path) else Protection.NONE
 
     def _is_scratch(self, path: str, inside_own: Sequence[str]) -> bool:
-        # The scratch folder usually sits below the agent's home and is for the taking.
+        # The scratch directory usually sits below the agent's home and is for the taking.
         return any(
             is_below(path, root) and any(is_below(root, own) and root != own for own in inside_own)
             for root in self.roots[1:]

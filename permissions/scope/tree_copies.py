@@ -23,7 +23,7 @@ MERGERS = frozenset({"cp", "rsync"})
 
 
 def tree_copy_floor(scope: Scope, facts: CommandFacts) -> Floor | None:
-    """Return what the checks say of the files that a recursive copy would replace."""
+    """Return the floor for the files that a recursive copy would replace."""
     form = next((form for form in facts.deny_forms if form.head in MERGERS), None)
     if form is None or created_by(form.head, form.joined) is not Creates.COPY:
         return None
@@ -40,7 +40,7 @@ def _letters(spaced: str) -> str:
 
 
 def _pairs(scope: Scope, facts: CommandFacts, *, whole: bool) -> list[tuple[str, str]]:
-    """Return each folder that is copied with the one that its files end up in."""
+    """Return each directory that is copied with the one that its files end up in."""
     places = [
         target.lexical
         for access in facts.accesses
