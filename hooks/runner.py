@@ -22,13 +22,13 @@ from hooks.config.config import HookConfig
 from hooks.config.select import Selection, select
 from hooks.config.spec import CommandHandler, HandlerSpec, is_background
 from hooks.events.capabilities import EFFECTS, default_timeout_s
-from hooks.execution.background import BackgroundDelivery, BackgroundHandlers
+from hooks.execution.background_handlers import BackgroundDelivery, BackgroundHandlers
 from hooks.execution.env_files import EnvFiles
 from hooks.execution.environment import hook_environment, working_folder
 from hooks.execution.handlers.agent import AgentHandlerMode
-from hooks.execution.handlers.base import HandlerMode, HookCall
 from hooks.execution.handlers.callback import CallbackHandlerMode
 from hooks.execution.handlers.command import CommandHandlerMode
+from hooks.execution.handlers.hook_call import HandlerMode, HookCall
 from hooks.execution.handlers.http import HttpHandlerMode
 from hooks.execution.handlers.mcp_tool import McpToolHandlerMode
 from hooks.execution.handlers.prompt import PromptHandlerMode

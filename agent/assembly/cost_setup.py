@@ -14,9 +14,9 @@ from agent.conversation.accounting import Accounting
 from agent.conversation.model_selection import ModelInUse
 from agent.events import Usage
 from agent.model.prices import PriceTable, canonical_name, shipped_prices
-from agent.observe.background import SinkThread
-from agent.observe.cost import CostTracker, read_cost_state
+from agent.observe.cost_tracker import CostTracker, read_cost_state
 from agent.observe.ledger import Costs, Ledger, LedgerEntry, Sums, ledger_path
+from agent.observe.sink_thread import SinkThread
 from agent.settings.load import Settings
 
 

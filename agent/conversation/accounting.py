@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec import Struct, field
 
 from agent.events import Usage, UsageUpdate
-from agent.observe.cost import CostTracker
+from agent.observe.cost_tracker import CostTracker
 
 AddToLedger = Callable[[str, float, Usage], None]
 """Takes the model, the cost in US dollars and the usage of one response."""

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TextIO
 
-from agent.observe.background import SinkThread
-from agent.observe.events import LoggedEvent
+from agent.observe.event_log import LoggedEvent
+from agent.observe.sink_thread import SinkThread
 from permissions.base.files.private_file import make_private_dir
 
 LOGS_KEPT: Final = 20

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from agent.events import Usage
-from agent.observe.cost import CostState
+from agent.observe.cost_tracker import CostState
 from permissions.base.files.private_file import make_private_file
 
 if TYPE_CHECKING:

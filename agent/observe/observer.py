@@ -15,11 +15,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from agent.events import AgentEvent
-from agent.observe.background import SinkThread
 from agent.observe.debug_log import DebugLog
-from agent.observe.events import EventLog
+from agent.observe.event_log import EventLog
 from agent.observe.otel import otel_exporter
 from agent.observe.recorder import EventRecorder
+from agent.observe.sink_thread import SinkThread
 from agent.observe.span_file import SpanFile
 from agent.observe.spans import SWEEP_INTERVAL_S, FinishedSpan, Tracer
 

@@ -33,7 +33,7 @@ from agent.events import (
     ToolResult,
     UsageUpdate,
 )
-from agent.observe.events import EventLog, Verified
+from agent.observe.event_log import EventLog, Verified
 from agent.observe.spans import Span, SpanStatus, Tracer
 from agent.recovery.classify import FailureKind
 

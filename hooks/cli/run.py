@@ -25,7 +25,7 @@ from hooks.cli.payload_from_json import JsonPayload, PayloadError, payload_from_
 from hooks.config.config import HookConfig, HookLayer, build_config
 from hooks.config.sources import SourceError, read_plugin, read_plugin_file, read_settings_file
 from hooks.config.spec import HookSource
-from hooks.execution.background import BackgroundDelivery
+from hooks.execution.background_handlers import BackgroundDelivery
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from pathlib import Path
 
 from hooks.config.config import HookConfig
-from hooks.events.surroundings import FileChanged
+from hooks.events.workspace import FileChanged
 from permissions.base.files.file_watch import file_changes
 
 Watch = Callable[[frozenset[Path], asyncio.Event], AsyncIterator[set[tuple[str, str]]]]

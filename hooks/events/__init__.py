@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from hooks.events.base import HookEventPayload, ToolEvent
+from hooks.events.payload import HookEventPayload, ToolEvent
 from hooks.events.session import (
     PostCompact,
     PostModelSwitch,
@@ -13,17 +13,6 @@ from hooks.events.session import (
     SessionEnd,
     SessionStart,
     Setup,
-)
-from hooks.events.surroundings import (
-    ConfigChange,
-    CwdChanged,
-    DirectoryAdded,
-    Elicitation,
-    ElicitationResult,
-    FileChanged,
-    InstructionsLoaded,
-    WorktreeCreate,
-    WorktreeRemove,
 )
 from hooks.events.team import (
     SubagentStart,
@@ -47,6 +36,17 @@ from hooks.events.turn import (
     StopFailure,
     UserPromptExpansion,
     UserPromptSubmit,
+)
+from hooks.events.workspace import (
+    ConfigChange,
+    CwdChanged,
+    DirectoryAdded,
+    Elicitation,
+    ElicitationResult,
+    FileChanged,
+    InstructionsLoaded,
+    WorktreeCreate,
+    WorktreeRemove,
 )
 
 EVENTS: Final[dict[str, type[HookEventPayload]]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from hooks.events.base import HookEventPayload
+from hooks.events.payload import HookEventPayload
 
 
 class SessionStart(HookEventPayload, frozen=True, kw_only=True):

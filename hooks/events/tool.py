@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from hooks.events.base import HookEventPayload, ToolEvent
+from hooks.events.payload import HookEventPayload, ToolEvent
 
 
 class PreToolUse(ToolEvent, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.commands.command_context import CommandContext
 from agent.commands.command_results import CommandResult, ShowText
-from agent.observe.cost import ModelCost
+from agent.observe.cost_tracker import ModelCost
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:

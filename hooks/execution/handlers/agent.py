@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from hooks.answers.response import HandlerOutcome, HandlerResult
 from hooks.config.spec import AgentHandler
-from hooks.execution.handlers.base import HookCall, fill_arguments, judge_ok
+from hooks.execution.handlers.hook_call import HookCall, fill_arguments, judge_ok
 
 MAX_TURNS: Final = 50
 SYSTEM: Final = (

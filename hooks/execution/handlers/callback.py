@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hooks.answers.response import HandlerResult, judge_json
 from hooks.config.spec import CallbackHandler
-from hooks.execution.handlers.base import HookCall
+from hooks.execution.handlers.hook_call import HookCall
 
 
 class CallbackHandlerMode:

@@ -24,7 +24,7 @@ from hooks.config.lint import UNQUOTED_PLACEHOLDER
 from hooks.config.spec import CommandHandler
 from hooks.events.capabilities import LONGEST_TIMEOUT_S
 from hooks.execution.environment import fill_placeholders, fill_single_quoted
-from hooks.execution.handlers.base import HookCall
+from hooks.execution.handlers.hook_call import HookCall
 from permissions.base.process.run_program import RunLimits, run_program
 from permissions.base.process.spawn import CannotStart, Launch
 

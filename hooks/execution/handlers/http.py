@@ -23,7 +23,7 @@ from hooks.answers.response import (
     judge_json,
 )
 from hooks.config.spec import HttpHandler
-from hooks.execution.handlers.base import HookCall
+from hooks.execution.handlers.hook_call import HookCall
 from permissions.base.network.guarded_connect import Resolve, Verdict, check_url
 from permissions.base.network.url_patterns import url_matches
 from permissions.base.text.strict_json import load_json

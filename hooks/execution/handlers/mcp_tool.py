@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hooks.answers.response import HandlerOutcome, HandlerResult, Printed, judge_printed
 from hooks.config.spec import McpToolHandler
-from hooks.execution.handlers.base import HookCall
+from hooks.execution.handlers.hook_call import HookCall
 
 NO_MCP: Final = (
     "the MCP server {server!r} cannot be reached: agent-tui connects to no MCP servers yet, so "

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from hooks.answers.response import HandlerOutcome, HandlerResult
 from hooks.config.spec import PromptHandler
-from hooks.execution.handlers.base import (
+from hooks.execution.handlers.hook_call import (
     HookCall,
     ModelAnswerError,
     fill_arguments,

@@ -12,11 +12,11 @@ import pytest
 
 from agent.events import MessageCommitted, Terminal, Usage
 from agent.messages import Message, text_block, user_message
-from agent.observe.background import SinkThread
 from agent.observe.debug_log import LOGS_KEPT, DebugLog, debug_path
-from agent.observe.events import LoggedEvent
+from agent.observe.event_log import LoggedEvent
 from agent.observe.ledger import Ledger, LedgerEntry, Sums, ledger_path
 from agent.observe.observer import CONTENT_VARIABLE, Observer, spans_path
+from agent.observe.sink_thread import SinkThread
 from agent.observe.span_file import read_spans
 from agent.observe.spans import SWEEP_INTERVAL_S
 from tests.agent.observe.test_recorder import BASH, PROMPT

@@ -21,7 +21,7 @@ from agent.events import (
     Usage,
 )
 from agent.messages import user_message
-from agent.observe.events import EventLog, LoggedEvent
+from agent.observe.event_log import EventLog, LoggedEvent
 from agent.observe.recorder import EventRecorder
 from agent.observe.span_file import SpanFile, read_spans
 from agent.observe.spans import FinishedSpan, Tracer

@@ -17,7 +17,7 @@ import pytest
 from hooks.config.config import HookLayer
 from hooks.config.spec import HandlerSpec, HookSource, HttpHandler
 from hooks.events import PreToolUse
-from hooks.execution.handlers.base import HookCall
+from hooks.execution.handlers.hook_call import HookCall
 from hooks.execution.handlers.http import header_values, post, proxy_for
 from hooks.ports import HookPorts
 from tests.hooks.conftest import Place

@@ -16,7 +16,7 @@ from hooks.events import (
     TeammateIdle,
     UserPromptSubmit,
 )
-from hooks.execution.handlers.base import fill_arguments
+from hooks.execution.handlers.hook_call import fill_arguments
 from hooks.execution.handlers.mcp_tool import fill
 from hooks.ports import HookPorts
 from tests.hooks.conftest import Place

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from agent.observe.events import QUEUE_LIMIT, EventLog, LoggedEvent, Verified
+from agent.observe.event_log import QUEUE_LIMIT, EventLog, LoggedEvent, Verified
 
 
 def names(events: list[LoggedEvent]) -> list[str]:

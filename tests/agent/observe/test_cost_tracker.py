@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.events import Usage
-from agent.observe.cost import CostState, CostTracker, read_cost_state
+from agent.observe.cost_tracker import CostState, CostTracker, read_cost_state
 
 READ = Usage(input_tokens=1000, output_tokens=500, cache_read_tokens=9000)
 
