@@ -1,1 +1,1 @@
-"""Hooks: programs, prompts and services of the user that hear of events and may veto."""
+"""Hooks: programs, prompts and services of the user that receive events and may veto."""

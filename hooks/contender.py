@@ -43,7 +43,7 @@ class HookContender:
 
         Args:
             on_outcome: Hears of every event that reached a hook, for the transcript.
-            suggest: What the dialog would offer to remember; hooks are told.
+            suggest: Returns the grants that the dialog would offer; hooks receive them.
             cwd: The shell's folder now; None: the session's.
         """
         self._runner = runner

@@ -47,7 +47,7 @@ class Finding(Struct, frozen=True):
 def check_health(
     specs: Sequence[HandlerSpec], *, env: Mapping[str, str], cwd: Path
 ) -> tuple[Finding, ...]:
-    """Return what is wrong with handlers, as far as it can be told without running them."""
+    """Return what is wrong with handlers, as far as that is known without running them."""
     return tuple(
         Finding(spec, message) for spec in specs for message in _check(spec, env=env, cwd=cwd)
     )
@@ -117,8 +117,8 @@ def _check_shell(command: str, env: Mapping[str, str], cwd: Path) -> Iterator[st
         yield f"the shell can't read this command: {error}"
         return
     if syntax.exit_code != 0:
-        said = syntax.stderr.decode(errors="replace").strip().splitlines()
-        yield f"the shell can't read this command: {said[0] if said else 'syntax error'}"
+        lines = syntax.stderr.decode(errors="replace").strip().splitlines()
+        yield f"the shell can't read this command: {lines[0] if lines else 'syntax error'}"
         return
     words = _leading_words(command)
     if words:
@@ -126,7 +126,7 @@ def _check_shell(command: str, env: Mapping[str, str], cwd: Path) -> Iterator[st
 
 
 def _leading_words(command: str) -> tuple[str, ...]:
-    """Return the words of the first simple command, or nothing where that takes a shell to tell."""
+    """Return the words of the first simple command, or nothing where only a shell knows them."""
     for line in command.splitlines():
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -169,7 +169,7 @@ def _program_problem(program: str, env: Mapping[str, str], cwd: Path) -> str:
 
 
 def _expand(word: str, env: Mapping[str, str]) -> str | None:
-    """Return a word with what can be told put in; None when a variable is left."""
+    """Return a word with known variables filled in; None when a variable is left."""
     filled = fill_placeholders(word, env)
     for name in ("CLAUDE_PROJECT_DIR", "AGENT_TUI_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT", "HOME"):
         filled = filled.replace(f"${name}", env.get(name, f"${name}"))

@@ -62,7 +62,7 @@ class HookPorts(Struct, frozen=True):
 
 
 class HookSession(Struct):
-    """What every hook of a session is told; its owner keeps what changes up to date."""
+    """The common fields of every payload of a session; its owner updates what changes."""
 
     session_id: str
     transcript_path: Path

@@ -1,4 +1,4 @@
-"""The front door of the package: fire an event, get back what all its hooks came to.
+"""The front door of the package: fire an event, get back the merged outcome of its hooks.
 
 Next to read: `hooks/events/capabilities.py` for what each event honours, `hooks/answers/outcome.py`
 for the merge.
@@ -108,7 +108,7 @@ class HookRunner:
         return self._stats.get(spec.key, HandlerStats())
 
     def would_fire(self, payload: Payload) -> tuple[Selection, ...]:
-        """Say for every handler of the event whether it would run, and why; nothing is started."""
+        """Return for every handler of the event whether it would run, and why; start nothing."""
         event = payload.event_name
         specs = self._config.handlers.get(event, ())
         return select(
@@ -120,11 +120,11 @@ class HookRunner:
         )
 
     def begin_prompt(self) -> None:
-        """Forget how often stop hooks kept the agent going: the user has said something new."""
+        """Forget how often stop hooks kept the agent going: there is a new prompt."""
         self._stops.reset()
 
     def take_background(self) -> BackgroundDelivery:
-        """Return what background handlers said since the last call, for the next model request."""
+        """Return new results of background handlers, for the next model request."""
         return self.background.take()
 
     async def aclose(self, *, wait_s: float = 0.0) -> None:
@@ -138,11 +138,11 @@ class HookRunner:
         abort: Abort | None = None,
         on_start: Callable[[tuple[HandlerSpec, ...]], None] | None = None,
     ) -> EventOutcome:
-        """Fire an event and return what its handlers came to.
+        """Fire an event and return the outcome of its handlers.
 
         Never raises for what a handler does. All handlers that match start together; the outcome is
         merged in configuration order. When `abort` fires they are ended, and their results are
-        `cancelled`. `on_start` is told which handlers are about to start; never that none are.
+        `cancelled`. `on_start` receives the handlers that are about to start, if there are any.
         """
         event = payload.event_name
         if event == "UserPromptSubmit":
@@ -184,7 +184,7 @@ class HookRunner:
         return EventOutcome(event)
 
     def _full_payload(self, payload: Payload) -> dict[str, object]:
-        """Add what every hook is told to an event's own fields, which win."""
+        """Add the common fields to an event's own, which win."""
         session = self._session
         common: dict[str, object] = {
             "session_id": session.session_id,
@@ -346,7 +346,7 @@ class _HandlerTask:
         self.task = asyncio.create_task(run(call), name=f"hook {self.spec.event}")
 
     def result(self) -> HandlerResult:
-        """Return what it came to as far as the event is concerned."""
+        """Return its result as far as the event is concerned."""
         if self.detached:
             return HandlerResult(self.spec, HandlerOutcome.ASYNC)
         if self.task.cancelled():
@@ -388,4 +388,4 @@ def _interrupted(spec: HandlerSpec) -> HandlerResult:
 
 
 def _nothing() -> None:
-    """Nobody to tell: the handler is in the background already."""
+    """Do nothing: the handler is in the background already."""

@@ -1,6 +1,6 @@
-"""The `--debug` log: what the program's own loggers say and every logged event, in a private file.
+"""The `--debug` log: records of the program's loggers and every logged event, in a private file.
 
-Secrets are taken out of each line. The newest logs are kept, older ones go.
+Secrets are taken out of each line. The newest logs stay, older ones are removed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What one conversation leaves behind for looking at later: spans always, a log when wished for.
+"""What one conversation leaves behind for looking at later: spans always, a log on request.
 
-Takes every event of the conversation; files are written in threads of their own. Neither holds a
-word of what users, models or files say, unless the user asks for it in the spans.
+Takes every event of the conversation; files are written in threads of their own. Neither holds any
+text of users, models or files, unless the user wants it in the spans.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 def spans_path(session_folder: Path) -> Path:
-    """Return where a session keeps its spans."""
+    """Return the path of a session's spans."""
     return session_folder / SPANS_NAME
 
 
@@ -56,11 +56,11 @@ class Observer:
             session_folder: the session's own.
             env: may ask for an export of spans, and for texts in them.
             redact: takes secrets out of those texts.
-            debug: the log for users, where it is wished for.
+            debug: the log for users, on request.
         """
         self._env = env
         self._redact = redact
-        self.tracer = Tracer(keeps_content=wants_content(env))
+        self.tracer = Tracer(records_content=wants_content(env))
         self.log = EventLog()
         self.debug = debug
         self._export: Callable[[FinishedSpan], None] | None = None

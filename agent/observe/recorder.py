@@ -1,7 +1,7 @@
 """Turns the agent's events into spans and log events: one consumer, nothing else to instrument.
 
-The stream already says when everything began and ended. Texts in it go to spans alone, and only
-where the user wants them there (`Tracer.keeps_content`).
+The stream contains when everything began and ended. Texts in it go to spans alone, and only
+where the user wants them there (`Tracer.records_content`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _RUN = tuple[str, str | None]
 
 
 class EventRecorder:
-    """Give it every event, in order; it keeps the open spans between them."""
+    """Give it every event, in order; it stores the open spans between them."""
 
     def __init__(self, tracer: Tracer, log: EventLog) -> None:
         """Both stay usable by others."""
@@ -108,7 +108,7 @@ class EventRecorder:
             case ToolDispatch():
                 span = self._tracer.start("tool", event.name, parent=self._run(run))
                 self._tools[event.tool_use_id] = span
-                if self._tracer.keeps_content:
+                if self._tracer.records_content:
                     span.set_content(input=json.dumps(dict(event.input), default=str))
             case PermissionRequested():
                 parent = self._tools.get(event.tool_use_id) or self._run(run)

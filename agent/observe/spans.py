@@ -21,14 +21,14 @@ from typing import Final, Literal
 from msgspec import Struct
 
 SPAN_TTL_S: Final = 30 * 60.0
-"""After this long an open span is taken for abandoned (observability-and-debugging)."""
+"""After this long an open span counts as abandoned."""
 
 SWEEP_INTERVAL_S: Final = 60.0
 
 SpanKind = Literal["interaction", "llm_request", "tool", "blocked_on_user", "hook"]
 SpanStatus = Literal["ok", "error", "interrupted", "abandoned"]
 Attribute = bool | int | float | str
-"""Strings are names of models, tools and events; never what users, models or files say."""
+"""Strings are names of models, tools and events; never texts of users, models or files."""
 
 
 class FinishedSpan(Struct, frozen=True):
@@ -46,7 +46,7 @@ class FinishedSpan(Struct, frozen=True):
     status: SpanStatus
     attributes: Mapping[str, Attribute]
     content: Mapping[str, str]
-    """Prompts, inputs and outputs; empty unless the tracer was told to keep them."""
+    """Prompts, inputs and outputs; empty unless the tracer records content."""
 
 
 class Span:
@@ -94,8 +94,8 @@ class Span:
         self.attributes.update(attributes)
 
     def set_content(self, **content: str) -> None:
-        """Add what was said; dropped at once unless the tracer keeps content."""
-        if self._tracer.keeps_content:
+        """Add texts; dropped unless the tracer records content."""
+        if self._tracer.records_content:
             self.content.update(content)
 
     def end(self, status: SpanStatus = "ok", **attributes: Attribute) -> None:
@@ -115,7 +115,7 @@ class Tracer:
         *,
         clock: Callable[[], float] = time.monotonic,
         wall_clock: Callable[[], float] = time.time,
-        keeps_content: bool = False,
+        records_content: bool = False,
         rng: Random | None = None,
     ) -> None:
         """Start without exporters.
@@ -123,12 +123,12 @@ class Tracer:
         Args:
             clock: seconds that never go back.
             wall_clock: Unix time.
-            keeps_content: an explicit wish of the user, for one session.
+            records_content: an explicit choice of the user, for one session.
             rng: gives identifiers.
         """
         self.clock = clock
         self.wall_clock = wall_clock
-        self.keeps_content = keeps_content
+        self.records_content = records_content
         self._exporters: list[Callable[[FinishedSpan], None]] = []
         # Not a count: the spans of a session may come from several runs of the program.
         self._rng = rng or Random()

@@ -73,7 +73,7 @@ class AnswerError(ValueError):
 
 
 class Answer(Struct, frozen=True):
-    """One handler's answer. None and empty mean that it said nothing about that."""
+    """One handler's answer. None and empty mean that it has none."""
 
     verdict: Verdict | None = None
     reason: str | None = None
@@ -114,7 +114,7 @@ def read_answer(
     """Read an answer. Raises AnswerError with what was found and what is expected.
 
     Args:
-        asked: The payload the handler was given, so that what a filter added to it is told from
+        asked: The payload that the handler received, to distinguish what a filter added to it from
             what it only passed through. None: all of it was passed through.
     """
     if raw.get("hook_event_name") == event and "session_id" in raw:
@@ -179,7 +179,7 @@ class _Reader:
             terminal_sequence=self._terminal_sequence(),
             watch_paths=self._watch_paths(specific),
             worktree_path=self._text(specific, "worktreePath"),
-            display_content=self._text(specific, "displayContent", keep_empty=True),
+            display_content=self._text(specific, "displayContent", allow_empty=True),
             action=self._action(specific),
             content=self._object(specific, "content"),
             classifier_context=_cut(self._text(specific, "classifierContext")),
@@ -333,12 +333,12 @@ class _Reader:
         return specific.get(name) if name in self._rules.honours else None
 
     def _text(
-        self, specific: Mapping[str, object], name: str, *, keep_empty: bool = False
+        self, specific: Mapping[str, object], name: str, *, allow_empty: bool = False
     ) -> str | None:
         if name not in self._rules.honours:
             return None
         text = _text(specific, name)
-        return text if text or keep_empty else None
+        return text if text or allow_empty else None
 
     def _flag(self, specific: Mapping[str, object], name: str) -> bool:
         return name in self._rules.honours and _flag(specific, name)
@@ -377,8 +377,8 @@ def _object(raw: Mapping[str, object], name: str) -> Mapping[str, object] | None
 
 
 def _unheard(event: str, raw: Mapping[str, object]) -> tuple[str, ...]:
-    heard = [name for name in raw if name not in ("suppressOutput",)]
-    return (f"{event} has no use for an answer; {', '.join(heard)} ignored",) if heard else ()
+    ignored = [name for name in raw if name not in ("suppressOutput",)]
+    return (f"{event} has no use for an answer; {', '.join(ignored)} ignored",) if ignored else ()
 
 
 def _cut(text: str | None) -> str | None:

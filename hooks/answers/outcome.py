@@ -1,4 +1,4 @@
-"""What all handlers of one event come to: a pure merge in configuration order, vetoes first."""
+"""The result of all handlers of one event: a pure merge in configuration order, vetoes first."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class OutcomeKind(StrEnum):
 
 
 class EventOutcome(Struct, frozen=True):
-    """What the hooks of one event said. The defaults are those of an event without hooks."""
+    """The merged result of one event's hooks. The defaults are those of an event without hooks."""
 
     event: str
     outcome: OutcomeKind = OutcomeKind.SKIPPED
@@ -159,7 +159,7 @@ def result_json(result: HandlerResult) -> dict[str, object]:
 def aggregate(event: str, results: Sequence[HandlerResult]) -> EventOutcome:
     """Merge the results of one event's handlers, given in configuration order.
 
-    Any veto is a veto; contexts and reasons are all kept; of several rewrites the last configured
+    Any veto is a veto; contexts and reasons all count; of several rewrites the last configured
     one counts and the others are reported. Nothing here depends on who finished first.
     """
     rules = EFFECTS[event]

@@ -30,7 +30,7 @@ class Overflow:
             nonlocal first
             if text is None or len(text) <= LIMIT_CHARS:
                 return text
-            file = self._keep(result.spec.event, text)
+            file = self._store(result.spec.event, text)
             first = first or file
             return _preview(text, file)
 
@@ -44,7 +44,7 @@ class Overflow:
         )
         return replace(result, answer=answer), first
 
-    def _keep(self, event: str, text: str) -> Path | None:
+    def _store(self, event: str, text: str) -> Path | None:
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             while True:

@@ -1,4 +1,4 @@
-"""Permission rules in the words of hooks: updates they ask for, suggestions they are told."""
+"""Permission rules in the format of hooks: updates they request, suggestions they receive."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b
 MISSING_SCRIPT: Final = "can't open file"
 """Python's words for a script that is not there; its exit status is 2, which blocks."""
 NO_MESSAGE: Final = re.compile(r"Traceback \(most recent call last\)|(?:node:|file:|/)\S*:\d+$")
-"""Where Python and Node.js begin to say what went wrong: with a place."""
+"""The first line of an error of Python and Node.js: a place."""
 NAMED_ERROR: Final = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b")
 SHOWN_LIMIT_CHARS: Final = 10_000
-"""How much of a stream a result keeps for users."""
+"""How much of a stream a result contains for users."""
 
 
 class HandlerOutcome(StrEnum):
@@ -80,7 +80,7 @@ class Printed(Struct, frozen=True):
     asked: Mapping[str, object] | None = None
     """The payload it was given."""
     suspicion: str = ""
-    """What is known to be wrong with the command; told when it fails."""
+    """What is known to be wrong with the command; reported when it fails."""
 
 
 class NotAnAnswer(ValueError):
@@ -208,7 +208,7 @@ def decode(raw: bytes) -> str:
 
 
 def first_line(text: str) -> str:
-    """Return the first line that says something, without escape sequences, bounded."""
+    """Return the first line that is not blank, without escape sequences, bounded."""
     for line in text.splitlines():
         shown = ANSI.sub("", line).strip()
         if shown:
@@ -216,8 +216,8 @@ def first_line(text: str) -> str:
     return ""
 
 
-def telling_line(stderr: str) -> str:
-    """Return the first line, and after one that only says where, the line that says what."""
+def informative_line(stderr: str) -> str:
+    """Return the first line, and after one that is only a place, the line with the error."""
     first = first_line(stderr)
     if not NO_MESSAGE.match(first):
         return first
@@ -269,11 +269,11 @@ def _blocked(
     run: HandlerResult, rules: Effects, answer: Answer | None, stderr: str, fallback: str
 ) -> HandlerResult:
     answer = answer or Answer()
-    said = stderr.strip()
+    text = stderr.strip()
     if answer.verdict in ("deny", "block") and (answer.reason or "").strip():
         reason, source = answer.reason, ReasonSource.JSON
-    elif said:
-        reason, source = said, ReasonSource.STDERR
+    elif text:
+        reason, source = text, ReasonSource.STDERR
     else:
         reason = fallback or _without_reason(run.spec, answer.system_message)
         source = ReasonSource.GENERATED
@@ -336,11 +336,11 @@ def _json_problem(text: str, error: ValueError, truncated_bytes: int) -> str:
 
 
 def _exit_text(printed: Printed, stderr: str) -> str:
-    said = telling_line(stderr)
+    line = informative_line(stderr)
     code = printed.exit_code
     ended = f"ended by signal {-code}" if code < 0 else f"exit status {code}"
     cause = printed.suspicion or _likely_cause(code, stderr, printed.path)
-    return ": ".join(part for part in (ended, said) if part) + (f" ({cause})" if cause else "")
+    return ": ".join(part for part in (ended, line) if part) + (f" ({cause})" if cause else "")
 
 
 def _likely_cause(code: int, stderr: str, path: str) -> str:

@@ -15,14 +15,14 @@ TOOL_NAME: Final = re.compile(r"[A-Z][A-Za-z]*|mcp__[\w-]+")
 
 
 def payload_of(text: str, *, event: str = DEFAULT_EVENT) -> JsonPayload:
-    """Read `[EVENT] [Tool(value) | matched value]` as what would be told to hooks.
+    """Read `[EVENT] [Tool(value) | matched value]` as the payload that hooks would receive.
 
     Args:
         text: as typed; a first word that is an event's name is one.
         event: what is meant where no event is named.
 
     Raises:
-        PayloadError: nothing was said that the event could be about.
+        PayloadError: nothing names what the event is about.
     """
     first, _, rest = text.strip().partition(" ")
     if first in EFFECTS:

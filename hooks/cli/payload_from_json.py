@@ -1,4 +1,4 @@
-"""Payloads that were given as JSON, checked against their event before anything is run."""
+"""Payloads that are given as JSON, checked against their event before anything is run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NAMES: Final = {str: "text", bool: "true or false", int: "a number", dict: "an 
 
 
 class PayloadError(ValueError):
-    """A payload that no hook should be run with; says which field and what is expected."""
+    """A payload that no hook should run with; the text names the field and what is expected."""
 
 
 class JsonPayload(Struct, frozen=True):

@@ -36,7 +36,7 @@ NAMEABLE: Final = ("policy", "project", "local", "user", "plugin", "skill", "age
 
 
 class HookOptions(Struct, frozen=True):
-    """What the command line says about where hooks come from."""
+    """The sources of hooks that the command line names."""
 
     settings: tuple[str, ...] = ()
     """`[SOURCE=]FILE`, in order; any replaces discovery."""
@@ -95,7 +95,7 @@ async def run_hooks(
     Cancelled, it ends every hook it started, without waiting for those in the background.
 
     Returns:
-        0 whatever the hooks said, 2 for an unusable payload, event or file.
+        0 whatever the hooks answer, 2 for an unusable payload, event or file.
     """
     try:
         config = load_config(options, world)
@@ -183,7 +183,7 @@ def _payload_of(step: Step, event: str | None) -> JsonPayload:
 
 
 def _with_background(outcome: EventOutcome, ended: BackgroundDelivery) -> EventOutcome:
-    """Add what earlier background handlers said, which is heard with the next event."""
+    """Add the results of earlier background handlers, which are delivered with the next event."""
     if not ended:
         return outcome
     contexts = [*ended.additional_context, *ended.wake, outcome.additional_context]
@@ -197,8 +197,8 @@ def _with_background(outcome: EventOutcome, ended: BackgroundDelivery) -> EventO
 
 def _late(ended: BackgroundDelivery) -> list[str]:
     texts = (*ended.system_messages, *ended.additional_context, *ended.wake)
-    said = [f"background hook said: {_printable(text)}" for text in texts]
-    return [*ended.notices, *said]
+    lines = [f"background hook said: {_printable(text)}" for text in texts]
+    return [*ended.notices, *lines]
 
 
 def _printable(text: str) -> str:

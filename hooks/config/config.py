@@ -89,7 +89,7 @@ def build_config(
 ) -> HookConfig:
     """Merge layers in the order given: handlers add up, switches follow precedence.
 
-    An untrusted layer contributes no handler, only a warning that says so.
+    An untrusted layer contributes no handler, only a warning.
     """
     warnings: list[ConfigWarning] = []
     specs: list[HandlerSpec] = []

@@ -43,7 +43,7 @@ class MatchPattern(Struct, frozen=True):
 
 
 class MatchNothing(Struct, frozen=True):
-    """A matcher that cannot be understood; `reason` says why."""
+    """A matcher that cannot be understood; `reason` explains it."""
 
     reason: str
 

@@ -38,7 +38,7 @@ QUANTIFIER: Final = re.compile(
 
 
 class UnboundedPattern(ValueError):
-    """A pattern that cannot be searched for in bounded time; says why."""
+    """A pattern that cannot be searched for in bounded time; the text is the reason."""
 
 
 class Char(Struct, frozen=True):

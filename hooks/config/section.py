@@ -44,7 +44,7 @@ def parse_hooks(
 
     Args:
         raw: The JSON value; None is an absent section.
-        guards_fail_closed: `onFailure` of PreToolUse handlers that do not say.
+        guards_fail_closed: `onFailure` of PreToolUse handlers without one.
     """
     reader = _SectionReader(source, file, plugin, owner, guards_fail_closed)
     reader.read(raw)

@@ -61,7 +61,7 @@ def _strictest(first: HandlerSpec, copy: HandlerSpec) -> HandlerSpec:
     """Return a handler under the strictest terms of it and its copy in another file.
 
     One file must not take the teeth out of the other's guard by naming it with `async` or with a
-    timeout that it cannot keep.
+    timeout that cannot be met.
     """
     default_s = default_timeout_s(first.event, first.handler.type)
     timeout_s = max(first.timeout_s or default_s, copy.timeout_s or default_s)

@@ -18,17 +18,17 @@ USUAL_FILES: Final = frozenset({("hooks", "hooks.json"), (".claude-plugin", "plu
 
 
 class SourceError(ValueError):
-    """A file that was named cannot be used; says which, where and why."""
+    """A file that was named cannot be used; the text names it, the place and the reason."""
 
 
 def read_settings_file(path: Path, source: HookSource) -> HookLayer:
     """Read one file as a trusted layer: JSON, or Markdown with front matter. Raises SourceError."""
     try:
         # Somebody named it, and may mean what a program writes: `--settings <(…)`.
-        said = text_of_pipe(path)
+        piped = text_of_pipe(path)
     except PipeError as error:
         raise SourceError(f"{path}: {error}") from error
-    text = said if said is not None else _text_of(path)
+    text = piped if piped is not None else _text_of(path)
     settings = _front_matter(path, text) if path.suffix == ".md" else _hooks_json(path, text)
     owner = None
     if source in (HookSource.SKILL, HookSource.AGENT):

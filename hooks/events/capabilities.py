@@ -22,7 +22,7 @@ class ExitTwo(StrEnum):
     BLOCK = "block"
     """What the event announces does not happen; for stops: the agent goes on."""
     FEEDBACK = "feedback"
-    """Too late to prevent anything: the text is told beside the result."""
+    """Too late to prevent anything: the text is added to the result."""
     NOTICE = "notice"
     """Nothing is held up; the user reads the text."""
     IGNORED = "ignored"
@@ -452,7 +452,7 @@ LONGEST_TIMEOUT_S: Final = 30 * 24 * 3600.0
 
 
 def default_timeout_s(event: str, handler_type: str) -> float:
-    """Return the seconds a handler may take where its configuration does not say."""
+    """Return the seconds a handler may take without a timeout in its configuration."""
     own = EFFECTS[event].timeout_s
     if own is not None and handler_type not in ("prompt", "agent"):
         return own

@@ -10,7 +10,7 @@ from msgspec import Struct
 class HookEventPayload(Struct, frozen=True, kw_only=True):
     """The part of a hook's input that belongs to one event.
 
-    The runner adds what every hook is told (`session_id`, `cwd`, …) when a handler really runs.
+    The runner adds the common fields (`session_id`, `cwd`, …) when a handler runs.
     """
 
     event_name: ClassVar[str] = ""

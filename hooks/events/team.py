@@ -20,7 +20,7 @@ class SubagentStop(HookEventPayload, frozen=True, kw_only=True):
     agent_transcript_path: str | None = None
     last_assistant_message: str | None = None
     stop_hook_active: bool | None = None
-    """None lets the runner, which counts, say."""
+    """None: the runner counts and fills it in."""
     background_tasks: list[dict[str, object]] | None = None
     session_crons: list[dict[str, object]] | None = None
 

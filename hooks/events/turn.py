@@ -42,7 +42,7 @@ class Stop(HookEventPayload, frozen=True, kw_only=True):
     event_name: ClassVar[str] = "Stop"
     last_assistant_message: str | None = None
     stop_hook_active: bool | None = None
-    """Whether a stop hook already made this turn go on; None lets the runner, which counts, say."""
+    """Whether a stop hook already made this turn go on; None: the runner counts and fills it in."""
     background_tasks: list[dict[str, object]] | None = None
     session_crons: list[dict[str, object]] | None = None
 

@@ -8,7 +8,7 @@ from hooks.events.payload import HookEventPayload
 
 
 class InstructionsLoaded(HookEventPayload, frozen=True, kw_only=True):
-    """An instruction file was loaded; `load_reason` says when, such as `session_start`."""
+    """An instruction file was loaded; `load_reason` is why, such as `session_start`."""
 
     event_name: ClassVar[str] = "InstructionsLoaded"
     file_path: str

@@ -1,4 +1,4 @@
-"""Handlers that nobody waits for: owned here, what they say kept for the next turn."""
+"""Handlers that nobody waits for: owned here, their results stored for the next turn."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hooks.config.spec import CommandHandler, HandlerSpec
 
 
 class BackgroundDelivery(Struct, frozen=True):
-    """What background handlers said since the last time somebody asked; decisions are void."""
+    """Results of background handlers since the last call; decisions are void."""
 
     additional_context: tuple[str, ...] = ()
     system_messages: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     wake: tuple[str, ...] = ()
-    """Texts of `asyncRewake` hooks that ended with status 2: the model is to hear them now."""
+    """Texts of `asyncRewake` hooks that ended with status 2: the model receives them now."""
     results: tuple[HandlerResult, ...] = ()
 
     def __bool__(self) -> bool:
@@ -46,7 +46,7 @@ class BackgroundHandlers:
 
     @property
     def has_wake(self) -> bool:
-        """Whether `take` will return something that the model is to hear now."""
+        """Whether `take` will return something that the model receives now."""
         return any(_wake_text(result) for result in self._ended)
 
     @property
@@ -60,7 +60,7 @@ class BackgroundHandlers:
         spec: HandlerSpec,
         on_end: Callable[[HandlerResult], None],
     ) -> None:
-        """Take a running handler over; `on_end` hears of its result."""
+        """Take a running handler over; `on_end` receives its result."""
         self._running[task] = _Owned(spec, on_end)
         task.add_done_callback(self._on_done)
 

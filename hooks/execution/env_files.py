@@ -10,7 +10,7 @@ from hooks.events.capabilities import EFFECTS
 
 
 class EnvFiles:
-    """Hands out the file of an event and tells whether a hook wrote to it."""
+    """Provides the file of an event, and whether a hook wrote to it."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` is private to the session and made when the first file is needed."""

@@ -1,1 +1,1 @@
-"""What every package stands on: no domain words, no imports from the packages above."""
+"""What every package is built on: no domain words, no imports from the packages above."""

@@ -81,7 +81,7 @@ async def search(
     Raises:
         ToolError: the search could not run, for instance because of a malformed pattern.
     """
-    kept_env = {name: env[name] for name in ("PATH", "HOME", "LANG", "LC_ALL") if name in env}
+    search_env = {name: env[name] for name in ("PATH", "HOME", "LANG", "LC_ALL") if name in env}
     odd = await asyncio.to_thread(_odd_ignore_file, folder)
     unignored = ["--no-ignore"] if odd is not None else []
     ignore_note = f"{odd} is no regular file: no ignore file counts" if odd is not None else ""
@@ -99,7 +99,7 @@ async def search(
 
     program = Launch(
         tuple(search_command([*unignored, *arguments])),
-        kept_env,
+        search_env,
         folder,
         memory_bytes=MAX_MEMORY_BYTES,
     )

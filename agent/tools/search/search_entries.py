@@ -21,7 +21,7 @@ class SearchEntry(Struct, frozen=True):
     path: Path | None
     text: str
     count: int
-    """Matches it stands for."""
+    """The number of matches in it."""
 
 
 def file_entries(data: bytes, folder: Path, root: Path) -> list[SearchEntry]:

@@ -30,7 +30,7 @@ class LineFolder:
         self._pending = ""
 
     def feed(self, text: str) -> str:
-        """Return the lines that are complete; the last, unfinished one is kept back."""
+        """Return the lines that are complete; the last, unfinished one waits for its end."""
         text = self._pending + text
         end = text.rfind("\n") + 1
         complete, self._pending = text[:end], text[end:]
@@ -38,12 +38,12 @@ class LineFolder:
             complete = "".join(f"{_fold(line)}\n" for line in complete[:-1].split("\n"))
         if len(self._pending) > _MAX_PENDING_CHARS:
             # A CR at the very end may be half of a line end, so it waits for what follows.
-            kept = "\r" if self._pending.endswith("\r") else ""
+            carried = "\r" if self._pending.endswith("\r") else ""
             self._pending = _fold(self._pending)
             if len(self._pending) > _MAX_PENDING_CHARS:
                 complete += self._pending
                 self._pending = ""
-            self._pending += kept
+            self._pending += carried
         return complete
 
     def finish(self) -> str:
@@ -132,10 +132,10 @@ class ShellOutput:
             return "", 0
         if self.is_whole:
             return (self._head + self._tail)[-new:], 0
-        kept = self._tail[-new:]
-        return kept, new - len(kept)
+        tail = self._tail[-new:]
+        return tail, new - len(tail)
 
-    def keep_file(self) -> None:
+    def start_file(self) -> None:
         """Write everything to the file from now on, also while it is short."""
         if self._descriptor is None and not self._is_closed:
             self._open_file()

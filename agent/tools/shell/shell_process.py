@@ -58,12 +58,12 @@ class ShellError(AgentError):
 
 def command_environment(env: Mapping[str, str], *, cwd: Path, scratch_dir: Path) -> dict[str, str]:
     """Return the environment of a command: what is given, minus what would change its meaning."""
-    kept = {
+    inherited = {
         name: value
         for name, value in env.items()
         if name not in _REMOVED and not name.startswith("BASH_FUNC_")
     }
-    return {**kept, **_QUIET, "PWD": str(cwd), "TMPDIR": str(scratch_dir)}
+    return {**inherited, **_QUIET, "PWD": str(cwd), "TMPDIR": str(scratch_dir)}
 
 
 class ShellProcess:

@@ -70,7 +70,7 @@ class ShellRegistry:
     def to_background(self, shell: ShellProcess) -> None:
         """Let a command run on by itself; its output goes to a file from now on."""
         shell.detach()
-        shell.output.keep_file()
+        shell.output.start_file()
         self._foreground.pop(shell.id, None)
         self._background[shell.id] = shell
         self._followers[shell.id] = asyncio.ensure_future(self._follow(shell))

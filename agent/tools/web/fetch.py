@@ -43,7 +43,7 @@ class Page(Struct, frozen=True):
     status: int
     reason: str
     content_type: str
-    """Lower case, without parameters; empty when the server did not say."""
+    """Lower case, without parameters; empty when the server sent none."""
     charset: str | None
     body: bytes
     is_cut: bool
@@ -72,7 +72,7 @@ async def fetch(url: str, *, env: Mapping[str, str], judge: Judge = judge_public
     """Get a page.
 
     Raises:
-        ToolError: refused, unreachable, too slow, or a redirect loop. The text says which.
+        ToolError: refused, unreachable, too slow, or a redirect loop. The text is the reason.
     """
     try:
         async with asyncio.timeout(TIMEOUT_S):
@@ -133,14 +133,14 @@ async def _get(url: str, env: Mapping[str, str], judge: Judge) -> Page:
                 failure = error
                 continue
             except httpx2.HTTPError as error:
-                raise ToolError(f"{url} could not be fetched: {_said(error)}.") from error
+                raise ToolError(f"{url} could not be fetched: {_error_text(error)}.") from error
             try:
                 return await _page(url, response, proxy)
             except httpx2.HTTPError as error:
-                raise ToolError(f"{url} broke off: {_said(error)}.") from error
+                raise ToolError(f"{url} broke off: {_error_text(error)}.") from error
             finally:
                 await response.aclose()
-    raise ToolError(f"{url} could not be reached: {_said(failure)}.")
+    raise ToolError(f"{url} could not be reached: {_error_text(failure)}.")
 
 
 async def _page(url: str, response: httpx2.Response, proxy: str | None) -> Page:
@@ -184,7 +184,7 @@ async def _read(chunks: AsyncIterator[bytes], encoding: str) -> tuple[bytes, boo
     return bytes(body), False
 
 
-def _said(error: Exception | None) -> str:
+def _error_text(error: Exception | None) -> str:
     if error is None:
         return "it has no address"
     return str(error).rstrip(".") or type(error).__name__

@@ -8,7 +8,7 @@ from typing import Final
 from agent.tools.web.fetch import Page
 
 MAX_HTML_BYTES: Final = 1024 * 1024
-"""HTML beyond this is not converted: it would take seconds, and no page has that much to say."""
+"""HTML beyond this is not converted: it would take seconds, and no page has that much text."""
 
 _NOT_CONTENT: Final = (
     "script",
@@ -34,7 +34,7 @@ _TEXT_TYPES: Final = frozenset(
 
 
 class NotReadable(Exception):
-    """The page is no text; the message says what it is."""
+    """The page is no text; the message names what it is."""
 
 
 def page_text(page: Page) -> str:

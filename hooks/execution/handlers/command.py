@@ -37,7 +37,7 @@ class CommandHandlerMode:
     """Runs programs."""
 
     async def run(self, call: HookCall) -> HandlerResult:
-        """Return what the program's exit code and output mean."""
+        """Run the program and interpret its exit code and output."""
         handler = call.spec.handler
         assert isinstance(handler, CommandHandler)
         detached = False
@@ -71,8 +71,8 @@ class CommandHandlerMode:
             return replace(failed, error=f"cannot start: {error}")
         if ended.timed_out:
             stderr = decode(ended.stderr)[:SHOWN_LIMIT_CHARS]
-            said = first_line(stderr)
-            detail = f"; it had said: {said}" if said else ""
+            line = first_line(stderr)
+            detail = f"; it had said: {line}" if line else ""
             return replace(
                 failed,
                 outcome=HandlerOutcome.CANCELLED,
@@ -155,7 +155,7 @@ def _background_announcement(line: bytes) -> Mapping[str, object] | None:
 
 
 def _async_timeout_s(announced: Mapping[str, object]) -> float | None:
-    """Return how long the handler wants to go on; None where it says nothing usable."""
+    """Return how long the handler may continue; None without a usable value."""
     value = announced.get("asyncTimeout")
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         return None

@@ -1,4 +1,4 @@
-"""What every mode is given, and how `{ok, reason}` answers of models are read."""
+"""What every mode receives, and how `{ok, reason}` answers of models are read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class HookCall(Struct, frozen=True):
 
     spec: HandlerSpec
     payload: Mapping[str, object]
-    """Everything the handler is told; do not change it, others share it."""
+    """All fields of the payload; do not change it, others share it."""
     payload_json: bytes
     session: HookSession
     ports: HookPorts
@@ -37,7 +37,7 @@ class HookCall(Struct, frozen=True):
     allowed_urls: tuple[str, ...] | None
     allowed_env_vars: frozenset[str] | None
     detach: Callable[[], None]
-    """To be called when the handler says that it goes on in the background."""
+    """Call it when the handler announces that it continues in the background."""
 
 
 class HandlerMode(Protocol):
@@ -53,7 +53,7 @@ class ModelAnswerError(ValueError):
 
 
 def fill_arguments(prompt: str, payload_json: bytes) -> str:
-    """Put the payload where the prompt says `$ARGUMENTS`, or after it; `\\$` is a plain dollar."""
+    """Insert the payload at `$ARGUMENTS`, or after it; `\\$` is a plain dollar."""
     arguments = payload_json.decode("utf-8")
     # The payload goes in last, so that nothing in it is taken for part of the prompt's own text.
     own = [part.replace("\\$", "$") for part in ARGUMENTS.split(prompt)]

@@ -65,7 +65,7 @@ class HttpHandlerMode:
 
 
 async def _checked(url: str, resolve: Resolve) -> Verdict:
-    """Return what `check_url` says, found out in a thread of its own.
+    """Return the verdict of `check_url`, from a thread of its own.
 
     A name server that does not answer must neither use up a pool's threads nor keep the program
     from ending.
@@ -209,8 +209,8 @@ def _judge(call: HookCall, failed: HandlerResult, response: Response) -> Handler
             shown, error=f"HTTP {response.status}: redirect{where}, which is not followed"
         )
     if not 200 <= response.status < 300:
-        said = first_line(text)[:120]
-        return replace(shown, error=f"HTTP {response.status}" + (f": {said}" if said else ""))
+        line = first_line(text)[:120]
+        return replace(shown, error=f"HTTP {response.status}" + (f": {line}" if line else ""))
     if response.is_cut:
         return replace(shown, error=f"the response is over {RESPONSE_LIMIT_BYTES} bytes")
     if not text.strip():

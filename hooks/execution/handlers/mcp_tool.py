@@ -37,7 +37,7 @@ class McpToolHandlerMode:
 
 
 def fill(value: object, payload: Mapping[str, object]) -> object:
-    """Put values of the event where an input says `${tool_input.file_path}`.
+    """Insert values of the event where an input has `${tool_input.file_path}`.
 
     A text that is one reference becomes the value itself, of whatever kind; a reference to nothing
     becomes empty text.

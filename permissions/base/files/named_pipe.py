@@ -19,11 +19,11 @@ _BLOCK: Final = 1 << 16
 
 
 class PipeError(ValueError):
-    """What a pipe says cannot be taken; the text says why."""
+    """The content of a pipe cannot be used; the text is the reason."""
 
 
 def text_of_pipe(name: str | os.PathLike[str], *, wait_s: float = LONGEST_WAIT_S) -> str | None:
-    """Return what a named pipe says until its end, or None where the name is no pipe's.
+    """Return the content of a named pipe, or None where the name is no pipe's.
 
     Raises:
         PipeError: nothing came in time, too much, or no text.
@@ -33,7 +33,7 @@ def text_of_pipe(name: str | os.PathLike[str], *, wait_s: float = LONGEST_WAIT_S
             return None
         descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
-        return None  # whoever reads it as a file says what is wrong
+        return None  # reading it as a file gives the error
     try:
         return _read(descriptor, time.monotonic() + wait_s).decode("utf-8-sig")
     except UnicodeDecodeError as error:

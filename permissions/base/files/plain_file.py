@@ -22,7 +22,7 @@ _BLOCK: Final = 1 << 16
 
 
 class NotRegular(Exception):
-    """The path names something else; the message says what, as in "is a folder"."""
+    """The path names something else; the message is the rest of a sentence, as in "is a folder"."""
 
 
 def read_text(path: str | os.PathLike[str]) -> str | None:
@@ -43,7 +43,7 @@ def read_plain(path: str | os.PathLike[str], limit: int = MAX_BYTES) -> bytes:
 
     Raises:
         OSError: it is missing, cannot be read, is something else than a regular file, or holds
-            more than `limit` bytes; `strerror` says which.
+            more than `limit` bytes; `strerror` is the reason.
     """
     data = read_start(path, limit + 1)
     if len(data) > limit:

@@ -1,1 +1,1 @@
-"""Which addresses are internal, and connections that keep away from them."""
+"""Which addresses are internal, and connections that avoid them."""

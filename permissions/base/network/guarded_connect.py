@@ -3,9 +3,7 @@
 Refused when any address is private, link-local, shared (carrier-grade NAT), unique-local,
 unspecified, multicast or reserved, also inside a mapped, 6to4 or NAT64 address, in whatever
 spelling. Loopback is the one exception, when it is written plainly (`127.…`, `::1`, `localhost`):
-a local audit server is the common use. See "Safety: SSRF and execution boundaries" in
-hooks-and-extensions.
-"""
+a local audit server is the common use."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ class Verdict(Struct, frozen=True):
 
     allowed: bool
     reason: str
-    """For users; says the address that decided."""
+    """For users; names the address that decided."""
     addresses: tuple[str, ...] = ()
     """When allowed: connect to these and to nothing else, in this order."""
 

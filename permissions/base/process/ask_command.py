@@ -1,4 +1,4 @@
-"""A command of the user's settings that is asked something: JSON in, text out, for a moment."""
+"""Run a command of the user's settings once: JSON on standard input, text on standard output."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ MAX_BYTES: Final = 65_536
 
 
 class CommandFailed(Exception):
-    """It could not start or did not end; the text goes on behind what the command is called."""
+    """It could not start or did not exit in time; the text continues a sentence about it."""
 
 
 async def ask_command(
     command: str, given: Mapping[str, Any], *, cwd: Path, env: Mapping[str, str], timeout_s: float
 ) -> str:
-    """Run a command once with an object on standard input; return what it printed, at most 64 KiB.
+    """Run a command once with an object on standard input; return its output, at most 64 KiB.
 
     It and what it started are ended afterwards, also when the wait is cancelled.
 
     Raises:
-        CommandFailed: says why.
+        CommandFailed: the text is the reason.
     """
     program = shell_launch(command, env=env, cwd=cwd, stdin=json.dumps(given).encode())
     limits = RunLimits(timeout_s, stdout_bytes=MAX_BYTES, stderr_bytes=0, stops_at_limit=True)

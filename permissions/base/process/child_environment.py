@@ -11,7 +11,7 @@ _OURS: Final = re.compile(r"^(ANTHROPIC_|AGENT_TUI_)")
 _SECRET_NAMES: Final = re.compile(
     r"(^|_)(API_?KEY|SECRET|TOKEN|PASSWORD|PASSWD|CREDENTIALS?|PRIVATE_KEY)(_|$)", re.IGNORECASE
 )
-_KEPT: Final = frozenset({"SSH_AUTH_SOCK", "GPG_AGENT_INFO"})
+_ALWAYS_INHERITED: Final = frozenset({"SSH_AUTH_SOCK", "GPG_AGENT_INFO"})
 
 
 def child_environment(
@@ -21,11 +21,11 @@ def child_environment(
 
     `settings_env` is added after that: whoever names a variable there wants commands to have it.
     """
-    kept = {
+    inherited = {
         name: value
         for name, value in env.items()
         if name in keep
-        or name in _KEPT
+        or name in _ALWAYS_INHERITED
         or not (_OURS.match(name) or _SECRET_NAMES.search(name) or name == "BASH_ENV")
     }
-    return {**kept, **{k: v for k, v in settings_env.items() if not _OURS.match(k)}}
+    return {**inherited, **{k: v for k, v in settings_env.items() if not _OURS.match(k)}}

@@ -1,6 +1,6 @@
 """Ends what a killed program left running, hooks and commands: nothing else is left that could.
 
-A shell of a few lines waits at the other end of a pipe. It is told what runs; when the pipe closes,
+A shell of a few lines waits at the other end of a pipe. It reads what runs; when the pipe closes,
 whatever the reason, it ends all that still does, and then itself.
 """
 
@@ -38,7 +38,7 @@ done
 
 
 class _State:
-    """The guardian of this process, and what it is to know."""
+    """The guardian of this process, and what it has to end."""
 
     pipe: ClassVar[int | None] = None
     pid: ClassVar[int] = 0
@@ -47,29 +47,29 @@ class _State:
 
 
 def watch(mark: str) -> None:
-    """Have what is about to start with this mark ended should this process be killed.
+    """Register what is about to start with this mark, to be ended should this process be killed.
 
-    A mark is `NAME=value` without spaces, as it stands in the environment of all that it is to
+    A mark is `NAME=value` without spaces, as it is in the environment of all that it is to
     find. Raises nothing.
     """
     _State.watched[mark] = 0
-    _tell(f"+ {mark} 0\n")
+    _send(f"+ {mark} 0\n")
 
 
 def started(mark: str, pid: int) -> None:
-    """Say which process it became, for systems where marks cannot be seen. Raises nothing."""
+    """Add the process id of a mark, for systems where marks cannot be seen. Raises nothing."""
     _State.watched[mark] = pid
-    _tell(f"- {mark}\n+ {mark} {pid}\n")
+    _send(f"- {mark}\n+ {mark} {pid}\n")
 
 
 def forget(mark: str) -> None:
-    """Say that something has ended, or that what is left of it may stay. Raises nothing."""
+    """Remove a mark: it has ended, or what is left of it may stay. Raises nothing."""
     if _State.watched.pop(mark, None) is not None:
-        _tell(f"- {mark}\n")
+        _send(f"- {mark}\n")
 
 
-def _tell(lines: str) -> None:
-    """Tell the guardian; where there is none, or somebody ended it, tell a new one everything."""
+def _send(lines: str) -> None:
+    """Write to the guardian; where there is none any more, start one and write everything."""
     # Without a guardian all runs as everywhere else: only a kill would leave it behind.
     with contextlib.suppress(OSError, NotImplementedError):
         if _State.pipe is not None:

@@ -1,4 +1,4 @@
-"""The code in a Markdown text: what stands between fences, without them."""
+"""The code in a Markdown text: what is between fences, without them."""
 
 from __future__ import annotations
 

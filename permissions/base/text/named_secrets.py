@@ -1,7 +1,7 @@
-"""Secrets told by the name that stands before them: `API_KEY=…`, `--token …`, `Authorization: …`.
+"""Secrets recognised by the name before them: `API_KEY=…`, `--token …`, `Authorization: …`.
 
 For what is logged about a call, never for what runs. What takes a secret's place is one plain word,
-so that a command stays the same command to whoever judges it again.
+so that a command is evaluated alike when it is evaluated again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SECRET_NAME: Final = re.compile(
     r"CREDENTIALS?|AUTH|COOKIE|DSN|CONNECTION_STRING)(?:_|$)",
     re.IGNORECASE,
 )
-"""A variable's name that tells of a secret."""
+"""Matches the names of variables that hold secrets."""
 
 _NAME: Final = (
     r"(?:[A-Za-z0-9]{1,40}[_-]){0,4}"
@@ -48,7 +48,7 @@ _PLAIN: Final = re.compile(r"(?i)REDACTED|true|false|null|none|\d{1,6}")
 
 
 def without_named_secrets(text: str) -> str:
-    """Return the text with every value that a telling name announces taken out."""
+    """Return the text with every value behind such a name taken out."""
     if not _HINT.search(text.lower()):
         return text
     for rule in _RULES:
@@ -66,7 +66,7 @@ def may_name_secrets(line: str) -> bool:
 
 
 def is_secret_name(name: str) -> bool:
-    """Does a field's name tell of a secret? `key` alone does not: too much is called so."""
+    """Return whether a field's name is that of a secret; `key` alone is too common."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|-", "_", name)
     return words.upper() != "KEY" and SECRET_NAME.search(words) is not None
 

@@ -181,7 +181,7 @@ def secrets_of(env: Mapping[str, str], more: Iterable[tuple[str, str]] = ()) -> 
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a variable looks like a secret: a telling name, and a value that is not plain."""
+    """Return whether a variable has the name of a secret and a value that is not plain."""
     return (
         name.upper() not in _NOT_SECRET
         and bool(SECRET_NAME.search(name))

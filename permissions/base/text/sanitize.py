@@ -1,6 +1,6 @@
 """Removal of everything in foreign text that could talk to a terminal.
 
-A parser with state kept across chunks, not a pattern: an escape sequence cut in two is still one
+A parser whose state lasts from chunk to chunk: an escape sequence cut in two is still one
 (safety rules, "terminal escape injection"). `sanitize` is for text that is shown or sent to the
 model; `reveal` is for prompts and paths, where a user must see what was there.
 """
@@ -68,15 +68,15 @@ class Sanitizer:
             if text:
                 self._in_flag = text[-1] == _BLACK_FLAG
             return text
-        kept: list[str] = []
+        output: list[str] = []
         position = 0
         while position < len(text):
             if self._state is _State.GROUND:
-                position = self._feed_text(text, position, kept)
+                position = self._feed_text(text, position, output)
             else:
-                self._feed_control(text[position], kept)
+                self._feed_control(text[position], output)
                 position += 1
-        return "".join(kept)
+        return "".join(output)
 
     def finish(self) -> str:
         """End the stream: forget an unfinished sequence. Returns what is left to show: nothing."""
@@ -85,11 +85,11 @@ class Sanitizer:
         self._in_flag = False
         return ""
 
-    def _feed_text(self, text: str, position: int, kept: list[str]) -> int:
+    def _feed_text(self, text: str, position: int, output: list[str]) -> int:
         suspect = _SUSPECT.search(text, position)
         end = suspect.start() if suspect else len(text)
         if end > position:
-            kept.append(text[position:end])
+            output.append(text[position:end])
             self._in_flag = text[end - 1] == _BLACK_FLAG
         if suspect is None:
             return end
@@ -97,13 +97,13 @@ class Sanitizer:
         if run is not None:
             self._in_flag = False
             return run.end()
-        self._feed_suspect(text[end], kept)
+        self._feed_suspect(text[end], output)
         return end + 1
 
-    def _feed_suspect(self, character: str, kept: list[str]) -> None:
+    def _feed_suspect(self, character: str, output: list[str]) -> None:
         if "\U000e0000" <= character <= "\U000e007f":
             if self._in_flag:
-                kept.append(character)
+                output.append(character)
                 self._in_flag = character != "\U000e007f"
             return
         self._in_flag = False
@@ -115,22 +115,22 @@ class Sanitizer:
             case "\x90" | "\x98" | "\x9d" | "\x9e" | "\x9f":
                 self._enter(_State.STRING)
             case "\u2028" | "\u2029":
-                kept.append("\n")
+                output.append("\n")
             case _ if "\ud800" <= character <= "\udfff":
-                kept.append("\ufffd")
+                output.append("\ufffd")
             case _:
                 pass
 
-    def _feed_control(self, character: str, kept: list[str]) -> None:
+    def _feed_control(self, character: str, output: list[str]) -> None:
         self._length += 1
         if character in _CANCEL:
             self._enter(_State.GROUND)
             return
         match self._state:
             case _State.ESCAPE:
-                self._feed_escape(character, kept)
+                self._feed_escape(character, output)
             case _State.SEQUENCE:
-                self._feed_sequence(character, kept)
+                self._feed_sequence(character, output)
             case _State.STRING:
                 if character == "\x1b":
                     self._state = _State.STRING_ESCAPE
@@ -141,11 +141,11 @@ class Sanitizer:
                 if character == "\\":
                     self._enter(_State.GROUND)
                 else:
-                    self._feed_escape(character, kept)
+                    self._feed_escape(character, output)
             case _State.GROUND:
                 raise AssertionError("text is not fed here")
 
-    def _feed_escape(self, character: str, kept: list[str]) -> None:
+    def _feed_escape(self, character: str, output: list[str]) -> None:
         if character == "[":
             self._enter(_State.SEQUENCE)
         elif character in "]PX^_":
@@ -158,30 +158,30 @@ class Sanitizer:
         elif "\x30" <= character <= "\x7e":
             self._enter(_State.GROUND)
         else:
-            self._feed_inside(character, kept)
+            self._feed_inside(character, output)
 
-    def _feed_sequence(self, character: str, kept: list[str]) -> None:
+    def _feed_sequence(self, character: str, output: list[str]) -> None:
         if "\x40" <= character <= "\x7e":
             self._enter(_State.GROUND)
         elif "\x20" <= character <= "\x3f":
             if self._length >= SEQUENCE_LIMIT:
                 self._enter(_State.GROUND)
         else:
-            self._feed_inside(character, kept)
+            self._feed_inside(character, output)
 
-    def _feed_inside(self, character: str, kept: list[str]) -> None:
+    def _feed_inside(self, character: str, output: list[str]) -> None:
         """Handle what is no part of a sequence: controls act within it, text ends it."""
         if character in "\t\n":
             # A terminal obeys these in the middle of a sequence, which then goes on.
-            kept.append(character)
+            output.append(character)
         elif character == "\x7f" or (character < "\x20" and character != "\x1b"):
             pass
         else:
             self._enter(_State.GROUND)
             if _SUSPECT.match(character):
-                self._feed_suspect(character, kept)
+                self._feed_suspect(character, output)
             else:
-                kept.append(character)
+                output.append(character)
                 self._in_flag = character == _BLACK_FLAG
 
     def _enter(self, state: _State) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 UNKNOWN = "\ue000"
-"""Stands in a text for a piece whose value is known only when the command runs."""
+"""Represents a piece of a text whose value is not known yet."""
 
 
 def without_brackets(pattern: str) -> str:
@@ -28,7 +28,7 @@ class StarPattern(Struct, frozen=True):
         return len(self.chunks) == 1
 
     def matches(self, text: str) -> bool:
-        """Does the whole of `text` fit? A wildcard stands for any characters, also none."""
+        """Return whether the whole text matches; a wildcard matches any characters, also none."""
         first, last = self.chunks[0], self.chunks[-1]
         if len(self.chunks) == 1:
             return text == first

@@ -16,9 +16,9 @@ class Clock:
         return self.now
 
 
-def traced(*, keeps_content: bool = False) -> tuple[Tracer, Clock, list[FinishedSpan]]:
+def traced(*, records_content: bool = False) -> tuple[Tracer, Clock, list[FinishedSpan]]:
     clock, seen = Clock(), list[FinishedSpan]()
-    tracer = Tracer(clock=clock, wall_clock=clock, keeps_content=keeps_content)
+    tracer = Tracer(clock=clock, wall_clock=clock, records_content=records_content)
     tracer.export_to(seen.append)
     return tracer, clock, seen
 
@@ -66,10 +66,10 @@ def test_forgotten_spans_are_abandoned_after_their_time() -> None:
     assert tracer.open_spans == 0
 
 
-@pytest.mark.parametrize("keeps_content", [False, True])
-def test_content_is_kept_only_on_request(keeps_content: bool) -> None:
-    tracer, _, seen = traced(keeps_content=keeps_content)
+@pytest.mark.parametrize("records_content", [False, True])
+def test_content_is_kept_only_on_request(records_content: bool) -> None:
+    tracer, _, seen = traced(records_content=records_content)
     span = tracer.start("interaction")
     span.set_content(prompt="my secret plan")
     span.end()
-    assert seen[0].content == ({"prompt": "my secret plan"} if keeps_content else {})
+    assert seen[0].content == ({"prompt": "my secret plan"} if records_content else {})
