@@ -23,7 +23,7 @@ from agent.commands.service import CommandService
 from agent.conversation.conversation import Conversation
 from agent.conversation.conversation_ports import ConversationParts
 from agent.conversation.display_hooks import DisplayHooks
-from agent.conversation.side_question import Aside
+from agent.conversation.side_question import SideQuestion
 from agent.observe.observer import Observer
 from agent.prompt.reminders import PromptReminders
 
@@ -119,7 +119,7 @@ def build_command_service(
     def on_directory(path: Path) -> None:
         shared.background.start(dispatch.directory_added(str(path), "slash_command"))
 
-    side_question = Aside(
+    side_question = SideQuestion(
         model.client,
         parts.loop.request,
         lambda: conversation.view.messages,
@@ -143,7 +143,7 @@ def build_command_service(
         endpoint=start.setup.endpoint.base_url,
         list_models=model.client.list_models,
         reload_settings=parts.permissions.live.reload,
-        ask_aside=side_question.ask,
+        ask_side_question=side_question.ask,
     )
     return late.commands.bind(
         CommandService(commands.registry, commands.custom, context, commands.files, commands.ready)

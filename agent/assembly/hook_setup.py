@@ -50,7 +50,7 @@ class StartHooks(Struct, frozen=True, kw_only=True):
             context_tokens=(resumed.context_tokens or None) if resumed is not None else None,
         )
         if not options.headless and self.dispatch.take_first_message() is not None:
-            self.dispatch.firing.say("SessionStart: initialUserMessage has an effect only with -p")
+            self.dispatch.firing.warn("SessionStart: initialUserMessage has an effect only with -p")
         await self.sources.start()
         self.background.start(self.tell_health())
 
@@ -61,11 +61,11 @@ class StartHooks(Struct, frozen=True, kw_only=True):
         for finding in await asyncio.to_thread(check_health, specs, env=env, cwd=cwd):
             spec = finding.spec
             name = f"{spec.event} hook {first_line(spec.label)[:80]!r} ({spec.where})"
-            self.dispatch.firing.say(f"{name} would fail: {finding.message}")
+            self.dispatch.firing.warn(f"{name} would fail: {finding.message}")
         if any(isinstance(spec.handler, CommandHandler) for spec in specs):
             problem = await check_round_trip(env=env, cwd=cwd)
             if problem is not None:
-                self.dispatch.firing.say(f"Hooks would fail: {problem}")
+                self.dispatch.firing.warn(f"Hooks would fail: {problem}")
 
 
 def start_source(start: StartContext) -> StartSource:

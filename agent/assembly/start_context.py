@@ -37,7 +37,7 @@ from agent.session.session_recorder import SessionRecorder
 from agent.session.store import Session
 from agent.settings.load import Settings
 from agent.tools.registry import ToolRegistry
-from agent.tools.services import AskPerson, WorkingScope
+from agent.tools.services import AskUser, WorkingScope
 from hooks.ports import HookSession
 from permissions.base.text.redactor import Redactor
 from permissions.resolve.contender import Contender
@@ -48,7 +48,7 @@ class UserPorts(Struct, frozen=True, kw_only=True):
     """How the user is reached; all None in a headless run."""
 
     dialog: Contender | None = None
-    ask: AskPerson | None = None
+    ask: AskUser | None = None
     notice: Callable[[str, str], None] | None = None
     """Shows a line outside of a turn; takes the text and its level, `info` or `warning`."""
     live: Callable[[HookStarted | HookFinished], None] | None = None

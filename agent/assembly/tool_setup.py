@@ -61,7 +61,7 @@ def build_tools(
             scope=scope,
             mode=_Modes(gate),
             session_id=start.session.id,
-            person=start.user.ask,
+            user=start.user.ask,
             subagents=subagents,
             small_model=model.small,
             checkpoints=checkpoints,

@@ -88,7 +88,7 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     """Where requests go, for users."""
     list_models: Callable[[], Awaitable[Sequence[str]]]
     """Asks the endpoint. Raises ModelError."""
-    ask_aside: Callable[[str], Awaitable[str]]
+    ask_side_question: Callable[[str], Awaitable[str]]
     """Asks the model beside the conversation. Raises ModelError."""
     reload_settings: Callable[[], Awaitable[None]]
     """Reads settings and trust again; what changed applies at once. Raises ConfigError."""

@@ -34,4 +34,4 @@ class SkillHooks:
         specs, warnings = parse_hooks(wanted, source=HookSource.SKILL, file=file, owner=owner)
         runner.register(specs)
         for warning in warnings:
-            self._hooks.firing.say(str(warning))
+            self._hooks.firing.warn(str(warning))

@@ -51,7 +51,7 @@ class Accounting:
         self._add_to_ledger = add_to_ledger
         self._exceeded: str | None = None
         self._turn_id = ""
-        self._is_told = False
+        self._has_warned = False
 
     def spent(self) -> str | None:
         """Return why no further request may be made, or None."""
@@ -71,7 +71,7 @@ class Accounting:
         totals = self._totals
         if agent_id is None and turn_id != self._turn_id:
             self._turn_id = turn_id
-            self._is_told = False
+            self._has_warned = False
             self.costs.begin_prompt()
         self.add_quietly(usage, model)
         if agent_id is None and usage.prompt_tokens:
@@ -106,8 +106,8 @@ class Accounting:
         self._totals.usage = self._totals.usage + usage
         self._totals.cost_usd += cost_usd
         self._add_to_ledger(named, cost_usd, usage)
-        if not self._is_told and self.costs.state.is_runaway():
-            self._is_told = True
+        if not self._has_warned and self.costs.state.is_runaway():
+            self._has_warned = True
             spent = self.costs.state.prompts_usd[-1]
             self._totals.notice = (
                 f"This prompt has cost ${spent:.2f} so far, far more than usual. "

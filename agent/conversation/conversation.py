@@ -129,7 +129,7 @@ class Conversation:
         """Tell Notification hooks that the user is waited for."""
         await self.hooks.notification(kind, message)
 
-    def tell(self, text: str) -> None:
+    def add_note(self, text: str) -> None:
         """Have the model hear something with the next prompt."""
         self._state.notes.append(text)
 
@@ -141,7 +141,7 @@ class Conversation:
         """Let the running command go on behind the conversation; False when none runs."""
         return self.shells.send_to_background()
 
-    def keep_draft(self, text: str) -> None:
+    def save_draft(self, text: str) -> None:
         """Record the half-typed prompt, so that a crash does not lose it."""
         self._background.start(self._parts.recorder.draft(text))
 
@@ -330,9 +330,9 @@ class Conversation:
             await events.notice("warning", _NO_COMPACTION)
             return
         if part is None:
-            step = await context.by_wish(self._state.messages, focus, abort)
+            step = await context.compact(self._state.messages, focus, abort)
         else:
-            step = await context.part_by_wish(self._state.messages, part, abort)
+            step = await context.compact_range(self._state.messages, part, abort)
         if step is None:
             text = "There is nothing to compact yet."
             if abort.aborted:

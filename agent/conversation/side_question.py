@@ -24,7 +24,7 @@ _ASK: Final = (
 )
 
 
-class Aside:
+class SideQuestion:
     """Asks the conversation's own model."""
 
     def __init__(

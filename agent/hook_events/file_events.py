@@ -88,4 +88,4 @@ class HookSources:
         try:
             await self._watch.run()
         except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
-            self._hooks.firing.say(f"Files are not watched for hooks any longer: {error}")
+            self._hooks.firing.warn(f"Files are not watched for hooks any longer: {error}")

@@ -173,7 +173,7 @@ class HookFiring:
         self._unawaited.add(task)
         task.add_done_callback(self._unawaited.discard)
 
-    def say(self, text: str) -> None:
+    def warn(self, text: str) -> None:
         """Show a line about hooks as a whole: at once where that is possible."""
         text = self._nearer(text)
         if self.listeners.tell is not None:

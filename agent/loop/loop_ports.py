@@ -71,13 +71,13 @@ class ContextPort(Protocol):
         """Compact after the endpoint refused the prompt; None when that was tried before."""
         ...
 
-    async def by_wish(
+    async def compact(
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
     ) -> ContextStep | None:
         """Compact because the user said so; None when there is nothing to gain."""
         ...
 
-    async def part_by_wish(
+    async def compact_range(
         self, messages: tuple[Message, ...], part: HistoryPart, abort: AbortSignal
     ) -> ContextStep | None:
         """Replace what came before a prompt, or since, by a summary; None for nothing to gain."""

@@ -105,7 +105,7 @@ class ContextManager:
         tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
         return await self._compact(messages, tokens, "reactive", "", abort, Pressure.CRITICAL)
 
-    async def by_wish(
+    async def compact(
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
     ) -> ContextStep | None:
         """Compact because the user said so; None when there is nothing to gain."""
@@ -114,7 +114,7 @@ class ContextManager:
         tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
         return await self._compact(messages, tokens, "manual", focus, abort, Pressure.COMPACT)
 
-    async def part_by_wish(
+    async def compact_range(
         self, messages: tuple[Message, ...], part: HistoryPart, abort: AbortSignal
     ) -> ContextStep | None:
         """Replace what came before a prompt, or since, by a summary; None for nothing to gain."""

@@ -79,7 +79,7 @@ class HookAgent:
                 model=expand_alias(model) if model else usual.model,
             )
 
-        services = replace(calls.services, files=FileState(), person=None, subagents=None)
+        services = replace(calls.services, files=FileState(), user=None, subagents=None)
         return replace(
             parent,
             calls=replace(

@@ -171,7 +171,7 @@ class RunningCall(Struct):
     """The input as rules, hooks and users see it, once it was read."""
     comment: str = ""
     """What the user said with their yes."""
-    person_change: str = ""
+    user_change: str = ""
     """What the user changed of the input before they said yes, in words for the model."""
     was_asked: bool = False
     ends_turn: bool = False

@@ -75,7 +75,7 @@ async def _resolve_ask(
         answered, proposed = decision, ready.seen
         ready = await read_input(call, decision.updated_input)
         if answered.source in _PERSON:
-            call.person_change = change_note(proposed, ready.seen)
+            call.user_change = change_note(proposed, ready.seen)
         else:
             await _tell_rewrite(call, answered.message, proposed, ready)
         evaluation = _evaluate(call, ready)

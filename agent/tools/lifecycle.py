@@ -149,8 +149,8 @@ async def _finish(
         outcome = await _after_success(call, ready, outcome, elapsed_s)
     outcome = await bound_result(outcome, ready.tool, call.context)
     content = _sanitized(outcome.content)
-    if call.person_change:
-        content = _appended(content, call.person_change)
+    if call.user_change:
+        content = _appended(content, call.user_change)
     if call.comment:
         content = _appended(content, f"The person approved this call and said: {call.comment}")
     kind: Outcome = "ok"
@@ -185,7 +185,7 @@ async def _after_success(
 ) -> ToolOutcome:
     """Fire PostToolUse and return the result as its hooks leave it."""
     structured = outcome.structured
-    if call.person_change and structured is not None and "userModified" in structured:
+    if call.user_change and structured is not None and "userModified" in structured:
         outcome = replace(outcome, structured={**structured, "userModified": True})
     response = _as_text(outcome.content) if structured is None else outcome.structured
     hook = await call.ports.hooks.post_tool_use(

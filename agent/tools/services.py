@@ -44,7 +44,7 @@ class PartialAnswers(dict[str, str]):
     """What was answered until nobody did anything any more: the user may be away."""
 
 
-class AskPerson(Protocol):
+class AskUser(Protocol):
     """Puts questions or a plan before the user."""
 
     async def ask(
@@ -205,7 +205,7 @@ class ToolServices(Struct):
     scope: WorkingScope
     mode: ModePort
     session_id: str
-    person: AskPerson | None = None
+    user: AskUser | None = None
     subagents: SubagentPort | None = None
     small_model: SmallModelPort | None = None
     checkpoints: CheckpointPort | None = None

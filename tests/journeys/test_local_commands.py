@@ -121,7 +121,7 @@ async def test_what_is_cleared_away_may_get_a_name(begin: Begin) -> None:
 async def test_a_branch_begins_with_an_empty_prompt(begin: Begin) -> None:
     journey = await begin([HELLO])
     await journey.send("hello")
-    journey.conversation.keep_draft("/branch")
+    journey.conversation.save_draft("/branch")
     # Records are written in turn: once the name is, so is the draft.
     await do(journey, "rename", "first")
     result = await do(journey, "branch")

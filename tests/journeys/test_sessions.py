@@ -39,7 +39,7 @@ async def test_a_resume_brings_everything_back(begin: Begin) -> None:
     first.assembled.grants.store(GrantChoice(("Bash(make test)",), "session"))
     assert conversation.cycle_mode() is Mode.ACCEPT_EDITS
     conversation.prompt_queue.add(Prompt("then this"))
-    conversation.keep_draft("half a thou")
+    conversation.save_draft("half a thou")
     await conversation.rename("The plan")
     before = (conversation.view.messages, conversation.view.usage, conversation.view.cost_usd)
     await conversation.aclose()

@@ -138,7 +138,7 @@ class RecordedConversation:
     async def restore_files(self, turn_id: str) -> RestoreResult | None:
         return None
 
-    def tell(self, text: str) -> None:
+    def add_note(self, text: str) -> None:
         self.told.append(text)
 
     def move_to(self, folder: Path) -> bool:
@@ -229,7 +229,7 @@ class RecordedConversation:
     async def notify(self, kind: str, message: str) -> None:
         self.notified.append(kind)
 
-    def keep_draft(self, text: str) -> None:
+    def save_draft(self, text: str) -> None:
         self.draft = text
 
     async def aclose(self) -> None:
@@ -249,7 +249,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
     async def reload_settings() -> None:
         return None
 
-    async def ask_aside(question: str) -> str:
+    async def ask_side_question(question: str) -> str:
         return f"about {question}"
 
     registry = CommandRegistry([custom.commands, lambda: BUILTIN_COMMANDS], Surface.SCREEN)
@@ -277,7 +277,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         endpoint="http://127.0.0.1:1",
         list_models=list_models,
         reload_settings=reload_settings,
-        ask_aside=ask_aside,
+        ask_side_question=ask_side_question,
     )
     return CommandService(registry, custom, context, FileIndex(root, os.environ))
 

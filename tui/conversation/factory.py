@@ -110,7 +110,7 @@ class ConversationMaker:
         settings, setup, around = await self._settle(ports, around)
         person = assembly.UserPorts(
             dialog=ports.contender,
-            ask=ports.person,
+            ask=ports.user,
             notice=self._front.notice,
             live=self._show_soon,
             terminal=self._front.pass_on,
@@ -134,7 +134,7 @@ class ConversationMaker:
         if resumed is not None and (text := self._restore(resumed.draft, resumed.queued)):
             # They are in the prompt now: the next resume must not bring them once more, nor lose
             # them should there be a kill before the draft is recorded in its turn.
-            conversation.keep_draft(text)
+            conversation.save_draft(text)
             conversation.forget_queue(resumed.unfinished_turn)
         greeting = asyncio.ensure_future(self._greet(conversation))
         self._background.add(greeting)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from agent.abort import Aborted, AbortSignal
 from agent.display import Display
 from agent.model.local_servers import LocalServer, find_local_servers
-from agent.tools.services import AskPerson, PlanAnswer, Question
+from agent.tools.services import AskUser, PlanAnswer, Question
 from permissions.decision import Decision, DecisionWarning
 from permissions.explain.explain_decision import Shorten
 from permissions.request import PermissionRequest
@@ -164,5 +164,5 @@ async def show(host: DialogHost, dialog: _AsksFor[AnswerT]) -> AnswerT:
 
 if TYPE_CHECKING:
 
-    def _proof(contender: DialogContender, person: DialogUser) -> tuple[Contender, AskPerson]:
+    def _proof(contender: DialogContender, person: DialogUser) -> tuple[Contender, AskUser]:
         return contender, person

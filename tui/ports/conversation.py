@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent.model.local_servers import LocalServer
     from agent.session.checkpoints.checkpoint import Checkpoints, Preview, RestoreResult
     from agent.session.rewind import RewindPoint
-    from agent.tools.services import AskPerson
+    from agent.tools.services import AskUser
     from agent.user_prompt import Prompt
     from permissions.mode import Mode
     from permissions.resolve.contender import Contender
@@ -140,7 +140,7 @@ class ConversationPort(Protocol):
         """The files as they were before each prompt; None where nothing keeps them."""
         ...
 
-    def tell(self, text: str) -> None:
+    def add_note(self, text: str) -> None:
         """Have the model hear something with the next prompt."""
         ...
 
@@ -180,7 +180,7 @@ class ConversationPort(Protocol):
         """Tell Notification hooks that the user is waited for."""
         ...
 
-    def keep_draft(self, text: str) -> None:
+    def save_draft(self, text: str) -> None:
         """Record the half-typed prompt."""
         ...
 
@@ -210,7 +210,7 @@ class ScreenPorts(Struct, frozen=True):
 
     contender: Contender
     """The permission dialog."""
-    person: AskPerson
+    user: AskUser
     """Questions and plans."""
     trust: AskTrust
     onboarding: AskOnboarding

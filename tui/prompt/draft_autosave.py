@@ -49,4 +49,4 @@ class DraftAutosave:
         self._timer = None
         conversation = self._conversation()
         if conversation is not None:
-            conversation.keep_draft(self._draft())
+            conversation.save_draft(self._draft())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from agent.abort import Aborted, AbortSignal
 from agent.display import Display
 from agent.model.local_servers import LocalServer, find_local_servers
-from agent.tools.services import AskPerson, PlanAnswer, Question
+from agent.tools.services import AskUser, PlanAnswer, Question
 from permissions.decision import Decision, DecisionWarning
 from permissions.explain.explain_decision import Shorten
 from permissions.request import PermissionRequest
@@ -221,5 +221,5 @@ class LineDialogUser:
 
 if TYPE_CHECKING:
 
-    def _proof(contender: LineContender, user: LineDialogUser) -> tuple[Contender, AskPerson]:
+    def _proof(contender: LineContender, user: LineDialogUser) -> tuple[Contender, AskUser]:
         return contender, user

@@ -11,5 +11,5 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     question = arguments.strip()
     if not question:
         return ShowText("Type the question behind /btw.", "warning")
-    answer = await context.ask_aside(question)
+    answer = await context.ask_side_question(question)
     return ShowText(f"btw: {question}\n{answer}")

@@ -78,13 +78,13 @@ class AskUserQuestionInput(BaseModel):
 
 
 async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOutcome:
-    person = context.services.person
-    if person is None:
+    user = context.services.user
+    if user is None:
         raise ToolError(
             "Nobody is there to answer. Decide yourself and say which assumption you made."
         )
     questions = tuple(_question(question) for question in tool_input.questions)
-    answers = await person.ask(questions, context.abort)
+    answers = await user.ask(questions, context.abort)
     asked = [question.model_dump() for question in tool_input.questions]
     if answers is None:
         return ToolOutcome(

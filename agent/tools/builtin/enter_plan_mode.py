@@ -27,7 +27,7 @@ async def _run(_input: EnterPlanModeInput, context: ToolContext) -> ToolOutcome:
     services = context.services
     if context.agent_id is not None:
         raise ToolError("A sub-agent cannot change the mode. Report the plan as your result.")
-    if services.person is None:
+    if services.user is None:
         raise ToolError("Nobody is there to approve a plan. Go on without plan mode.")
     if services.mode.mode == "plan":
         return ToolOutcome("Plan mode is already on.", structured={"message": "already on"})

@@ -48,9 +48,9 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
     services = context.services
     if context.agent_id is not None:
         raise ToolError("A sub-agent cannot change the mode. Report the plan as your result.")
-    if services.person is None:
+    if services.user is None:
         raise ToolError("Nobody is there to approve the plan. Give it as your answer.")
-    answer = await services.person.approve_plan(tool_input.plan, context.abort)
+    answer = await services.user.approve_plan(tool_input.plan, context.abort)
     plan = answer.plan if answer.plan is not None else tool_input.plan
     structured = {"plan": plan, "isAgent": False, "approved": answer.approved}
     display = PlanDisplay(plan)

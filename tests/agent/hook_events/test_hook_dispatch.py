@@ -176,7 +176,7 @@ async def test_a_notice_names_its_file_as_seen_from_the_project(tmp_path: Path) 
     dispatch, _ = dispatch_for(tmp_path, {"PostToolUse": {"metrics": 1}}, file=file)
     (said,) = await _told_after_tools(dispatch)()
     assert "(code .agent/settings.json): metrics is not" in said
-    dispatch.firing.say(f"Stop hook 'x' (user {tmp_path}/home/s.json) would fail: x is not there")
+    dispatch.firing.warn(f"Stop hook 'x' (user {tmp_path}/home/s.json) would fail: x is not there")
     (event,) = (event for event in dispatch.notices() if isinstance(event, Notice))
     assert event.text == "Stop hook 'x' (user home/s.json) would fail: x is not there"
 

@@ -194,11 +194,11 @@ async def test_at_the_edge_of_the_window_the_outline_serves_when_nothing_fits() 
 async def test_by_wish_with_a_focus() -> None:
     model, hooks = Model(), Hooks()
     mine = keeper(model, hooks)
-    step = await mine.by_wish(talk(6_000), "the API", abort())
+    step = await mine.compact(talk(6_000), "the API", abort())
     assert step is not None
     assert "keep in particular: the API" in model.asked[0][-1].text
     assert hooks.heard[0] == "pre manual the API"
-    assert await mine.by_wish(talk(0), "", abort()) is None
+    assert await mine.compact(talk(0), "", abort()) is None
 
 
 async def test_a_compaction_that_brings_nothing_counts_as_failed() -> None:
@@ -292,7 +292,7 @@ def prompts(messages: tuple[Message, ...]) -> list[Message]:
 async def test_what_came_before_a_prompt_is_summarised_and_the_rest_stays() -> None:
     model, hooks, messages = Model(), Hooks(), talk(6_000)
     last = prompts(messages)[-1]
-    step = await keeper(model, hooks).part_by_wish(
+    step = await keeper(model, hooks).compact_range(
         messages, HistoryPart(last.uid, "before"), abort()
     )
     assert step is not None
@@ -309,7 +309,7 @@ async def test_what_came_before_a_prompt_is_summarised_and_the_rest_stays() -> N
 async def test_what_came_since_a_prompt_is_summarised_and_the_start_stays() -> None:
     model, messages = Model(), talk(6_000)
     second = prompts(messages)[1]
-    step = await keeper(model).part_by_wish(messages, HistoryPart(second.uid, "since"), abort())
+    step = await keeper(model).compact_range(messages, HistoryPart(second.uid, "since"), abort())
     assert step is not None
     at = messages.index(second)
     assert model.asked[0][:-1] == messages
@@ -324,9 +324,9 @@ async def test_a_part_that_cannot_be_summarised_leaves_everything_as_it_is() -> 
     messages = talk(6_000)
     first = prompts(messages)[0]
     mine = keeper(Model(error=ModelError("overloaded_error", "Overloaded.")))
-    gone = await mine.part_by_wish(messages, HistoryPart("gone", "since"), abort())
-    failed = await mine.part_by_wish(messages, HistoryPart(first.uid, "since"), abort())
-    nothing = await mine.part_by_wish(messages, HistoryPart(first.uid, "before"), abort())
+    gone = await mine.compact_range(messages, HistoryPart("gone", "since"), abort())
+    failed = await mine.compact_range(messages, HistoryPart(first.uid, "since"), abort())
+    nothing = await mine.compact_range(messages, HistoryPart(first.uid, "before"), abort())
     assert gone is not None
     assert failed is not None
     assert (gone.messages, failed.messages, nothing) == (messages, messages, None)

@@ -75,7 +75,7 @@ QUESTION = {
 
 async def test_answers_come_back_by_question(bench: Bench) -> None:
     person = Person({"Which one?": "b"})
-    bench.services.person = person
+    bench.services.user = person
     outcome = await bench.call(ASK, questions=[QUESTION])
     assert outcome.content == "The person answered:\n\nWhich one?\n→ b"
     assert outcome.structured is not None
@@ -91,7 +91,7 @@ async def test_answers_come_back_by_question(bench: Bench) -> None:
 
 
 async def test_declined_question_is_an_error_result(bench: Bench) -> None:
-    bench.services.person = Person(None)
+    bench.services.user = Person(None)
     outcome = await bench.call(ASK, questions=[QUESTION])
     assert outcome.is_error
     assert "declined to answer" in str(outcome.content)
@@ -133,7 +133,7 @@ async def test_task_list_is_replaced(bench: Bench) -> None:
 
 
 async def test_plan_mode_and_back(bench: Bench) -> None:
-    bench.services.person = Person(plan_answer=PlanAnswer(True, "acceptEdits", "but carefully"))
+    bench.services.user = Person(plan_answer=PlanAnswer(True, "acceptEdits", "but carefully"))
     assert await bench.objection(EXIT, plan="x") is not None
     await bench.call(ENTER)
     assert bench.services.mode.mode == "plan"
@@ -145,7 +145,7 @@ async def test_plan_mode_and_back(bench: Bench) -> None:
 
 
 async def test_a_plan_that_the_person_changed_is_the_one_to_carry_out(bench: Bench) -> None:
-    bench.services.person = Person(plan_answer=PlanAnswer(True, plan="# Do this"))
+    bench.services.user = Person(plan_answer=PlanAnswer(True, plan="# Do this"))
     await bench.call(ENTER)
     outcome = await bench.call(EXIT, plan="# Do that")
     assert outcome.display == PlanDisplay("# Do this")
@@ -153,7 +153,7 @@ async def test_a_plan_that_the_person_changed_is_the_one_to_carry_out(bench: Ben
 
 
 async def test_rejected_plan_keeps_plan_mode(bench: Bench) -> None:
-    bench.services.person = Person(plan_answer=PlanAnswer(False, feedback="smaller steps"))
+    bench.services.user = Person(plan_answer=PlanAnswer(False, feedback="smaller steps"))
     await bench.call(ENTER)
     outcome = await bench.call(EXIT, plan="x")
     assert outcome.is_error
@@ -162,7 +162,7 @@ async def test_rejected_plan_keeps_plan_mode(bench: Bench) -> None:
 
 
 async def test_subagents_cannot_change_the_mode(bench: Bench) -> None:
-    bench.services.person = Person()
+    bench.services.user = Person()
     context = ToolContext("t", "t", "agent1", bench.controller.signal, print, bench.services)
     with pytest.raises(ToolError, match="sub-agent cannot"):
         await ENTER.run(ENTER.parse({}), context)
@@ -197,7 +197,7 @@ async def test_no_subagents_here(bench: Bench) -> None:
 
 
 async def test_a_person_who_is_away_is_told_of_with_what_they_chose(bench: Bench) -> None:
-    bench.services.person = Person(PartialAnswers({"Which one?": "b"}))
+    bench.services.user = Person(PartialAnswers({"Which one?": "b"}))
     other = {**QUESTION, "question": "And then?"}
     outcome = await bench.call(ASK, questions=[QUESTION, other])
     assert not outcome.is_error
@@ -207,7 +207,7 @@ async def test_a_person_who_is_away_is_told_of_with_what_they_chose(bench: Bench
 
 async def test_answers_may_have_previews(bench: Bench) -> None:
     person = Person({})
-    bench.services.person = person
+    bench.services.user = person
     shown = {**QUESTION, "options": [{"label": "a", "preview": "[a]"}, {"label": "b"}]}
     await bench.call(ASK, questions=[shown])
     assert [option.preview for option in person.asked[0].options] == ["[a]", ""]

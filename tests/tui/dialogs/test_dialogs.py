@@ -436,7 +436,7 @@ async def test_a_question_closes_when_the_turn_is_interrupted() -> None:
 
     async def question(conversation: RecordedConversation) -> None:
         assert conversation.ports is not None
-        assert await conversation.ports.person.ask(QUESTIONS, abort.signal) is None
+        assert await conversation.ports.user.ask(QUESTIONS, abort.signal) is None
 
     app = make_app(played([question]))
     async with app.run_test(size=(80, 30)) as pilot:

@@ -13,7 +13,7 @@ class Recorder:
     def __init__(self) -> None:
         self.kept: list[str] = []
 
-    def keep_draft(self, text: str) -> None:
+    def save_draft(self, text: str) -> None:
         self.kept.append(text)
 
 

@@ -133,5 +133,5 @@ def pass_result(
     is_answered = values is None or values.respondToBashCommands is not False
     if is_answered and not shell.was_killed and not shell.background_id:
         return shell.note(remark)
-    conversation.tell(shell.note(remark))
+    conversation.add_note(shell.note(remark))
     return None
