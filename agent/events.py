@@ -141,7 +141,7 @@ class ToolResult(Struct, frozen=True):
     tool_use_id: str
     name: str
     text: str
-    """What the model is told, as text, bounded; images and documents appear as a short note."""
+    """What the model gets, as text, bounded; images and documents appear as a short note."""
     is_error: bool
     elapsed_s: float
     """Wall time of the run itself, without the wait for permission."""

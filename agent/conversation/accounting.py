@@ -42,7 +42,7 @@ class Accounting:
         on_exceeded: Callable[[str], None],
         add_to_ledger: AddToLedger = lambda *_: None,
     ) -> None:
-        """`model` names the one in use; `on_exceeded` hears once, with the reason."""
+        """`model` names the one in use; `on_exceeded` is called once, with the reason."""
         self._totals = totals
         self.costs = costs
         self._model = model

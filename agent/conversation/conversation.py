@@ -1,6 +1,6 @@
 """One conversation with one project: prompts in, agent events out, until the user leaves.
 
-Holds the history and what belongs to it; does not know the screen, files of sessions or the wire.
+Stores the history and what belongs to it; does not know the screen, files of sessions or the wire.
 Made by `agent.assembly.assemble`. Next: `agent.conversation.prompt_opening`, `agent.loop.loop`
 (what one prompt does).
 """
@@ -126,15 +126,15 @@ class Conversation:
         return self.hooks.runner.has("Notification")
 
     async def notify(self, kind: str, message: str) -> None:
-        """Tell Notification hooks that the user is waited for."""
+        """Fire Notification: the user is waited for."""
         await self.hooks.notification(kind, message)
 
     def add_note(self, text: str) -> None:
-        """Have the model hear something with the next prompt."""
+        """Add a note for the model with the next prompt."""
         self._state.notes.append(text)
 
     def move_to(self, folder: Path) -> bool:
-        """Work in another folder from now on; False, and nothing changes, outside the scope."""
+        """Work in another directory from now on; False, and nothing changes, outside the scope."""
         return self._parts.move(folder)
 
     def send_to_background(self) -> bool:
@@ -181,7 +181,7 @@ class Conversation:
             await asyncio.wait({starting, interrupt})
 
     def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
-        """Say who is told when a background hook wants the model to go on."""
+        """Set what is called when a background hook wants the model to go on."""
         self.hooks.runner.background.on_wake = on_wake
 
     @property
@@ -311,7 +311,7 @@ class Conversation:
     def compact(
         self, focus: str = "", part: HistoryPart | None = None
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Summarise the history now, or a part of it, by the user's wish."""
+        """Summarise the history now, or a part of it, as the user asked."""
 
         def begin(abort: AbortController) -> StreamRun:
             self.hooks.firing.abort = abort.signal

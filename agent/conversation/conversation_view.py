@@ -32,7 +32,7 @@ class ConversationState(Struct):
     abort: AbortController | None = None
     """None while nothing runs."""
     notes: list[str] = field(default_factory=list)
-    """What the model is told before the next prompt."""
+    """What the model gets before the next prompt."""
 
 
 class ConversationView:

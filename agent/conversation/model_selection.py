@@ -96,7 +96,7 @@ class ModelInUse:
 
     @property
     def thinks(self) -> bool:
-        """Whether the model thinks before it answers: as wished, where it can do both."""
+        """Whether the model thinks before it answers: as asked, where it can do both."""
         can = self.capabilities
         return can.adaptive_thinking and (self._wants_thinking or not can.can_disable_thinking)
 

@@ -73,7 +73,7 @@ async def _not_sent(events: TurnEvents, end: TerminalReason, reason: str) -> Ter
 
 
 def _notes(parts: ConversationParts, state: ConversationState) -> list[str]:
-    """Take what the model is told before this prompt."""
+    """Take what the model gets before this prompt."""
     notes: list[str] = []
     if not state.has_opening:
         notes.extend(parts.reminders.first())

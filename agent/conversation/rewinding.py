@@ -53,7 +53,7 @@ class Rewinding:
     async def preview_files(
         self, turn_id: str, paths: Iterable[Path] | None = None
     ) -> Preview | None:
-        """Say what going back to before a turn would change in files; None for nothing at all."""
+        """Return what going back to before a turn would change in files; None for nothing."""
         checkpoints = self._checkpoints
         if checkpoints is None:
             return None

@@ -47,7 +47,7 @@ class LiveSettings:
         tell: Tell,
         approve: Approve | None = None,
     ) -> None:
-        """Start from `settings`; `in_force` hears of every new state once it counts."""
+        """Start from `settings`; `in_force` receives every new state once it counts."""
         self._settings = settings
         self._load = load
         self._gate = gate
@@ -146,7 +146,7 @@ class LiveSettings:
         return True
 
     def _tell_of_rules(self, before: RuleSet) -> None:
-        """Say what is to be known of the rules now, and was not so before."""
+        """Warn of what is wrong with the rules now, and was not before."""
         rules = self._gate.context.rules
         if rules is before:
             return

@@ -34,7 +34,7 @@ class SideQuestion:
         messages: Callable[[], tuple[Message, ...]],
         account: Callable[[Usage, str], None],
     ) -> None:
-        """`request` builds what the conversation would send; `account` hears what was used."""
+        """`request` builds what the conversation would send; `account` receives what was used."""
         self._client = client
         self._request = request
         self._messages = messages

@@ -40,10 +40,10 @@ def hook_config(settings: Settings) -> HookConfig:
 def plugin_hooks(
     folders: Sequence[Path], *, launch_dir: Path, data_home: Path
 ) -> tuple[tuple[HandlerSpec, ...], tuple[str, ...]]:
-    """Return the hooks of the plugins in some folders, and what is wrong with them, for users.
+    """Return the hooks of the plugins in some directories, and what is wrong with them, for users.
 
     Raises:
-        UsageError: a folder is not there, or a file of it cannot be read.
+        UsageError: a directory is not there, or a file of it cannot be read.
     """
     layers: list[HookLayer] = []
     for folder in folders:

@@ -1,6 +1,6 @@
-"""Moments outside of calls that hooks hear of: loaded instructions, a moved shell, watched files.
+"""Moments outside of calls that fire hooks: loaded instructions, a moved shell, watched files.
 
-Also what a path in use brings in: instruction files of its folder, told to the model at once.
+Also what a path in use brings in: instruction files of its directory, added for the model at once.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class HookSources:
         self._watch_names()
 
     async def after_calls(self, outcomes: Sequence[tuple[ToolUse, CallOutcome]]) -> list[str]:
-        """Return what the model is told after these calls; usually nothing."""
+        """Return what the model gets after these calls; usually nothing."""
         await self._moved()
         return await self._instructions.after_calls(outcomes)
 
@@ -71,7 +71,7 @@ class HookSources:
         await self._hooks.file_changed(payload)
 
     def _watch_names(self) -> None:
-        """Watch what the matchers in force name, in the shell's folder."""
+        """Watch what the matchers in force name, in the shell's directory."""
         self._watch.set_static(static_names(self._hooks.runner.config), self._cwd())
         self._run_watch()
 

@@ -1,7 +1,7 @@
 """Fire one hook event for one agent, and carry out what every event may ask for.
 
 What hooks have to show becomes agent events; titles, watch lists, terminal sequences and the like
-go to whoever listens. An event that no handler matches costs a dictionary look-up. The events
+go to the listeners. An event that no handler matches costs a dictionary look-up. The events
 themselves: `agent.hook_events.hook_dispatch`.
 """
 
@@ -29,7 +29,7 @@ from hooks.runner import HookRunner
 from permissions.explain.explain_decision import place_relative
 
 CLASSIFIER_NOTES: Final = 10
-"""How many of the latest notes for the classifier are kept."""
+"""How many of the latest notes for the classifier are stored."""
 AFTER_TOOLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
 PLACE: Final = re.compile(r"(?<= \()[a-z]+ (?P<file>/[^\n]*?)(?=\)(?: would fail)?: )")
 """Where a notice says which file a hook is from."""
@@ -49,7 +49,7 @@ class HookListeners(Struct, frozen=True):
     live: Callable[[HookStarted | HookFinished], None] | None = None
     """Hears at once of a wait that has a status message; the events of the turn come later."""
     background_tasks: Callable[[], list[dict[str, object]]] = list
-    """What stop hooks are told of commands that still run."""
+    """The commands that still run, as Stop hooks receive them."""
 
 
 class HookFiring:
@@ -71,7 +71,7 @@ class HookFiring:
         Args:
             runner: the engine.
             session: what the runner tells every hook.
-            env_files: kept up to date with the shell files that hooks wrote.
+            env_files: updated with the shell files that hooks wrote.
             cwd: returns the shell's directory, which changes between two events of a turn; None is
                 the session's.
             agent_id: None is the main agent.
@@ -150,11 +150,11 @@ class HookFiring:
         return tuple(self._classifier_notes)
 
     def show_outcome(self, outcome: EventOutcome) -> None:
-        """Show what an event came to that was fired elsewhere (the permission race)."""
+        """Show the outcome of an event that was fired elsewhere (the permission race)."""
         self._finished(outcome, None)
 
     async def aclose(self, *, wait_s: float = 2.0) -> None:
-        """Give events that nobody waits for a moment more, then end what hears of them."""
+        """Give events that nobody waits for a moment more, then cancel the rest."""
         if self._unawaited:
             await asyncio.wait(set(self._unawaited), timeout=wait_s)
         for task in self._unawaited:
@@ -223,7 +223,7 @@ class HookFiring:
         return {"agent_id": self.agent_id, "agent_type": self.agent_type}
 
     def add_late_context(self, outcome: EventOutcome | None) -> None:
-        """Let the model hear an event's context with its next request."""
+        """Give the model an event's context with its next request."""
         if outcome is not None and outcome.additional_context:
             self._late.append(outcome.additional_context)
 
@@ -292,7 +292,7 @@ def _feedback_lines(outcome: EventOutcome) -> tuple[str, ...]:
     """Return a line about what a hook tells the model after a call; usually nothing."""
     if outcome.event not in AFTER_TOOLS or outcome.decision != "block" or not outcome.reason:
         return ()
-    # The model answers to it, so whoever reads along has to know of it, too.
+    # The model answers to it, so the user has to know of it, too.
     first = first_line(outcome.reason)
     more = "" if first == outcome.reason.strip() else " …"
     return (f"{outcome.decided_by or 'A hook'} told the model: {first}{more}",)

@@ -106,7 +106,7 @@ class HookDispatch:
     def start_context(self, *, again: bool = False) -> list[str]:
         """Return what Setup and SessionStart hooks add in front of the first prompt.
 
-        Told once, and `again` where the conversation was taken back to before it.
+        Returned once, and `again` where the conversation was taken back to before it.
         """
         texts, self._new_start_context = (
             (self._start_context if again else self._new_start_context),
@@ -268,7 +268,7 @@ class HookDispatch:
         return outcome.stop_reason or outcome.reason or "a hook refused"
 
     async def model_switched(self, old: str, new: str, requested: str) -> None:
-        """Fire PostModelSwitch; the model hears with its next request what hooks add."""
+        """Fire PostModelSwitch; the model gets with its next request what hooks add."""
         self._model = new
         self.firing.add_late_context(
             await self.firing.fire(
@@ -293,7 +293,7 @@ class HookDispatch:
         return outcome is None or outcome.decision not in {"block", "deny"}
 
     async def directory_added(self, directory: str, source: str) -> None:
-        """Fire DirectoryAdded and come back; the model hears what hooks say to it later."""
+        """Fire DirectoryAdded without waiting; the model gets later what its hooks add."""
         if self.runner.has("DirectoryAdded"):
             self.firing.fire_later(lambda: self._directory_added(directory, source))
 

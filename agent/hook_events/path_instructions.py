@@ -23,13 +23,13 @@ class PathInstructions:
     def __init__(
         self, hooks: HookDispatch, instructions: Instructions, cwd: Callable[[], Path]
     ) -> None:
-        """`hooks` hear of each file; `cwd` is the shell's."""
+        """`hooks` fires for each file; `cwd` is the shell's."""
         self._hooks = hooks
         self._instructions = instructions
         self._cwd = cwd
 
     async def after_calls(self, outcomes: Sequence[tuple[ToolUse, CallOutcome]]) -> list[str]:
-        """Return what the model is told after these calls; usually nothing."""
+        """Return what the model gets after these calls; usually nothing."""
         found: list[InstructionFile] = []
         for use, outcome in outcomes:
             path = use.input.get("file_path") or use.input.get("notebook_path")

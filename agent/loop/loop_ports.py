@@ -106,5 +106,5 @@ class LoopPorts(Struct, frozen=True):
     """Take what ended in the background since the last request, as texts for the model."""
     context: ContextPort | None = None
     after_calls: AfterCalls | None = None
-    """Told of the calls of a turn; returns what they bring in for the model, such as the
-    instructions of a folder in use."""
+    """Receives the calls of a turn; returns what they bring in for the model, such as the
+    instructions of a directory in use."""

@@ -47,7 +47,7 @@ from agent.stream import TurnEvents
 
 
 class Recovery(Struct):
-    """How the requests of one agent recover; shared by its turns, so that lessons are kept."""
+    """How the requests of one agent recover; shared by its turns."""
 
     policy: RetryPolicy
     endpoint: str

@@ -100,7 +100,7 @@ class Tool(Struct, Generic[InputT], frozen=True, kw_only=True):
     strict: bool
     max_result_size_chars: int
     identifier: Callable[[InputT, Path], str]
-    """The fixed line of the card; the path is the launch folder, for relative names."""
+    """The fixed line of the card; the path is the launch directory, for relative names."""
     preview: Callable[[InputT, ToolContext], Awaitable[Display | None]]
     """What the permission dialog shows: a diff for edits, nothing for most."""
     permission_input: Callable[[InputT, Mapping[str, object], ToolContext], Mapping[str, object]]

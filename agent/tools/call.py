@@ -73,7 +73,7 @@ class CallHooks(Protocol):
 
 
 class CallRecorder(Protocol):
-    """Told right before a tool runs and right after, so that a crash never runs anything twice."""
+    """Records a run right before and right after, so that a crash never runs anything twice."""
 
     async def tool_started(
         self, call: ToolUse, tool_input: Mapping[str, object], agent_id: str | None
@@ -172,7 +172,7 @@ class RunningCall(Struct):
     comment: str = ""
     """What the user said with their yes."""
     user_change: str = ""
-    """What the user changed of the input before they said yes, in words for the model."""
+    """What the user changed of the input before they said yes, as text for the model."""
     was_asked: bool = False
     ends_turn: bool = False
     """A hook stopped the turn after the run."""
@@ -215,7 +215,7 @@ class RunningCall(Struct):
 
 
 def interrupted_text(abort: AbortSignal) -> str:
-    """Return what the model is told of a call that was stopped."""
+    """Return the model's result for a call that was stopped."""
     if abort.reason == SIBLING_FAILED:
         return f"Stopped, because {SIBLING_FAILED}. Call it again if it is still needed."
     return (

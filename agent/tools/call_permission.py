@@ -149,7 +149,7 @@ async def _apply_pre_hook(
 async def _tell_rewrite(
     call: RunningCall, who: str, proposed: Mapping[str, object], ready: Ready
 ) -> None:
-    """Tell the user that something else runs than what the model asked for."""
+    """Show the user that something else runs than what the model asked for."""
     fields = [key for key in proposed if proposed[key] != ready.seen.get(key)]
     was = "; ".join(f"{key} was {_short(str(proposed[key]))}" for key in fields)
     await call.events.emit(

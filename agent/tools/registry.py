@@ -24,7 +24,7 @@ from agent.tools.builtin.write import write_tool
 
 
 def builtin_tools() -> tuple[AnyTool, ...]:
-    """Return a fresh set of the built-in tools, in the order in which the model is told of them."""
+    """Return a fresh set of the built-in tools, in the order in which the model receives them."""
     return (
         read_tool(),
         edit_tool(),

@@ -218,11 +218,11 @@ class ToolServices(Struct):
     may_search: Callable[[Path], bool] | None = None
     """Whether a file that Grep or Glob found may be named and quoted; None allows every one.
 
-    The call itself was judged by its folder; this is where a rule on one file inside it counts.
+    The call itself was judged by its directory; this is where a rule on one file inside it counts.
     """
 
     def move_to(self, folder: Path) -> bool:
-        """Make a folder the current one; False, and nothing changes, outside the scope."""
+        """Make a directory the current one; False, and nothing changes, outside the scope."""
         if folder != self.cwd and not self.scope.is_inside(folder):
             return False
         self.cwd = folder

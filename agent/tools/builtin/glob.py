@@ -52,7 +52,7 @@ class GlobInput(BaseModel):
 
 
 def _root(tool_input: GlobInput, services: ToolServices) -> tuple[Path, str]:
-    """Return the folder and the pattern below it; an absolute pattern brings its own folder."""
+    """Return the directory and the pattern below it; an absolute pattern has its own."""
     folder = absolute(tool_input.path, services) if tool_input.path else services.cwd
     pattern = tool_input.pattern.removeprefix("./")
     if not pattern.startswith(("/", "~/")):

@@ -289,7 +289,7 @@ def grep_tool() -> Tool[GrepInput]:
 
 
 def _notes(tool_input: GrepInput, total: int, chosen: int, result: SearchResult) -> list[str]:
-    """Say what is missing: the entries behind those shown, or what the search left out."""
+    """Return what is missing: the entries behind those shown, or what the search left out."""
     following = tool_input.offset + chosen
     if following < total:
         more = "more" if result.note else f"{total - following:,} more"

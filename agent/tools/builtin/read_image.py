@@ -17,7 +17,7 @@ MAX_IMAGE_PIXELS: Final = 8_000
 
 
 def image_type(data: bytes) -> ImageType | None:
-    """Return the media type of a picture, or None for anything else."""
+    """Return the media type of an image, or None for anything else."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if data.startswith(b"\xff\xd8\xff"):
@@ -49,7 +49,7 @@ def image_size(data: bytes) -> tuple[int, int] | None:
 
 
 def image_outcome(data: bytes, name: str) -> ToolOutcome:
-    """Return the picture as an image block after a line that names it.
+    """Return it as an image block after a line that names it.
 
     Raises:
         ToolError: it is larger than the endpoint accepts, or cut off before its size.

@@ -1,4 +1,4 @@
-"""Notebooks as text: cells in order with their outputs, pictures as pictures."""
+"""Notebooks as text: cells in order with their outputs, pictures as images."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_PICTURES: Final = 5
 def notebook_outcome(
     data: bytes, name: str, path: Path, offset: int | None, limit: int | None
 ) -> ToolOutcome:
-    """Return the cells as one numbered text, followed by the first pictures of the outputs.
+    """Return the cells as one numbered text, followed by the first images of the outputs.
 
     Raises:
         ToolError: the file is no notebook.

@@ -64,7 +64,7 @@ async def _run(tool_input: SkillInput, context: ToolContext) -> ToolOutcome:
         report = await run_subagent(
             context,
             description=f"skill {name}",
-            # What it mentions is text as well, but for pictures, which a prompt cannot hold.
+            # What it mentions is text as well, but for images, which a prompt cannot hold.
             prompt="\n\n".join(str(b["text"]) for b in skill.blocks if b.get("type") == "text"),
             subagent_type=skill.agent,
             model=skill.model,

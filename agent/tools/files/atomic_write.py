@@ -1,6 +1,6 @@
 """Replace a file in one step: the old content or the new one, never half of either.
 
-The folder is opened by descriptor without following links, so the file written is the file that was
+The directory is opened by descriptor, links not followed, so the file written is the file that was
 checked, whatever is renamed meanwhile (safety rules, "the file opened is the file checked").
 """
 
@@ -26,7 +26,7 @@ MAX_EDIT_BYTES: Final = 20 * 1024 * 1024
 """Largest file that Edit and Write read, compare and replace."""
 
 _DIRECTORY: Final = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Passing through a folder needs no permission to list it; only Linux has a flag for that.
+# Passing through a directory needs no permission to list it; only Linux has a flag for that.
 _PASS: Final = _DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
 _NOT_KEPT: Final = frozenset({"security.capability"})
 """Rights that a program was given for what it was; every write takes them away."""
@@ -84,8 +84,8 @@ def replace_file(
 ) -> None:
     """Give the file this content; a link stays a link and its target is replaced.
 
-    Mode and owner are kept; missing folders are made. `expected_digest` is the content the caller
-    based its change on, None for a file that must not exist yet.
+    Mode and owner are preserved; missing directories are made. `expected_digest` is the
+    content the caller based its change on, None for a file that must not exist yet.
 
     Raises:
         ToolError: the target is out of bounds, changed meanwhile, or cannot be written. The file is
@@ -120,13 +120,13 @@ def _replace_in(folder: int, target: Path, data: bytes, expected_digest: str | N
         _put(folder, name, data, current, is_named=False)
     except _NotNameless:
         _put(folder, name, data, current, is_named=True)
-    # The rename itself becomes durable; some file systems have no such call for folders.
+    # The rename itself becomes durable; some file systems have no such call for directories.
     with contextlib.suppress(OSError):
         os.fsync(folder)
 
 
 class _NotNameless(Exception):
-    """This system, or the folder's file system, takes no file that gets its name later."""
+    """This system, or the directory's file system, takes no file that gets its name later."""
 
 
 def _put(
@@ -256,7 +256,7 @@ def _bytes(file: BinaryIO, path: Path) -> bytes:
 
 @contextlib.contextmanager
 def _open_folder(folder: Path) -> Iterator[int]:
-    """Open a canonical folder step by step, refusing links; folders made here go on failure."""
+    """Open a canonical directory step by step, refusing links; new ones go on failure."""
     made: list[tuple[int, str]] = []
     opened: list[int] = []
     try:
@@ -271,7 +271,7 @@ def _open_folder(folder: Path) -> Iterator[int]:
                 step = os.open(part, _PASS, dir_fd=current)
             opened.append(step)
             current = step
-        # fsync needs a real descriptor; without the right to list the folder we do without it.
+        # fsync needs a real descriptor; without the right to list the directory we do without it.
         with contextlib.suppress(PermissionError):
             current = os.open(".", _DIRECTORY | os.O_RDONLY, dir_fd=current)
             opened.append(current)

@@ -7,7 +7,7 @@ from difflib import unified_diff
 from typing import Final
 
 MAX_NOTE_LINES: Final = 200
-"""Of the difference that the model is told; more are counted."""
+"""Of the difference that the model gets; more are counted."""
 
 
 def edited_input(
@@ -43,7 +43,7 @@ def _edited(tool_input: Mapping[str, object], old: str, wanted: str) -> dict[str
 
 
 def change_note(proposed: Mapping[str, object], applied: Mapping[str, object]) -> str:
-    """Return what the model is told when a user changed its input; empty when nothing changed.
+    """Return what the model gets when a user changed its input; empty when nothing changed.
 
     Texts are shown as a difference, other values as they are now.
     """

@@ -34,8 +34,8 @@ class Change(Struct, frozen=True):
 def change_text(file: TextFile, old: str, new: str, *, replace_all: bool) -> Change:
     """Replace `old` by `new`, comparing lines without regard to CR LF or LF.
 
-    Everything outside the replaced pieces is kept to the byte; a replaced piece takes the endings
-    it had, or those of most lines.
+    Everything outside the replaced pieces stays as it is; a replaced piece takes the endings it
+    had, or those of most lines.
 
     Raises:
         NoSuchText: there is no such text, or more than one and `replace_all` is false.

@@ -18,7 +18,7 @@ PermissionInput = Callable[[Any, Mapping[str, object], ToolContext], Mapping[str
 
 
 def absolute(path: str, services: ToolServices, folder: Path | None = None) -> Path:
-    """Return the path with `~` and a folder filled in: the shell's current one if none is given.
+    """Return the path with `~` and a directory filled in: the shell's current one if none is given.
 
     `..` stays: taking it out before links are followed would name another file.
     """

@@ -28,7 +28,7 @@ class NotText(Exception):
 
 
 class TextFile(Struct, frozen=True):
-    """A decoded file; `encode` gives back its bytes exactly."""
+    """A decoded file; `encode` returns its bytes exactly."""
 
     text: str
     """With the line endings of the file and without its byte order mark."""
