@@ -18,15 +18,17 @@ from permissions.matching.match_tool import RuleSubject, first_match
 from permissions.matching.match_unparsed import first_raw_match, raw_redirections
 from permissions.paths.path_pattern import PathPattern
 from permissions.rules.rule_set import SOURCE_ORDER, Rule, RuleBehavior
-from permissions.scope.build_directory import build_directory_floor
 from permissions.scope.created_links import Places, through_created_link
-from permissions.scope.find_targets import find_target_floor
-from permissions.scope.glob_directories import behind_pattern
-from permissions.scope.nested_repositories import in_nested_repository
 from permissions.scope.recursive_reads import may_leave, recursive_read_floor
-from permissions.scope.resolve_access import ResolvedAccess, resolve_access
+from permissions.scope.resolve_access import ResolvedAccess, behind_pattern, resolve_access
 from permissions.scope.scope import Floor, check_host, strictest_floor
-from permissions.scope.tree_copies import MERGERS, tree_copy_floor
+from permissions.scope.special_commands import (
+    MERGERS,
+    build_directory_floor,
+    find_target_floor,
+    in_nested_repository,
+    tree_copy_floor,
+)
 from permissions.shell.access import AccessKind
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.syntax import SUPPLIED, Redirect, RedirectKind, Word
