@@ -32,14 +32,14 @@ def available_themes(user_dir: UserThemes = None) -> tuple[str, ...]:
     shipped = sorted(path.stem for path in _SHIPPED.glob("*.toml"))
     found = {
         path.stem
-        for folder in _folders(user_dir)
+        for directory in _directories(user_dir)
         for ending in ENDINGS
-        for path in folder.glob(f"*{ending}")
+        for path in directory.glob(f"*{ending}")
     }
     return (*shipped, *sorted(found - set(shipped)))
 
 
-def _folders(user_dir: UserThemes) -> tuple[Path, ...]:
+def _directories(user_dir: UserThemes) -> tuple[Path, ...]:
     return (user_dir,) if isinstance(user_dir, Path) else user_dir or ()
 
 
@@ -65,7 +65,7 @@ def _own_file(name: str, user_dir: UserThemes) -> Path | None:
     # The name comes from settings: it may not leave the folder.
     if "/" in name:
         return None
-    places = (folder / f"{name}{end}" for folder in _folders(user_dir) for end in ENDINGS)
+    places = (directory / f"{name}{end}" for directory in _directories(user_dir) for end in ENDINGS)
     return next((path for path in places if os.path.isfile(path)), None)
 
 

@@ -65,7 +65,7 @@ def build_conversation(
         parts.prompt.context,
         parts.prompt.sections,
         is_resumed=resumed is not None,
-        told_mode=resumed.mode if resumed is not None else None,
+        last_mode=resumed.mode if resumed is not None else None,
     )
     conversation = Conversation(
         ConversationParts(

@@ -72,7 +72,7 @@ class FileIndex:
 
     async def _load(self) -> NameList:
         paths = await self._list()
-        self._names = await asyncio.to_thread(_with_folders, paths)
+        self._names = await asyncio.to_thread(_with_directories, paths)
         return self._names
 
     async def _list(self) -> list[str]:
@@ -108,7 +108,7 @@ class FileIndex:
                 on_change()
 
 
-def _with_folders(paths: Iterable[str]) -> NameList:
+def _with_directories(paths: Iterable[str]) -> NameList:
     found: dict[str, None] = {}
     for path in paths:
         found[path] = None

@@ -133,7 +133,7 @@ class MentionReader(Struct):
                 refusals.append(f"@{name} is not attached: there is too much already")
                 continue
             room -= size
-            names.append(_with_lines(name, mention, is_folder=os.path.isdir(path)))
+            names.append(_with_lines(name, mention, is_directory=os.path.isdir(path)))
             blocks.append(text_block(f"The person attached {name} with @. The Read tool shows:"))
             blocks.extend(content)
         message = Message(role="user", content=tuple(blocks), origin="reminder")
@@ -149,8 +149,8 @@ class MentionReader(Struct):
 
     def _located(self, mention: Mention) -> tuple[Mention, Path] | None:
         services = self.services()
-        for folder in (services.launch_dir, services.cwd):
-            path = absolute(mention.path, services, folder)
+        for directory in (services.launch_dir, services.cwd):
+            path = absolute(mention.path, services, directory)
             with contextlib.suppress(ValueError, OSError):
                 if os.path.lexists(path):
                     return mention, path
@@ -212,8 +212,8 @@ class MentionReader(Struct):
         return f"{name} is a folder with:\n" + "\n".join(found[:MAX_ENTRIES]) + more
 
 
-def _with_lines(name: str, mention: Mention, *, is_folder: bool) -> str:
-    if is_folder:
+def _with_lines(name: str, mention: Mention, *, is_directory: bool) -> str:
+    if is_directory:
         return name.rstrip("/") + "/"
     if mention.first is None:
         return name

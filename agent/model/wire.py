@@ -27,7 +27,7 @@ COMPACTION_BETA: Final = "compact-2026-09-04"
 CLEAR_FROM: Final = 0.6
 """Share of the window from which the endpoint leaves out old tool results: before we compact."""
 CLEAR_AT_LEAST: Final = 0.1
-KEPT_TOOL_USES: Final = 10
+LATEST_TOOL_USES: Final = 10
 
 MOST_TOKENS: Final = 10**12
 """A larger count makes no sense, and sums of such counts fit no database."""
@@ -102,7 +102,7 @@ def _clearing(model: ModelCapabilities) -> dict[str, object]:
             "type": "input_tokens",
             "value": int(model.context_window * CLEAR_FROM),
         },
-        "keep": {"type": "tool_uses", "value": KEPT_TOOL_USES},
+        "keep": {"type": "tool_uses", "value": LATEST_TOOL_USES},
         "clear_at_least": {
             "type": "input_tokens",
             "value": int(model.context_window * CLEAR_AT_LEAST),

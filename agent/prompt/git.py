@@ -49,15 +49,15 @@ def read_branch(project_root: Path) -> str | None:
     return head.removeprefix(prefix) if head.startswith(prefix) else None
 
 
-async def read_git_state(folder: Path, env: Mapping[str, str]) -> GitState | None:
+async def read_git_state(directory: Path, env: Mapping[str, str]) -> GitState | None:
     """Ask git for branch, changes and last commits; None where that fails or takes too long.
 
     Only for a trusted folder: even with hooks and monitors off, a repository's configuration names
     programs that git runs.
     """
     status, log = await asyncio.gather(
-        run_git(folder, env, "status", "--porcelain=v1", "--branch", "--untracked-files=normal"),
-        run_git(folder, env, "log", f"-{MAX_COMMITS}", "--no-show-signature", "--format=%h %s"),
+        run_git(directory, env, "status", "--porcelain=v1", "--branch", "--untracked-files=normal"),
+        run_git(directory, env, "log", f"-{MAX_COMMITS}", "--no-show-signature", "--format=%h %s"),
     )
     if status is None:
         return None
@@ -78,7 +78,7 @@ def _branch(line: str) -> str | None:
 
 
 async def run_git(
-    folder: Path, env: Mapping[str, str], *arguments: str, errors: str = "replace"
+    directory: Path, env: Mapping[str, str], *arguments: str, errors: str = "replace"
 ) -> str | None:
     """Return what a git command prints; None where it fails or takes too long.
 
@@ -86,7 +86,7 @@ async def run_git(
     """
     quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     inherited = {k: v for k, v in env.items() if not k.startswith("GIT_")}
-    program = Launch(("git", *_HARMLESS, *arguments), {**inherited, **quiet}, folder)
+    program = Launch(("git", *_HARMLESS, *arguments), {**inherited, **quiet}, directory)
     limits = RunLimits(TIMEOUT_S, stdout_bytes=MAX_OUTPUT_BYTES, stderr_bytes=0)
     try:
         ended = await run_program(program, limits)

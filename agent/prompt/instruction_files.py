@@ -36,7 +36,7 @@ _NAMES: Final[tuple[tuple[str, MemoryType], ...]] = (
     (".claude/CLAUDE.md", "Project"),
     ("CLAUDE.local.md", "Local"),
 )
-_RULE_FOLDERS: Final = (".agent/rules", ".claude/rules")
+_RULE_DIRECTORIES: Final = (".agent/rules", ".claude/rules")
 _IMPORT = re.compile(r"(?<![\w@`/])@((?:\\ |[^\s\\`])+)")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _CODE_SPAN = re.compile(r"(`+)(?:.|\n)*?\1")
@@ -90,10 +90,10 @@ class Instructions:
         places = self._places
         for path in (places.agent_home / "AGENTS.md", places.home / ".claude" / "CLAUDE.md"):
             found += self._load(path, "User", "session_start", within=None)
-        for folder in (places.agent_home / "rules", places.home / ".claude" / "rules"):
-            found += self._load_rules(folder, "User", within=None)
-        for folder in self._folders_to(places.launch_dir):
-            found += self._load_folder(folder, "session_start")
+        for directory in (places.agent_home / "rules", places.home / ".claude" / "rules"):
+            found += self._load_rules(directory, "User", within=None)
+        for directory in self._directories_to(places.launch_dir):
+            found += self._load_directory(directory, "session_start")
         self._started = self._copy()
         return tuple(found)
 
@@ -112,9 +112,9 @@ class Instructions:
         target = Path(os.path.abspath(path))
         launch_dir = self._places.launch_dir
         if launch_dir in target.parents:
-            for folder in reversed(target.parents):
-                if launch_dir in folder.parents:
-                    found += self._load_folder(folder, "nested_traversal")
+            for directory in reversed(target.parents):
+                if launch_dir in directory.parents:
+                    found += self._load_directory(directory, "nested_traversal")
         for rule in list(self._rules):
             if self._matches(rule, target):
                 self._rules.remove(rule)
@@ -123,29 +123,29 @@ class Instructions:
 
     # -- where ------------------------------------------------------------------------------
 
-    def _folders_to(self, folder: Path) -> list[Path]:
-        start = Path(os.path.abspath(folder))
+    def _directories_to(self, directory: Path) -> list[Path]:
+        start = Path(os.path.abspath(directory))
         return [*reversed(start.parents), start]
 
-    def _load_folder(self, folder: Path, reason: LoadReason) -> list[InstructionFile]:
-        if not self._is_ours(folder):
+    def _load_directory(self, directory: Path, reason: LoadReason) -> list[InstructionFile]:
+        if not self._is_ours(directory):
             return []
-        real = Path(os.path.realpath(folder))
+        real = Path(os.path.realpath(directory))
         within = self._root if real == self._root or self._root in real.parents else real
         found: list[InstructionFile] = []
         for name, memory_type in _NAMES:
-            found += self._load(folder / name, memory_type, reason, within=within)
-        for name in _RULE_FOLDERS:
-            found += self._load_rules(folder / name, "Project", within=within)
+            found += self._load(directory / name, memory_type, reason, within=within)
+        for name in _RULE_DIRECTORIES:
+            found += self._load_rules(directory / name, "Project", within=within)
         return found
 
-    def _is_ours(self, folder: Path) -> bool:
+    def _is_ours(self, directory: Path) -> bool:
         """Whether a folder belongs to the project, or above it, to the user alone.
 
         A shared folder above the project, such as the one for temporary files, is anybody's to
         write instructions into.
         """
-        real = Path(os.path.realpath(folder))
+        real = Path(os.path.realpath(directory))
         if real == self._root or self._root in real.parents:
             return True
         if real == Path(os.path.realpath(self._places.home)):
@@ -157,10 +157,10 @@ class Instructions:
         return status.st_uid in (0, self._places.uid) and not status.st_mode & stat.S_IWOTH
 
     def _load_rules(
-        self, folder: Path, memory_type: MemoryType, *, within: Path | None
+        self, directory: Path, memory_type: MemoryType, *, within: Path | None
     ) -> list[InstructionFile]:
         found: list[InstructionFile] = []
-        for path in _markdown_files(folder):
+        for path in _markdown_files(directory):
             for file in self._load(path, memory_type, "session_start", within=within):
                 if file.globs:
                     self._rules.append(file)
@@ -286,9 +286,9 @@ def _without_code(text: str) -> str:
     return _CODE_SPAN.sub("", "\n".join(lines))
 
 
-def _markdown_files(folder: Path) -> Iterator[Path]:
+def _markdown_files(directory: Path) -> Iterator[Path]:
     count = 0
-    for where, names, files in os.walk(folder, followlinks=False):
+    for where, names, files in os.walk(directory, followlinks=False):
         names.sort()
         for name in sorted(files):
             if name.endswith(".md"):

@@ -20,13 +20,13 @@ class PromptReminders:
         registry: SectionRegistry,
         *,
         is_resumed: bool = False,
-        told_mode: str | None = None,
+        last_mode: str | None = None,
     ) -> None:
-        """`context` describes the present; `told_mode` is the mode a resumed history ended in."""
+        """`context` describes the present; `last_mode` is the mode a resumed history ended in."""
         self._context = context
         self._registry = registry
-        self._told_mode = told_mode or "default"
-        self._told_date = None if is_resumed else context().today
+        self._last_mode = last_mode or "default"
+        self._last_date = None if is_resumed else context().today
         self._later: list[str] = []
 
     def first(self) -> Sequence[str]:
@@ -40,9 +40,9 @@ class PromptReminders:
         context = self._context()
         notes = list(self._later)
         self._later.clear()
-        if context.mode != self._told_mode:
+        if context.mode != self._last_mode:
             notes.append(mode_note(context.mode))
-        if context.today != self._told_date:
+        if context.today != self._last_date:
             notes.append(date_text(context))
         self._remember(context)
         return [note(text) for text in notes]
@@ -58,5 +58,5 @@ class PromptReminders:
         self._later.append(text)
 
     def _remember(self, context: PromptContext) -> None:
-        self._told_mode = context.mode
-        self._told_date = context.today
+        self._last_mode = context.mode
+        self._last_date = context.today

@@ -178,7 +178,7 @@ def _environment(context: PromptContext) -> str:
         f"- Model: {context.model}",
     ]
     if context.additional_dirs:
-        dirs = ", ".join(_path(folder) for folder in context.additional_dirs)
+        dirs = ", ".join(_path(directory) for directory in context.additional_dirs)
         lines.append(f"- Further folders you may work in: {dirs}")
     if context.scratch_dir is not None:
         lines.append(

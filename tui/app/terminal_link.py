@@ -10,7 +10,7 @@ from textual.app import App
 from textual.driver import Driver
 
 from tui.input.driver import InputDriver
-from tui.terminal.background import ASK, FOLLOW, UNFOLLOW, dark_from_reply, says_changed
+from tui.terminal.background import ASK, FOLLOW, UNFOLLOW, dark_from_reply, is_color_change
 from tui.terminal.title import TerminalTitle
 from tui.theme.theme_choice import ThemeChoice
 
@@ -54,7 +54,7 @@ class TerminalLink:
                 from tui.theme.theme_files import remember_background  # with the first answer
 
                 remember_background(self._agent_home, is_dark)
-        elif says_changed(text):
+        elif is_color_change(text):
             self.write(ASK)
 
     async def copy(self, text: str, hint: Callable[[str], None]) -> None:

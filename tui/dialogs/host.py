@@ -156,7 +156,7 @@ class DialogHost(Listens, RowsWidget):
         was_typing = self._guard.is_typing
         self._guard.on_input(event)
         if was_typing:
-            self._say_typing()
+            self._show_typing()
             self._redraw()
 
     def _on_typed(self, event: RoutedEvent) -> None:
@@ -174,10 +174,10 @@ class DialogHost(Listens, RowsWidget):
             self._guard.arm()
         elif ignored_by(dialog) != ignored:
             self._guard.take_words(event)
-            self._say_typing()
+            self._show_typing()
         self._redraw()
 
-    def _say_typing(self) -> None:
+    def _show_typing(self) -> None:
         """Keep the title true when the pause has come."""
         if self._guard.is_typing:
             self.set_timer(PAUSE_S, self._redraw_current)

@@ -57,15 +57,15 @@ class OnboardingDialog:
         servers: Sequence[LocalServer] = (),
         *,
         is_configured: bool = False,
-        tells_keys: bool = True,
+        shows_keys: bool = True,
     ) -> None:
         """Open with the best answer selected: a server that was found, else the demo.
 
         `is_configured` says that `servers` is the one that was named, without a model;
-        `tells_keys` is False where the keys of the drawn screen do nothing.
+        `shows_keys` is False where the keys of the drawn screen do nothing.
         """
         self._named = servers[0] if is_configured else None
-        self._keys = KEYS if tells_keys else ()
+        self._keys = KEYS if shows_keys else ()
         self._highlighter = highlighter
         self._answered: DialogAnswer[Onboarding | LocalModel] = DialogAnswer()
         self.ignored_keys = 0

@@ -20,9 +20,9 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     found.setdefault(context.settings().project_root / "AGENTS.md", "Project, not there yet")
     found.setdefault(context.agent_home / "AGENTS.md", "User, not there yet")
     # Facts kept from sessions are files as well: to read, to mend, to remove.
-    folder = facts_folder(context.agent_home, context.settings().project_root)
+    directory = facts_folder(context.agent_home, context.settings().project_root)
     for path in (
-        *sorted(folder.glob("*.md")),
+        *sorted(directory.glob("*.md")),
         *sorted(everywhere(context.agent_home).glob("*.md")),
     ):
         if path.name != INDEX:

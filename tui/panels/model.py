@@ -32,7 +32,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         return
     if argument:
         if await _use(screen, argument):
-            await _say_unlisted(screen)
+            await _warn_unlisted(screen)
         return
     level = _LEVELS.index(_as_effort(conversation.view.effort))
     items = [Item(conversation.view.model, "in use", is_current=True)]
@@ -108,7 +108,7 @@ async def _offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -
     items.extend(more)
 
 
-async def _say_unlisted(screen: CommandScreen) -> None:
+async def _warn_unlisted(screen: CommandScreen) -> None:
     """Point out a name that the endpoint does not list, before a prompt fails over it."""
     conversation, center = screen.session.conversation, screen.session.commands
     if conversation is None or center is None or conversation.view.is_demo:

@@ -93,12 +93,12 @@ def _logged_use(agent_home: Path) -> Mapping[RuleKey, RuleUse] | None:
         return None
 
 
-def _shorten(home: Path, folder: Path) -> Shorten:
+def _shorten(home: Path, directory: Path) -> Shorten:
     """Return what names files as seen from the launch folder, else from home."""
     from_home = home_relative(str(home))
 
     def short(file: str) -> str:
-        inside = f"{folder}/"
+        inside = f"{directory}/"
         return file.removeprefix(inside) if file.startswith(inside) else from_home(file)
 
     return short

@@ -63,8 +63,8 @@ def edit_text(command: list[str], text: str, name: str) -> str:
         EditorFailed: it could not run; says why.
     """
     try:
-        with tempfile.TemporaryDirectory(prefix="agent-tui-") as folder:
-            file = Path(folder) / (Path(name).name or "text")
+        with tempfile.TemporaryDirectory(prefix="agent-tui-") as directory:
+            file = Path(directory) / (Path(name).name or "text")
             file.touch(mode=0o600)
             file.write_text(text, "utf-8", "surrogateescape")
             done = run_in_foreground([*command, str(file)])

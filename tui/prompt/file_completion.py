@@ -23,12 +23,12 @@ class FilesBelow:
     def __init__(
         self,
         center: Callable[[], CommandService | None],
-        folder: Callable[[], Path],
+        directory: Callable[[], Path],
         env: Mapping[str, str],
     ) -> None:
         """Take the folder that is worked in, and the environment of the search program."""
         self._center = center
-        self._folder = folder
+        self._directory = directory
         self._env = env
         self._own: FileIndex | None = None
 
@@ -40,7 +40,7 @@ class FilesBelow:
         if self._own is None:
             from agent.files.file_index import FileIndex  # with the first `@`
 
-            self._own = FileIndex(self._folder(), self._env)
+            self._own = FileIndex(self._directory(), self._env)
         return self._own
 
 
@@ -162,12 +162,12 @@ class SuggestionCommand:
                     self._found = await suggested_files(own.command, query, root=root, env=env)
                 except CommandFailed as error:
                     self._found = []
-                    self._say_once(error)
+                    self._warn_once(error)
                 on_found()
         finally:
             self._is_asking = False
 
-    def _say_once(self, error: CommandFailed) -> None:
+    def _warn_once(self, error: CommandFailed) -> None:
         if not self._has_failed:
             self._has_failed = True
             self._warn(f"the command that names files for @ {error}")

@@ -21,11 +21,11 @@ _MAX_CHARS: Final = 8_192
 _SUFFIXES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 
 
-class NoPicture(Exception):
+class NoClipboardImage(Exception):
     """There is none on the clipboard."""
 
 
-async def keep_picture(folder: Path, env: Mapping[str, str]) -> str:
+async def save_clipboard_image(directory: Path, env: Mapping[str, str]) -> str:
     """Write the clipboard's picture and return its mention.
 
     Raises:
@@ -36,11 +36,11 @@ async def keep_picture(folder: Path, env: Mapping[str, str]) -> str:
 
     data = await read_clipboard_image(dict(env))
     if data is None:
-        raise NoPicture
-    return await asyncio.to_thread(_keep, folder, data, ".png")
+        raise NoClipboardImage
+    return await asyncio.to_thread(_keep, directory, data, ".png")
 
 
-async def keep_dropped(folder: Path, picture: Path) -> str:
+async def copy_dropped_image(directory: Path, picture: Path) -> str:
     """Copy a dropped picture and return the copy's mention: what is sent is what was dropped.
 
     Raises:
@@ -52,12 +52,12 @@ async def keep_dropped(folder: Path, picture: Path) -> str:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise OSError(0, f"it is larger than {MAX_BYTES // 1_000_000} MB")
-        return _keep(folder, data, picture.suffix.lower())
+        return _keep(directory, data, picture.suffix.lower())
 
     return await asyncio.to_thread(copy)
 
 
-def dropped_pictures(text: str) -> list[Path]:
+def dropped_images(text: str) -> list[Path]:
     """Return the picture files that a paste names and nothing else; empty for any other paste."""
     if not text.strip() or len(text) > _MAX_CHARS:
         return []
@@ -68,7 +68,7 @@ def dropped_pictures(text: str) -> list[Path]:
     # A path with spaces may also come as it is.
     for candidates in ([text.strip()], words):
         paths = [_path(word) for word in candidates]
-        if len(paths) <= MAX_DROPPED and all(map(_is_picture, paths)):
+        if len(paths) <= MAX_DROPPED and all(map(_is_image, paths)):
             return paths
     return []
 
@@ -79,16 +79,16 @@ def _path(word: str) -> Path:
     return Path(word)
 
 
-def _is_picture(path: Path) -> bool:
+def _is_image(path: Path) -> bool:
     try:
         return path.is_absolute() and path.suffix.lower() in _SUFFIXES and path.is_file()
     except (OSError, ValueError):
         return False
 
 
-def _keep(folder: Path, data: bytes, suffix: str) -> str:
+def _keep(directory: Path, data: bytes, suffix: str) -> str:
     from agent.messages import new_uid  # with the first picture
 
-    path = folder / f"{PICTURE}{new_uid()[:8]}{suffix}"
+    path = directory / f"{PICTURE}{new_uid()[:8]}{suffix}"
     path.write_bytes(data)
     return mention_of(str(path))

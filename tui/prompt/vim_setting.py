@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent.settings.schema import SettingsFile
     from tui.editing.vim.keys import KeyUse
 
-Wish = tuple[bool, Mapping[str, str] | None]
+VimPreference = tuple[bool, Mapping[str, str] | None]
 """Whether vim's keys are wanted, and what leaves insert mode."""
 
 
@@ -38,7 +38,7 @@ class VimSetting:
         self._agent_home = agent_home
         self._on_mode = on_mode
         self._values: SettingsFile | None = None
-        self._wish: Wish | None = None
+        self._wish: VimPreference | None = None
 
     def press(self, event: RoutedEvent) -> KeyUse:
         """Let vim's keys have a key, where the user wants them."""
@@ -48,20 +48,20 @@ class VimSetting:
             self._values = values
             self._follow((values.editorMode == "vim", values.vimInsertModeRemaps))
         elif self._wish is None:
-            self._follow(_early_wish(self._agent_home()))
+            self._follow(_early_preference(self._agent_home()))
         before = self._composer.vim.mode
         use = self._composer.vim.press(event.key, event.text)
         if self._composer.vim.mode != before:
             self._on_mode()
         return use
 
-    def _follow(self, wish: Wish) -> None:
+    def _follow(self, wish: VimPreference) -> None:
         before, self._wish = self._wish, wish
         if wish != (before or (False, None)):
             self._composer.vim.use(wish[0], wish[1])
 
 
-def _early_wish(agent_home: Path | None) -> Wish:
+def _early_preference(agent_home: Path | None) -> VimPreference:
     """Return what the user's own file says: whoever types at once has their keys at once.
 
     The settings as a whole are read behind the first frame, and count from then on.

@@ -44,16 +44,16 @@ class Completion(Struct, frozen=True):
     def applied(self, text: str, index: int) -> tuple[str, int]:
         """Return the text with the word replaced by an offer, and the new cursor."""
         label = self.candidates[index].label
-        is_folder = self.kind == "file" and label.endswith("/")
+        is_directory = self.kind == "file" and label.endswith("/")
         match self.kind:
             case "command":
                 word = "/" + label
             case "file":
-                word = mention_of(label, is_open=is_folder)
+                word = mention_of(label, is_open=is_directory)
             case "shell":
                 word = "!" + label
         rest = text[self.end :].removeprefix('"' if self.kind == "file" else "")
-        if not is_folder and self.kind != "shell":
+        if not is_directory and self.kind != "shell":
             word, rest = word + " ", rest.removeprefix(" ")
         return text[: self.start] + word + rest, self.start + len(word)
 

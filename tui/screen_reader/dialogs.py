@@ -215,7 +215,7 @@ class LineDialogUser:
         servers = (named,) if named is not None else await find_local_servers()
         is_configured = named is not None
         return await self._dialogs.ask(
-            OnboardingDialog(Highlighter(), servers, is_configured=is_configured, tells_keys=False)
+            OnboardingDialog(Highlighter(), servers, is_configured=is_configured, shows_keys=False)
         )
 
 

@@ -34,7 +34,7 @@ def dark_from_reply(text: str) -> bool | None:
     return 0.299 * red + 0.587 * green + 0.114 * blue < _MIDDLE
 
 
-def says_changed(text: str) -> bool:
+def is_color_change(text: str) -> bool:
     """Whether an answer says that the colours have changed since."""
     return re.fullmatch(_CHANGED, text) is not None
 

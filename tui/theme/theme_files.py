@@ -78,8 +78,8 @@ async def _follow(
 
     named, settings = named_theme(agent_home), agent_home / SETTINGS
     while True:
-        folders = [folder for folder in themes_dir if os.path.isdir(folder)]
-        places = [agent_home, *folders]
+        directories = [directory for directory in themes_dir if os.path.isdir(directory)]
+        places = [agent_home, *directories]
         watching = file_changes(
             *places,
             watch_filter=lambda _change, name: _matters(Path(name), agent_home, themes_dir),
@@ -97,7 +97,7 @@ async def _follow(
             elif changes is None or any(path.suffix in ENDINGS for path in paths - {settings}):
                 reload()
             named = now_named
-            if [folder for folder in themes_dir if os.path.isdir(folder)] != folders:
+            if [directory for directory in themes_dir if os.path.isdir(directory)] != directories:
                 reload()
                 break
         if isinstance(watching, AsyncGenerator):

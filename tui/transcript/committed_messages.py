@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent.messages import Message
 
 
-def show_person(blocks: BlockList, message: Message) -> None:
+def show_user_message(blocks: BlockList, message: Message) -> None:
     """Add what the user sent, unless there is nothing to see in it; a command with its output."""
     text = message.text
     if not text.strip():
@@ -47,10 +47,10 @@ def show_person(blocks: BlockList, message: Message) -> None:
     )
 
 
-def show_answer(blocks: BlockList, message: Message, at_s: float, folder: str = "") -> str:
+def show_answer(blocks: BlockList, message: Message, at_s: float, directory: str = "") -> str:
     """Add the blocks of a model's message; return its last text, empty without one.
 
-    Paths in `folder` are shown as seen from it.
+    Paths in `directory` are shown as seen from it.
     """
     last_text = ""
     for position, part in enumerate(message.content):
@@ -68,21 +68,21 @@ def show_answer(blocks: BlockList, message: Message, at_s: float, folder: str = 
                 blocks.remember(message.uid, tool_use_id)
                 tool_input = part.get("input")
                 raw: dict[str, Any] = tool_input if isinstance(tool_input, dict) else {}
-                identifier = shown_line(_identifier(name, raw, folder))
+                identifier = shown_line(_identifier(name, raw, directory))
                 blocks.append(ToolCard(tool_use_id, name, identifier, "running", raw, at_s))
             case _:
                 pass
     return last_text
 
 
-def name_calls(blocks: BlockList, message: Message, folder: str = "") -> None:
+def name_calls(blocks: BlockList, message: Message, directory: str = "") -> None:
     """Say on the cards of calls that wait for their turn, or never get one, what they are."""
     for part in message.content:
         card = blocks.get(str(part.get("id")))
         tool_input = part.get("input")
         waits = isinstance(card, ToolCard) and card.state == "writing"
         if isinstance(card, ToolCard) and waits and isinstance(tool_input, dict):
-            identifier = shown_line(_identifier(card.name, tool_input, folder))
+            identifier = shown_line(_identifier(card.name, tool_input, directory))
             blocks.replace(replace(card, identifier=identifier, input=tool_input))
 
 
@@ -99,14 +99,14 @@ def show_results(blocks: BlockList, message: Message) -> None:
             )
 
 
-def _identifier(name: str, tool_input: dict[str, Any], folder: str) -> str:
+def _identifier(name: str, tool_input: dict[str, Any], directory: str) -> str:
     """Return a card's line for a call whose dispatch was not seen (a resumed conversation)."""
     for field in ("command", "file_path", "path", "pattern", "url", "description"):
         value = tool_input.get(field)
         if isinstance(value, str) and value:
             first_line = value.splitlines()[0] if value.splitlines() else value
-            if folder and field in ("file_path", "path"):
-                first_line = first_line.removeprefix(f"{folder.rstrip('/')}/") or first_line
+            if directory and field in ("file_path", "path"):
+                first_line = first_line.removeprefix(f"{directory.rstrip('/')}/") or first_line
             return f"{name} {first_line}"
     return name
 

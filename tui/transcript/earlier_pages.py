@@ -149,10 +149,10 @@ def past_blocks(page: HistoryPage, folder: str = "") -> tuple[BlockList, str]:
 
 
 def _show_words(found: BlockList, message: Message) -> None:
-    from tui.transcript.committed_messages import show_person  # with the first page
+    from tui.transcript.committed_messages import show_user_message  # with the first page
 
     if message.origin == "person":
-        show_person(found, message)
+        show_user_message(found, message)
     elif message.origin == "interruption":
         found.append(EndLine(message.uid, "aborted_streaming", ""))
 

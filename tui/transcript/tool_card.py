@@ -46,7 +46,7 @@ _BODY_REST: Final[tuple[Run, ...]] = (("   ", FAINT),)
 _QUIET_STATES: Final = frozenset({"writing", "running", "ok"})
 _SLOW_S: Final = 1.0
 """Calls faster than this do not say how long they took."""
-_OF_THE_PERSON: Final = ("AskUserQuestion", "ExitPlanMode")
+_USER_TOOLS: Final = ("AskUserQuestion", "ExitPlanMode")
 """It is the user who takes the time."""
 
 
@@ -93,7 +93,7 @@ def _outcome_runs(card: ToolCard) -> list[Run]:
     if isinstance(card.display, DiffDisplay) and card.state in ("ok", "running", "asking"):
         runs.extend(diff_counts(card.display))
     is_over = card.state not in ("writing", "running", "asking")
-    if card.elapsed_s >= _SLOW_S and is_over and card.name not in _OF_THE_PERSON:
+    if card.elapsed_s >= _SLOW_S and is_over and card.name not in _USER_TOOLS:
         runs.append(("  " if runs else "", MUTED))
         runs.append((duration(card.elapsed_s), MUTED))
     return runs

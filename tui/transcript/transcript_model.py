@@ -334,8 +334,8 @@ class TranscriptModel:
         from tui.transcript.committed_messages import (
             name_calls,
             show_answer,
-            show_person,
             show_results,
+            show_user_message,
         )
 
         match message.origin:
@@ -343,7 +343,7 @@ class TranscriptModel:
                 if self._pending_prompts:
                     self._pending_prompts.pop(0)
                 else:
-                    show_person(self._list, message)
+                    show_user_message(self._list, message)
             case "model":
                 if not self._list.knows_message(message.uid):
                     text = show_answer(self._list, message, at_s, self.folder)

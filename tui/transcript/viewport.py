@@ -18,7 +18,7 @@ from tui.transcript.block_rows import needs_gap
 from tui.transcript.blocks import AssistantText, Block, ThinkingText, ToolCard, UserMessage
 from tui.transcript.tool_card import ToolLevel
 
-_KEPT_LAYOUTS: Final = 400
+_CACHED_LAYOUTS: Final = 400
 """Layouts further from the screen than this many blocks are dropped."""
 
 
@@ -327,8 +327,8 @@ class Viewport(Struct):
 
     def _near(self) -> tuple[int, int]:
         return (
-            max(0, self.top.block - _KEPT_LAYOUTS),
-            min(len(self._entries), self.top.block + _KEPT_LAYOUTS),
+            max(0, self.top.block - _CACHED_LAYOUTS),
+            min(len(self._entries), self.top.block + _CACHED_LAYOUTS),
         )
 
     def _forget_layouts(self) -> None:

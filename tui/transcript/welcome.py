@@ -15,12 +15,12 @@ _ABOUT_DEMO = (
 )
 
 
-def welcome_rows(version: str, folder: str, *, is_demo: bool = False) -> list[Row]:
+def welcome_rows(version: str, directory: str, *, is_demo: bool = False) -> list[Row]:
     """Return name, version, folder, and the three things worth knowing."""
     name = "agent-tui" + (f" {version}" if version else "")
     return [
         BLANK,
-        row(("   ", TEXT), (name, Ink(Role.HEADING, bold=True)), ("  " + folder, MUTED)),
+        row(("   ", TEXT), (name, Ink(Role.HEADING, bold=True)), ("  " + directory, MUTED)),
         BLANK,
         *(row((f"   {line}", MUTED)) for line in (_ABOUT_DEMO if is_demo else _ABOUT)),
         row(("   shift+tab changes how much it asks, ? shows the keys.", MUTED)),

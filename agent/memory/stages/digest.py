@@ -44,7 +44,7 @@ def own_words(messages: Iterable[Message]) -> str:
     return "\n".join([first, *middle, *latest])
 
 
-def _said_before(summary: str) -> list[str | None]:
+def _earlier_words(summary: str) -> list[str | None]:
     """Return the prompts that a summary message carries."""
     _, found, rest = summary.partition(WORDS_HEAD)
     if not found:
@@ -68,7 +68,7 @@ def _prompts(messages: Iterable[Message]) -> list[str | None]:
     prompts: list[str | None] = []
     for message in messages:
         if message.origin == "summary":
-            prompts += _said_before(message.text)
+            prompts += _earlier_words(message.text)
         elif message.origin == "person" and message.text.strip():
             prompts.append(_short(message.text.strip()))
     return prompts

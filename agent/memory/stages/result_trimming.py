@@ -11,7 +11,7 @@ from agent.history import drop_thinking
 from agent.memory.stages.thinking import changed_from
 from agent.messages import Block, Message, text_block
 
-KEPT_CHARACTERS: Final = 400
+TRIMMED_CHARS: Final = 400
 LONG_CHARACTERS: Final = 2_000
 """Shorter results stay as they are."""
 
@@ -48,6 +48,6 @@ def _trim(block: Block) -> Block:
 
 def _cut(text: str) -> str:
     return (
-        f"{text[:KEPT_CHARACTERS]}\n[{len(text) - KEPT_CHARACTERS:,} more characters of this "
+        f"{text[:TRIMMED_CHARS]}\n[{len(text) - TRIMMED_CHARS:,} more characters of this "
         "result were removed to save room; repeat the call if they are needed]"
     )

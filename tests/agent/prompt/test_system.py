@@ -127,6 +127,6 @@ def test_changes_are_told_once() -> None:
 def test_a_resumed_conversation_hears_the_date_and_a_changed_mode() -> None:
     now = replace(CONTEXT, mode="plan")
     reminders = PromptReminders(
-        lambda: now, builtin_registry(), is_resumed=True, told_mode="acceptEdits"
+        lambda: now, builtin_registry(), is_resumed=True, last_mode="acceptEdits"
     )
     assert len(reminders.before_prompt()) == 2

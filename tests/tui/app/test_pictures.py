@@ -17,7 +17,7 @@ from tui.app.app import AgentApp
 from tui.app.session.session_control import ExitReport
 from tui.editing.draft import CHIP_CHARS, LONG_CHARS, Draft
 from tui.editing.text_buffer import TextBuffer
-from tui.prompt.pasted_image import dropped_pictures
+from tui.prompt.pasted_image import dropped_images
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 20
 
@@ -36,15 +36,15 @@ def as_pasted(path: Path) -> list[str]:
 
 def test_a_dropped_picture_is_known_in_every_spelling(pictures: list[Path]) -> None:
     for spelling in as_pasted(pictures[0]):
-        assert dropped_pictures(spelling) == [pictures[0]]
+        assert dropped_images(spelling) == [pictures[0]]
     both = " ".join(shlex.quote(str(path)) for path in pictures)
-    assert dropped_pictures(both + " ") == pictures
-    assert dropped_pictures(pictures[1].as_uri()) == [pictures[1]]
+    assert dropped_images(both + " ") == pictures
+    assert dropped_images(pictures[1].as_uri()) == [pictures[1]]
 
 
 @pytest.mark.parametrize("text", ["", "hello", "/etc/passwd", "/no/such.png", "'/a", "a.png", "/"])
 def test_other_pastes_are_text(text: str) -> None:
-    assert dropped_pictures(text) == []
+    assert dropped_images(text) == []
 
 
 def app_in(scratch: Path) -> tuple[AgentApp, RecordedConversation]:

@@ -183,6 +183,6 @@ async def test_a_command_is_written_anew_in_one_line() -> None:
 
 
 async def test_the_first_start_in_lines_names_no_keys_of_the_drawn_screen() -> None:
-    drawn, flat = (OnboardingDialog(Highlighter(), tells_keys=told) for told in (True, False))
+    drawn, flat = (OnboardingDialog(Highlighter(), shows_keys=told) for told in (True, False))
     assert "shift+tab" in " ".join(dialog_lines(drawn))
     assert "shift+tab" not in " ".join(dialog_lines(flat))

@@ -13,7 +13,7 @@ from tests.tui.panels.test_panels import opened
 from tests.tui.recorded import RecordedConversation, make_app
 from themes.registry import load_theme
 from themes.theme import Role, Theme
-from tui.terminal.background import dark_from_environment, dark_from_reply, says_changed
+from tui.terminal.background import dark_from_environment, dark_from_reply, is_color_change
 from tui.theme.theme_choice import ThemeChoice
 from tui.theme.theme_files import (
     follow_themes,
@@ -41,8 +41,8 @@ def test_what_an_answer_says(reply: str, dark: bool | None) -> None:
 
 
 def test_a_change_of_colours_is_heard() -> None:
-    assert says_changed("\x1b[?997;1n")
-    assert not says_changed("\x1b[?62;22c")
+    assert is_color_change("\x1b[?997;1n")
+    assert not is_color_change("\x1b[?62;22c")
 
 
 @pytest.mark.parametrize(

@@ -38,10 +38,10 @@ class ImagePaste:
         if not text.lstrip().startswith(("/", "'", '"', "file:")):
             return False
         from tui.prompt.pasted_image import (
-            dropped_pictures,  # with the first paste that looks like one
+            dropped_images,  # with the first paste that looks like one
         )
 
-        images, directory = dropped_pictures(text), self._scratch_dir
+        images, directory = dropped_images(text), self._scratch_dir
         if not images or directory is None:
             return False
         self._start_worker(self._copy_dropped(images, directory))
@@ -57,11 +57,11 @@ class ImagePaste:
         return center.context.gate.context.scratch_dir if center is not None else None
 
     async def _copy_dropped(self, images: Sequence[Path], directory: Path) -> None:
-        from tui.prompt.pasted_image import keep_dropped  # as above
+        from tui.prompt.pasted_image import copy_dropped_image  # as above
 
         for image in images:
             try:
-                mention = await keep_dropped(directory, image)
+                mention = await copy_dropped_image(directory, image)
                 self._composer.edit(partial(insert_image, mention=mention))
             except OSError as error:
                 self._notices.warn(f"{image} cannot be taken: {error.strerror}")
@@ -70,12 +70,15 @@ class ImagePaste:
         directory = self._scratch_dir
         if directory is None:
             return
-        from tui.prompt.pasted_image import NoPicture, keep_picture  # with the first image
+        from tui.prompt.pasted_image import (  # with the first image
+            NoClipboardImage,
+            save_clipboard_image,
+        )
 
         try:
-            mention = await keep_picture(directory, self._env)
+            mention = await save_clipboard_image(directory, self._env)
             self._composer.edit(partial(insert_image, mention=mention))
-        except NoPicture:
+        except NoClipboardImage:
             self._notices.hint("no picture on the clipboard")
         except OSError as error:
             self._notices.warn(f"the picture cannot be kept: {error.strerror}")
