@@ -69,7 +69,7 @@ class Journey:
     assembled: Assembled
     project: Path
     person: ScriptedPerson
-    around: Environment
+    environment: Environment
 
     @property
     def conversation(self) -> Conversation:
@@ -138,7 +138,7 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
                 server = await stack.enter_async_context(
                     ScriptedServer(script, variables={"cwd": str(project)}, respond=respond)
                 )
-            around = Environment(
+            environment = Environment(
                 launch_dir=project,
                 home=fresh_home,
                 agent_home=fresh_home / ".agent",
@@ -160,12 +160,12 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
             person = ScriptedPerson(list(answers))
             assembled = await assemble(
                 chosen,
-                around,
-                settings_for(chosen, around),
+                environment,
+                settings_for(chosen, environment),
                 setup,
                 UserPorts(dialog=person if has_person else None),
             )
             stack.push_async_callback(assembled.conversation.aclose)
-            return Journey(server, assembled, project, person, around)
+            return Journey(server, assembled, project, person, environment)
 
         yield start

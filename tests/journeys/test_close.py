@@ -25,7 +25,7 @@ async def test_an_end_that_fails_keeps_no_other_from_ending(
     async def ends() -> None:
         ended.append("ends")
 
-    around = Environment(
+    environment = Environment(
         launch_dir=tmp_path,
         home=fresh_home,
         agent_home=fresh_home / ".agent",
@@ -42,8 +42,8 @@ async def test_an_end_that_fails_keeps_no_other_from_ending(
     )
     assembled = await assemble(
         options,
-        around,
-        settings_for(options, around),
+        environment,
+        settings_for(options, environment),
         setup,
         UserPorts(),
         on_close=(fails, ends),
@@ -54,4 +54,4 @@ async def test_an_end_that_fails_keeps_no_other_from_ending(
         await assembled.conversation.aclose()
     assert ended == ["fails", "ends"]
     # Held by nobody: it can be opened again.
-    SessionStore(around.agent_home).open(session_id).close()
+    SessionStore(environment.agent_home).open(session_id).close()

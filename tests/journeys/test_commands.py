@@ -34,7 +34,7 @@ def notices(events: list[AgentEvent]) -> list[str]:
 
 async def test_a_command_becomes_its_text_and_the_person_keeps_their_words(begin: Begin) -> None:
     journey = await begin([DONE])
-    write(journey.around.agent_home / "commands" / "fix.md", "Repair $1 with care.")
+    write(journey.environment.agent_home / "commands" / "fix.md", "Repair $1 with care.")
     await journey.assembled.commands.custom.refresh()
     await journey.send("/fix basket.py")
     assert "Repair basket.py with care." in seen(journey)
@@ -46,7 +46,7 @@ async def test_commands_inside_run_through_the_gate_with_the_rules_of_the_turn(
 ) -> None:
     journey = await begin([DONE], answers=[no()])
     write(
-        journey.around.agent_home / "commands" / "note.md",
+        journey.environment.agent_home / "commands" / "note.md",
         "---\nallowed-tools: Bash(touch:*)\n---\nMade: !`touch made.txt && echo yes-$1`",
     )
     await journey.assembled.commands.custom.refresh()
@@ -63,7 +63,7 @@ async def test_commands_inside_run_through_the_gate_with_the_rules_of_the_turn(
 async def test_a_deny_rule_beats_the_tools_a_command_allows(begin: Begin) -> None:
     journey = await begin([DONE], deny=("Bash(touch:*)",))
     write(
-        journey.around.agent_home / "commands" / "note.md",
+        journey.environment.agent_home / "commands" / "note.md",
         "---\nallowed-tools: Bash(touch:*)\n---\n!`touch made.txt`",
     )
     await journey.assembled.commands.custom.refresh()
@@ -76,7 +76,7 @@ async def test_output_of_a_command_is_not_expanded_again(begin: Begin) -> None:
     journey = await begin([DONE])
     (journey.project / "secret.txt").write_text("very secret")
     write(
-        journey.around.agent_home / "commands" / "odd.md",
+        journey.environment.agent_home / "commands" / "odd.md",
         "---\nallowed-tools: Bash(echo:*)\n---\n!`echo '@secret.txt $ARGUMENTS'`",
     )
     await journey.assembled.commands.custom.refresh()
@@ -95,12 +95,12 @@ async def test_a_projects_command_does_nothing_before_trust(begin: Begin) -> Non
 
 async def test_hooks_may_stop_a_command(begin: Begin) -> None:
     journey = await begin([DONE])
-    write(journey.around.agent_home / "commands" / "fix.md", "Repair")
+    write(journey.environment.agent_home / "commands" / "fix.md", "Repair")
     await journey.assembled.commands.custom.refresh()
     config = journey.assembled.hook_runner.config
     assert config.handlers == {}
     write(
-        journey.around.agent_home / "settings.json",
+        journey.environment.agent_home / "settings.json",
         '{"hooks": {"UserPromptExpansion": [{"matcher": "fix", "hooks": '
         '[{"type": "command", "command": "echo no >&2; exit 2"}]}]}}',
     )
@@ -259,7 +259,7 @@ async def test_a_queued_command_waits_for_the_end_of_the_turn(begin: Begin) -> N
     read = ToolCall("Read", {"file_path": "${cwd}/a.py"})
     journey = await begin([Turn((read,)), DONE, DONE])
     (journey.project / "a.py").write_text("1\n")
-    write(journey.around.agent_home / "commands" / "later.md", "The later text")
+    write(journey.environment.agent_home / "commands" / "later.md", "The later text")
     await journey.assembled.commands.custom.refresh()
     queued = False
 
@@ -303,7 +303,7 @@ async def test_what_is_accepted_while_the_program_runs_counts_at_once(begin: Beg
     await center.context.reload_settings()
     state = center.context.settings().trust
     assert [item.label for item in state.new] == [".agent/commands/own.md"]
-    TrustStore(journey.around.agent_home / "trust.json").accept(state)
+    TrustStore(journey.environment.agent_home / "trust.json").accept(state)
     await center.context.reload_settings()
     await center.custom.refresh()
     assert center.custom.waiting == ()
@@ -314,7 +314,7 @@ async def test_what_is_accepted_while_the_program_runs_counts_at_once(begin: Beg
 async def test_a_commands_model_counts_for_its_turn_alone(begin: Begin) -> None:
     journey = await begin([DONE, DONE])
     head = "---\nmodel: haiku\neffort: low\n---\nQuick"
-    write(journey.around.agent_home / "commands" / "quick.md", head)
+    write(journey.environment.agent_home / "commands" / "quick.md", head)
     await journey.assembled.commands.custom.refresh()
     before = journey.conversation.view.model
     await journey.send("/quick")

@@ -125,7 +125,7 @@ async def _run(
 async def _conversation(
     folder: Path, project: Path, server: ScriptedServer, seed: int
 ) -> Conversation:
-    around = Environment(
+    environment = Environment(
         launch_dir=project,
         home=folder,
         agent_home=folder / ".agent",
@@ -143,7 +143,7 @@ async def _conversation(
         origin="test",
     )
     assembled = await assemble(
-        options, around, settings_for(options, around), setup, UserPorts(dialog=person)
+        options, environment, settings_for(options, environment), setup, UserPorts(dialog=person)
     )
     recovery = assembled.conversation.recovery
     recovery.policy = type(recovery.policy)(max_retries=2)

@@ -103,7 +103,7 @@ async def test_a_branch_is_a_copy_with_its_own_name(begin: Begin) -> None:
     result = await do(journey, "branch", "  other way \x1b[1m ")
     assert isinstance(result, OpenSession)
     assert journey.conversation.view.session_id in result.said
-    copy = load(SessionStore(journey.around.agent_home).get(result.session_id).path)
+    copy = load(SessionStore(journey.environment.agent_home).get(result.session_id).path)
     assert copy.title == "other way"
     assert [m.text for m in copy.messages if m.origin == "person"] == ["hello"]
 
@@ -113,7 +113,7 @@ async def test_what_is_cleared_away_may_get_a_name(begin: Begin) -> None:
     await journey.send("hello")
     assert isinstance(await do(journey, "clear", " the  first try "), ClearConversation)
     old = load(
-        SessionStore(journey.around.agent_home).get(journey.conversation.view.session_id).path
+        SessionStore(journey.environment.agent_home).get(journey.conversation.view.session_id).path
     )
     assert old.title == "the first try"
 
@@ -126,7 +126,7 @@ async def test_a_branch_begins_with_an_empty_prompt(begin: Begin) -> None:
     await do(journey, "rename", "first")
     result = await do(journey, "branch")
     assert isinstance(result, OpenSession)
-    copy = load(SessionStore(journey.around.agent_home).get(result.session_id).path)
+    copy = load(SessionStore(journey.environment.agent_home).get(result.session_id).path)
     assert copy.draft == ""
 
 
@@ -143,7 +143,7 @@ async def test_modes_by_name(begin: Begin) -> None:
 
 async def test_vim_is_a_setting_that_counts_at_once(begin: Begin) -> None:
     journey = await begin([])
-    file = journey.around.agent_home / "settings.json"
+    file = journey.environment.agent_home / "settings.json"
     assert await said(journey, "vim") == "editor mode vim"
     assert json.loads(file.read_text())["editorMode"] == "vim"
     assert await said(journey, "vim") == "editor mode normal"
@@ -152,7 +152,7 @@ async def test_vim_is_a_setting_that_counts_at_once(begin: Begin) -> None:
 async def test_the_debug_log_is_shown_or_explained(begin: Begin) -> None:
     journey = await begin([])
     assert "--debug -r" in await said(journey, "debug")
-    path = debug_path(journey.around.agent_home, journey.conversation.view.session_id)
+    path = debug_path(journey.environment.agent_home, journey.conversation.view.session_id)
     path.parent.mkdir(parents=True)
     path.write_bytes(b"\xff\n" + b"line \x1b[31m\n" * 40)
     lines = (await said(journey, "debug")).splitlines()

@@ -99,7 +99,7 @@ async def test_a_prompt_that_went_back_does_not_come_again(begin: Begin) -> None
     first = await begin([Turn((Text("Hello."),))])
     await first.send("hi")
     await first.conversation.aclose()
-    session = SessionStore(first.around.agent_home).open(first.conversation.view.session_id)
+    session = SessionStore(first.environment.agent_home).open(first.conversation.view.session_id)
     for record in (PromptRecord("t", "go"), QueueRecord(("next",))):
         session.transcript.append(to_json(record), sync=True)
     session.close()

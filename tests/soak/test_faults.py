@@ -206,7 +206,7 @@ async def _run(loop: VirtualLoop, folder: Path, seed: int) -> None:
 async def _conversation(
     loop: VirtualLoop, folder: Path, project: Path, server: ScriptedServer, rng: random.Random
 ) -> Conversation:
-    around = Environment(
+    environment = Environment(
         launch_dir=project,
         home=folder,
         agent_home=folder / ".agent",
@@ -222,8 +222,10 @@ async def _conversation(
         fallback_models=rng.choice([(), ("claude-sonnet-5-5",)]),
         origin="test",
     )
-    settings = settings_for(options, around)
-    assembled = await assemble(options, around, settings, setup, UserPorts(dialog=ScriptedPerson()))
+    settings = settings_for(options, environment)
+    assembled = await assemble(
+        options, environment, settings, setup, UserPorts(dialog=ScriptedPerson())
+    )
     recovery = assembled.conversation.recovery
     recovery.monotonic = loop.time
     recovery.rng = random.Random(rng.random())

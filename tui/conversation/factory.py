@@ -106,8 +106,8 @@ class ConversationMaker:
         sdk = importlib.import_module("agent.model.sdk")
         if sdk.loaded_sdk() is None:
             sdk.when_loaded(resume_collection)
-        around = assembly.environment_from(self._env, self._launch_dir, version=version())
-        settings, setup, around = await self._settle(ports, around)
+        environment = assembly.environment_from(self._env, self._launch_dir, version=version())
+        settings, setup, environment = await self._settle(ports, environment)
         person = assembly.UserPorts(
             dialog=ports.contender,
             ask=ports.user,
@@ -117,12 +117,12 @@ class ConversationMaker:
         )
         try:
             self.assembled = await assembly.assemble(
-                self.options, around, settings, setup, person, is_demo=self._is_demo(setup)
+                self.options, environment, settings, setup, person, is_demo=self._is_demo(setup)
             )
         except ModelNotNamed as error:
-            settings, setup, around = await self._choose_model(error, ports, around)
+            settings, setup, environment = await self._choose_model(error, ports, environment)
             self.assembled = await assembly.assemble(
-                self.options, around, settings, setup, person, is_demo=self._is_demo(setup)
+                self.options, environment, settings, setup, person, is_demo=self._is_demo(setup)
             )
         for notice in self.assembled.notices:
             self._front.notice(notice, "warning")
@@ -247,29 +247,33 @@ class ConversationMaker:
             await self._front.show_event(event)
 
     async def _settle(
-        self, ports: ScreenPorts, around: Environment
+        self, ports: ScreenPorts, environment: Environment
     ) -> tuple[Settings, ModelSetup, Environment]:
         from agent.assembly.assemble import settings_for  # after the first frame, see above
         from tui.conversation.model_choice import NotConfigured, real_model
         from tui.dialogs.onboarding import LocalModel, Onboarding
 
         if not self.options.demo:
-            settings = await asyncio.to_thread(settings_for, self.options, around)
+            settings = await asyncio.to_thread(settings_for, self.options, environment)
             if settings.trust.must_ask and settings.trust.new:
-                settings = await self._ask_trust(ports, around, settings)
+                settings = await self._ask_trust(ports, environment, settings)
             try:
-                return settings, await real_model(settings, around, self.options), around
+                return settings, await real_model(settings, environment, self.options), environment
             except NotConfigured as error:
                 chosen = await ports.onboarding()
                 if isinstance(chosen, LocalModel):
-                    settings = await self._keep_model(chosen, around)
-                    return settings, await real_model(settings, around, self.options), around
+                    settings = await self._keep_model(chosen, environment)
+                    return (
+                        settings,
+                        await real_model(settings, environment, self.options),
+                        environment,
+                    )
                 if chosen is not Onboarding.DEMO:
                     raise error
-        return await self._begin_demo(around)
+        return await self._begin_demo(environment)
 
     async def _choose_model(
-        self, error: ModelNotNamed, ports: ScreenPorts, around: Environment
+        self, error: ModelNotNamed, ports: ScreenPorts, environment: Environment
     ) -> tuple[Settings, ModelSetup, Environment]:
         """Ask which of the endpoint's models to use, and keep the answer.
 
@@ -285,27 +289,29 @@ class ConversationMaker:
             raise error
         chosen = await ports.onboarding(LocalServer("", error.base_url, error.models))
         if chosen is Onboarding.DEMO:
-            return await self._begin_demo(around)
+            return await self._begin_demo(environment)
         if not isinstance(chosen, LocalModel):
             raise error
-        settings = await self._keep_model(chosen, around, is_configured=True)
-        return settings, await real_model(settings, around, self.options), around
+        settings = await self._keep_model(chosen, environment, is_configured=True)
+        return settings, await real_model(settings, environment, self.options), environment
 
-    async def _begin_demo(self, around: Environment) -> tuple[Settings, ModelSetup, Environment]:
+    async def _begin_demo(
+        self, environment: Environment
+    ) -> tuple[Settings, ModelSetup, Environment]:
         from agent.assembly.assemble import settings_for  # after the first frame, see above
         from tui.conversation.model_choice import demo_model
 
-        setup, around, closer = await demo_model(around)
+        setup, environment, closer = await demo_model(environment)
         self._closers.append(closer)
-        self._front.use_folder(around.launch_dir)
+        self._front.use_folder(environment.launch_dir)
         self.options = replace(
             self.options, demo=True, continue_latest=False, resume=None, model=None
         )
-        settings = await asyncio.to_thread(settings_for, self.options, around)
-        return settings, setup, around
+        settings = await asyncio.to_thread(settings_for, self.options, environment)
+        return settings, setup, environment
 
     async def _keep_model(
-        self, chosen: LocalModel, around: Environment, *, is_configured: bool = False
+        self, chosen: LocalModel, environment: Environment, *, is_configured: bool = False
     ) -> Settings:
         """Write the chosen server and model into the user's settings, and read them again.
 
@@ -318,17 +324,17 @@ class ConversationMaker:
         from agent.errors import ConfigError  # after the first frame, see above
         from agent.settings.change import set_value
 
-        file = around.agent_home / "settings.json"
+        file = environment.agent_home / "settings.json"
         try:
             if not is_configured:
                 await asyncio.to_thread(set_value, file, "baseUrl", chosen.base_url)
             await asyncio.to_thread(set_value, file, "model", chosen.model)
         except OSError as error:
             raise ConfigError(f"{file} cannot be written: {error.strerror}.") from error
-        return await asyncio.to_thread(settings_for, self.options, around)
+        return await asyncio.to_thread(settings_for, self.options, environment)
 
     async def _ask_trust(
-        self, ports: ScreenPorts, around: Environment, settings: Settings
+        self, ports: ScreenPorts, environment: Environment, settings: Settings
     ) -> Settings:
         from agent.assembly.assemble import settings_for  # after the first frame, see above
         from agent.settings.trust import TrustStore
@@ -342,13 +348,13 @@ class ConversationMaker:
             self._declined |= asked
             return settings
         try:
-            TrustStore(around.agent_home / "trust.json").accept(state)
+            TrustStore(environment.agent_home / "trust.json").accept(state)
         except OSError as error:
             self._front.notice(
                 f"The answer cannot be kept, so nothing of it counts: {error.strerror}.", "warning"
             )
             return settings
-        return await asyncio.to_thread(settings_for, self.options, around)
+        return await asyncio.to_thread(settings_for, self.options, environment)
 
     def _restore(self, draft: str, queued: Sequence[str]) -> str:
         """Give back what was typed and not sent; returns it, or nothing where that cannot be."""

@@ -23,7 +23,9 @@ class NotConfigured(ConfigError):
     """No model can be reached; the text says how to connect one, and that there is a demo."""
 
 
-async def real_model(settings: Settings, around: Environment, options: RunOptions) -> ModelSetup:
+async def real_model(
+    settings: Settings, environment: Environment, options: RunOptions
+) -> ModelSetup:
     """Return the model that was configured.
 
     Raises:
@@ -32,7 +34,7 @@ async def real_model(settings: Settings, around: Environment, options: RunOption
     values = settings.values
     fallback = values.fallbackModel or ()
     # Variables from settings files count for the endpoint too; projects cannot set these.
-    env = {**settings.env, **around.env}
+    env = {**settings.env, **environment.env}
     helper_key = None
     if values.apiKeyHelper and not (
         env.get("ANTHROPIC_API_KEY") or env.get("ANTHROPIC_AUTH_TOKEN")
@@ -66,7 +68,7 @@ def _flag_model(settings: Settings, options: RunOptions) -> str | None:
     return options.model
 
 
-async def demo_model(around: Environment) -> tuple[ModelSetup, Environment, Closer]:
+async def demo_model(environment: Environment) -> tuple[ModelSetup, Environment, Closer]:
     """Start the demo in a scratch copy of its sample project.
 
     Returns the setup, the surroundings with the copy as launch folder, and what ends the demo.
@@ -85,7 +87,7 @@ async def demo_model(around: Environment) -> tuple[ModelSetup, Environment, Clos
     except OSError as error:
         raise ConfigError(f"The demo could not start: {error}") from error
     # Its session and settings go with the copy: the user's own folder stays as it was.
-    copy = replace(around, launch_dir=project, agent_home=folder.path / "agent-home")
+    copy = replace(environment, launch_dir=project, agent_home=folder.path / "agent-home")
     return demo.setup, copy, demo.aclose
 
 

@@ -26,8 +26,8 @@ async def print_demo(options: RunOptions, out: TextIO) -> int:
     Nobody is there to answer, so edits in the copy and its test command are allowed beforehand;
     what the demo must not do is still refused.
     """
-    around = environment_from(os.environ, Path.cwd(), version=version())
-    setup, around, close = await demo_model(around)
+    environment = environment_from(os.environ, Path.cwd(), version=version())
+    setup, environment, close = await demo_model(environment)
     allowed = replace(
         options,
         headless=True,
@@ -37,7 +37,12 @@ async def print_demo(options: RunOptions, out: TextIO) -> int:
     printer = PlainPrinter(out)
     try:
         assembled = await assemble(
-            allowed, around, settings_for(allowed, around), setup, UserPorts(), is_demo=True
+            allowed,
+            environment,
+            settings_for(allowed, environment),
+            setup,
+            UserPorts(),
+            is_demo=True,
         )
         conversation = assembled.conversation
         out.write(

@@ -147,19 +147,21 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
     from agent.user_prompt import Prompt
     from tui.conversation.model_choice import Closer, close_all, demo_model, real_model
 
-    around = environment_from(os.environ, launch_dir, version=version())
+    environment = environment_from(os.environ, launch_dir, version=version())
     closers: list[Closer] = []
     control = Control(partial(write_line, sys.stdout)) if texts is None else None
     person = UserPorts(dialog=control if options.asks_over_stdout else None)
     try:
         if options.demo:
-            setup, around, closer = await demo_model(around)
+            setup, environment, closer = await demo_model(environment)
             closers.append(closer)
-            settings = settings_for(options, around)
+            settings = settings_for(options, environment)
         else:
-            settings = settings_for(options, around)
-            setup = await real_model(settings, around, options)
-        assembled = await assemble(options, around, settings, setup, person, is_demo=options.demo)
+            settings = settings_for(options, environment)
+            setup = await real_model(settings, environment, options)
+        assembled = await assemble(
+            options, environment, settings, setup, person, is_demo=options.demo
+        )
     except BaseException:
         await close_all(closers)
         raise

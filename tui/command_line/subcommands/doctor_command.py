@@ -131,8 +131,8 @@ def _home(place: Here) -> Iterator[Check]:
 
 def _model(place: Here, settings: Settings) -> Check:
     try:
-        around = environment_from(os.environ, place.cwd, version=version())
-        setup = asyncio.run(real_model(settings, around, RunOptions()))
+        environment = environment_from(os.environ, place.cwd, version=version())
+        setup = asyncio.run(real_model(settings, environment, RunOptions()))
     except AgentError as error:
         return Check("model", "problem", str(error), _found_servers())
     base_url = setup.endpoint.base_url

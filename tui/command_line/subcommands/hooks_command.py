@@ -158,13 +158,13 @@ class _Endpoint:
         from agent.settings.load import load_settings
         from tui.conversation.model_choice import real_model
 
-        around = environment_from(os.environ, Path.cwd(), version="")
+        environment = environment_from(os.environ, Path.cwd(), version="")
         settings = load_settings(
-            launch_dir=around.launch_dir,
-            home=around.home,
+            launch_dir=environment.launch_dir,
+            home=environment.home,
             agent_home=self._agent_home,
         )
-        return around, settings, await real_model(settings, around, RunOptions())
+        return environment, settings, await real_model(settings, environment, RunOptions())
 
 
 class _LazyHookAgent(_Endpoint):
@@ -175,9 +175,9 @@ class _LazyHookAgent(_Endpoint):
     ) -> Mapping[str, object] | None:
         from agent.headless.standalone_hook_agent import ask_agent  # see above
 
-        around, settings, setup = await self._configured()
+        environment, settings, setup = await self._configured()
         return await ask_agent(
-            around, settings, setup, prompt, system=system, model=model, max_turns=max_turns
+            environment, settings, setup, prompt, system=system, model=model, max_turns=max_turns
         )
 
 
