@@ -22,9 +22,12 @@ from hooks.runner import HookRunner
 from permissions.base.text.redactor import Redactor
 from permissions.context import PermissionContext
 from permissions.evaluate.cascade import decide
+from permissions.evaluate.read_only_classifier import LocalClassifier
 from permissions.explain.audit_log import AuditLog
+from permissions.gate import PermissionGate
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
+from permissions.resolve.handlers import InteractiveHandler
 from permissions.rules.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
 
 RULES: Final = 500
@@ -73,6 +76,7 @@ def _rules(folder: Path, times: int) -> Iterator[Figure]:
 
             title = f"decision, {name}, {RULES} rules, {form}"
             yield Figure(title, _median_ms(once, times), "ms")
+    yield Figure("a reading call, resolved", asyncio.run(_median_call_ms(context, times)), "ms")
     log = AuditLog(folder / "audit.jsonl", session_id="bench", redact=_redactor().text)
     request = PermissionRequest("Bash", {"command": EVERYDAY.replace("{n}", "1")})
     decision = decide(request, context)
@@ -90,6 +94,31 @@ def _rules(folder: Path, times: int) -> Iterator[Figure]:
         ),
         "ms",
     )
+
+
+class _NoAbort:
+    aborted = False
+
+    async def wait(self) -> str:
+        await asyncio.Event().wait()
+        raise AssertionError("nobody interrupts")
+
+
+async def _median_call_ms(context: PermissionContext, times: int) -> float:
+    """Take a call that only reads through the gate: evaluated, then answered by the classifier."""
+    gate = PermissionGate(
+        context,
+        InteractiveHandler([LocalClassifier(lambda request: gate.current_evaluation(request))]),
+    )
+    taken: list[float] = []
+    for number in range(times):
+        command = f"cat a.py | head -n {number} && grep -n x{number} b.py && wc -l c.py"
+        request = PermissionRequest("Bash", {"command": command}, request_id=str(number))
+        start = time.perf_counter()
+        evaluation = gate.evaluation(request)
+        await gate.resolve(request, evaluation.decision, _NoAbort(), evaluation=evaluation)
+        taken.append(time.perf_counter() - start)
+    return median(taken) * 1000
 
 
 def _redactor() -> Redactor:
