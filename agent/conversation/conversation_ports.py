@@ -29,68 +29,10 @@ from permissions.gate import PermissionGate
 if TYPE_CHECKING:
     from agent.observe.ledger import Costs
     from agent.session.checkpoints.checkpoint import Checkpoints
+    from agent.session.session_recorder import SessionRecorder
 
 DEFAULT_MAX_TURNS: Final = 200
 DEFAULT_MAX_TURNS_HEADLESS: Final = 50
-
-
-class Recorder(Protocol):
-    """Keeps the conversation on disk; `agent.session.session_recorder` implements it."""
-
-    @property
-    def session_id(self) -> str:
-        """The session's identifier."""
-        ...
-
-    @property
-    def transcript_path(self) -> Path:
-        """The session's file."""
-        ...
-
-    @property
-    def is_unused_copy(self) -> bool:
-        """Whether it is a copy that goes with the program, being as it was made."""
-        ...
-
-    def take_complaint(self) -> str | None:
-        """Return what went wrong with the disk since the last call."""
-        ...
-
-    async def prompt(self, turn_id: str, text: str) -> None:
-        """Record that a prompt begins to be worked on."""
-        ...
-
-    async def event(self, event: AgentEvent, history: Sequence[Message]) -> None:
-        """Record what belongs into the transcript, durably where it must be."""
-        ...
-
-    async def mode(self, mode: str) -> None:
-        """Record the permission mode."""
-        ...
-
-    async def todos(self, items: Sequence[TodoItem]) -> None:
-        """Record the task list."""
-        ...
-
-    async def queue(self, prompts: Sequence[str]) -> None:
-        """Record the prompts that wait."""
-        ...
-
-    async def draft(self, text: str) -> None:
-        """Record the half-typed prompt."""
-        ...
-
-    async def title(self, title: str) -> None:
-        """Record the session's name."""
-        ...
-
-    async def rewound(self, to_uid: str | None, history: Sequence[Message]) -> None:
-        """Record that the conversation goes on from an earlier message; `history` stays."""
-        ...
-
-    async def aclose(self) -> None:
-        """Flush and release the session."""
-        ...
 
 
 class Reminders(Protocol):
@@ -151,7 +93,7 @@ class ConversationParts(Struct, frozen=True, kw_only=True):
     hooks: HookDispatch
     ports: LoopPorts
     stream: EventStream
-    recorder: Recorder
+    recorder: SessionRecorder
     reminders: Reminders
     totals: Totals
     model: Callable[[], str]

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.conversation.accounting import Totals
-from agent.conversation.conversation_ports import Recorder
 from agent.conversation.conversation_view import ConversationState
 from agent.errors import SessionError
 from agent.prompt.shell_command_note import as_typed
@@ -21,6 +20,7 @@ from agent.session.rewind import RewindPoint, history_before, rewind_points
 
 if TYPE_CHECKING:
     from agent.session.checkpoints.checkpoint import Checkpoints, Preview, RestoreResult
+    from agent.session.session_recorder import SessionRecorder
 
 _BELONG_TO_PROMPT = frozenset({"reminder", "hook", "interruption"})
 _BUSY = "Interrupt first: a prompt is being worked on."
@@ -32,7 +32,7 @@ class Rewinding:
     def __init__(
         self,
         state: ConversationState,
-        recorder: Recorder,
+        recorder: SessionRecorder,
         totals: Totals,
         checkpoints: Checkpoints | None,
     ) -> None:

@@ -1,8 +1,8 @@
 """Writes a conversation into its transcript as it happens, before anybody sees the event.
 
 A disk that accepts no data does not stop the conversation: records wait in memory, the user is
-notified once, and notified again when it works. Implements the recorder ports of
-`agent.conversation.conversation` and `agent.tools.lifecycle`.
+notified once, and notified again when it works. Implements the recorder port of
+`agent.tools.lifecycle`.
 """
 
 from __future__ import annotations
