@@ -44,7 +44,7 @@ class HookContender:
         Args:
             on_outcome: Hears of every event that reached a hook, for the transcript.
             suggest: Returns the grants that the dialog would offer; hooks receive them.
-            cwd: The shell's folder now; None: the session's.
+            cwd: The shell's directory now; None: the session's.
         """
         self._runner = runner
         self._on_outcome = on_outcome

@@ -24,7 +24,7 @@ from hooks.config.spec import CommandHandler, HandlerSpec, is_background
 from hooks.events.capabilities import EFFECTS, default_timeout_s
 from hooks.execution.background_handlers import BackgroundDelivery, BackgroundHandlers
 from hooks.execution.env_files import EnvFiles
-from hooks.execution.environment import hook_environment, working_folder
+from hooks.execution.environment import hook_environment, working_directory
 from hooks.execution.handlers.agent import AgentHandlerMode
 from hooks.execution.handlers.callback import CallbackHandlerMode
 from hooks.execution.handlers.command import CommandHandlerMode
@@ -226,7 +226,7 @@ class HookRunner:
                 skill_dir=spec.skill_dir,
                 env_file=env_file,
             ),
-            cwd=working_folder(payload, self._session),
+            cwd=working_directory(payload, self._session),
             timeout_s=self._timeout_s(spec),
             allowed_urls=self._config.allowed_urls,
             allowed_env_vars=self._config.allowed_env_vars,

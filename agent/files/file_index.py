@@ -80,7 +80,7 @@ class FileIndex:
         if not self._respects_ignore_files:
             options.append("--no-ignore")
         try:
-            result = await search([*options, "."], folder=self.root, env=self._env)
+            result = await search([*options, "."], directory=self.root, env=self._env)
         except ToolError:
             return []
         found = (os.fsdecode(name) for name in result.data.split(b"\0") if name)

@@ -14,7 +14,7 @@ from agent.model.endpoint import ModelSetup
 from agent.model.endpoint_config import Endpoint
 from agent.model.scripted.demo import DEMO_MODEL, copy_sample, demo_variables
 from agent.model.scripted.process import ScriptedProcess
-from permissions.base.files.temporary_folders import OwnedFolder, make_owned_folder
+from permissions.base.files.temporary_directories import OwnedDirectory, make_owned_directory
 from permissions.base.process.run_program import run_blocking
 from permissions.base.process.spawn import CannotStart, Launch
 
@@ -34,7 +34,7 @@ class Demo(Struct):
     project: Path
     setup: ModelSetup
     _server: ScriptedProcess
-    _folder: OwnedFolder
+    _folder: OwnedDirectory
 
     async def aclose(self) -> None:
         """End the server and remove the scratch copy."""
@@ -42,7 +42,7 @@ class Demo(Struct):
         self._folder.remove()
 
 
-def demo_project() -> tuple[OwnedFolder, Path]:
+def demo_project() -> tuple[OwnedDirectory, Path]:
     """Make the scratch copy; returns its parent (to remove later) and the project directory.
 
     Copies that killed demos left behind go.
@@ -50,7 +50,7 @@ def demo_project() -> tuple[OwnedFolder, Path]:
     Raises:
         OSError: there is no room for it.
     """
-    folder = make_owned_folder("agent-tui-demo-")
+    folder = make_owned_directory("agent-tui-demo-")
     project = copy_sample(folder.path / "basket")
     _keep_in_git(project)
     return folder, project
@@ -85,7 +85,7 @@ def _keep_in_git(project: Path) -> None:
         (project / ".git" / "info" / "exclude").write_text("__pycache__/\n", encoding="utf-8")
 
 
-async def start_demo(folder: OwnedFolder, project: Path) -> Demo:
+async def start_demo(folder: OwnedDirectory, project: Path) -> Demo:
     """Start the scripted server for a copy of the sample.
 
     Raises:

@@ -15,7 +15,7 @@ from agent.options import RunOptions
 from agent.settings.load import Settings
 from agent.stream import discard
 from agent.subagents.hook_agent import HookAgent
-from permissions.base.files.temporary_folders import make_owned_folder
+from permissions.base.files.temporary_directories import make_owned_directory
 
 
 async def ask_agent(
@@ -32,7 +32,7 @@ async def ask_agent(
 
     Nothing is stored: the session it needs lives in a directory that goes with it. No hook fires.
     """
-    folder = await asyncio.to_thread(make_owned_folder, "agent-tui-hook-")
+    folder = await asyncio.to_thread(make_owned_directory, "agent-tui-hook-")
     try:
         alone = replace(environment, agent_home=folder.path)
         assembled = await assemble(RunOptions(headless=True), alone, settings, setup, UserPorts())

@@ -25,7 +25,7 @@ class DebugLog(logging.Handler):
     """One file, open for a run. What cannot be written is dropped: a log never ends a program."""
 
     def __init__(self, path: Path, *, redact: Callable[[str], str] = lambda text: text) -> None:
-        """Open the file (0600, in a folder of 0700) and listen to the program's loggers.
+        """Open the file (0600, in a directory of 0700) and listen to the program's loggers.
 
         Raises:
             OSError: it cannot be made.
@@ -87,8 +87,8 @@ def debug_path(agent_home: Path, session_id: str) -> Path:
     return agent_home / "cache" / "debug" / f"{session_id}.log"
 
 
-def _remove_old(folder: Path) -> None:
+def _remove_old(directory: Path) -> None:
     with contextlib.suppress(OSError):
-        logs = sorted(folder.glob("*.log"), key=lambda path: path.stat().st_mtime, reverse=True)
+        logs = sorted(directory.glob("*.log"), key=lambda path: path.stat().st_mtime, reverse=True)
         for path in logs[LOGS_KEPT - 1 :]:
             path.unlink()

@@ -29,9 +29,9 @@ CONTENT_VARIABLE: Final = "AGENT_TUI_TRACE_CONTENT"
 _LOG: Final = logging.getLogger(__name__)
 
 
-def spans_path(session_folder: Path) -> Path:
+def spans_path(session_directory: Path) -> Path:
     """Return the path of a session's spans."""
-    return session_folder / SPANS_NAME
+    return session_directory / SPANS_NAME
 
 
 def wants_content(env: Mapping[str, str]) -> bool:
@@ -44,7 +44,7 @@ class Observer:
 
     def __init__(
         self,
-        session_folder: Path,
+        session_directory: Path,
         *,
         env: Mapping[str, str],
         redact: Callable[[str], str],
@@ -65,7 +65,7 @@ class Observer:
         self.debug = debug
         self._export: Callable[[FinishedSpan], None] | None = None
         self._is_export_looked_for = False
-        self._file = SpanFile(spans_path(session_folder))
+        self._file = SpanFile(spans_path(session_directory))
         self._spans: SinkThread[FinishedSpan] = SinkThread(self._take, name="spans")
         self.tracer.export_to(self._spans)
         self._recorder = EventRecorder(self.tracer, self.log)

@@ -16,7 +16,7 @@ class SpanFile:
     """Appends spans; a file that cannot be written ends the record, never the program."""
 
     def __init__(self, path: Path) -> None:
-        """The folder must exist; the file is for its owner alone."""
+        """The directory must exist; the file is for its owner alone."""
         self._path = path
         self.failed: OSError | None = None
 

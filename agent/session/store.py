@@ -22,7 +22,7 @@ from agent.session.checkpoints.blobs import copy_snapshots
 from agent.session.record_lines import DamagedLine, Line, read_forwards
 from agent.session.records import GrantsRecord, SessionHeader, TitleRecord, to_json
 from agent.session.transcript import Transcript, is_open, lock_path
-from permissions.base.files.temporary_folders import make_owned_folder
+from permissions.base.files.temporary_directories import make_owned_directory
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ID_START: Final = re.compile(r"[0-9a-f][0-9a-f-]{3,35}")
@@ -137,7 +137,7 @@ class SessionStore:
             if is_kept:
                 folder = Path(tempfile.mkdtemp(prefix="agent-tui-"))
             else:
-                folder = make_owned_folder("agent-tui-passing-").path
+                folder = make_owned_directory("agent-tui-passing-").path
         except OSError as error:
             raise SessionError(f"No folder takes session files: {error.strerror}.") from error
         new_id = valid_id(session_id) if session_id else str(uuid.uuid4())

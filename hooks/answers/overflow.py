@@ -15,11 +15,11 @@ PREVIEW_CHARS: Final = 2_000
 
 
 class Overflow:
-    """Keeps long texts of one session in its private folder; file names count up."""
+    """Keeps long texts of one session in its private directory; file names count up."""
 
-    def __init__(self, folder: Path) -> None:
-        """`folder` is made when the first text needs it."""
-        self._folder = folder
+    def __init__(self, directory: Path) -> None:
+        """`directory` is made when the first text needs it."""
+        self._directory = directory
         self._count = 0
 
     def cap(self, result: HandlerResult) -> tuple[HandlerResult, Path | None]:
@@ -46,10 +46,10 @@ class Overflow:
 
     def _store(self, event: str, text: str) -> Path | None:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             while True:
                 self._count += 1
-                path = self._folder / f"hook-{event}-{self._count}.txt"
+                path = self._directory / f"hook-{event}-{self._count}.txt"
                 try:
                     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
                 except FileExistsError:

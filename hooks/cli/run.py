@@ -159,18 +159,18 @@ def _session(world: HookWorld) -> HookSession:
     )
 
 
-def _forget_old(folder: Path, *, now_s: float) -> None:
+def _forget_old(directory: Path, *, now_s: float) -> None:
     """Remove what runs of other days left: variables and texts that were too long."""
     with contextlib.suppress(OSError):
-        for left in folder.iterdir():
+        for left in directory.iterdir():
             if now_s - left.stat().st_mtime > KEPT_S:
                 shutil.rmtree(left, ignore_errors=True)
 
 
 def _remove_if_empty(state_dir: Path) -> None:
-    for folder in (state_dir / "hook-env", state_dir / "hook-output", state_dir):
+    for directory in (state_dir / "hook-env", state_dir / "hook-output", state_dir):
         with contextlib.suppress(OSError):
-            folder.rmdir()
+            directory.rmdir()
 
 
 def _payload_of(step: Step, event: str | None) -> JsonPayload:

@@ -43,7 +43,7 @@ RELATIVE_SCRIPT: Final = re.compile(
     r"^\s*(?:(?:python3?|node|bash|sh|bun|deno run|uv run|ruby|tsx|npx tsx)\s+)?"
     r"(\.{1,2}/\S+|[\w-]+(?:/[\w.-]+)+\.(?:sh|py|js|mjs|cjs|ts|rb))(?:\s|$)"
 )
-PLUGIN_FOLDER: Final = re.compile(r"\$\{?(?:CLAUDE|AGENT_TUI)_PLUGIN_(?:ROOT|DATA)\b\}?")
+PLUGIN_DIRECTORY: Final = re.compile(r"\$\{?(?:CLAUDE|AGENT_TUI)_PLUGIN_(?:ROOT|DATA)\b\}?")
 UNSET_VARIABLES: Final = re.compile(
     r"\$\{?(CLAUDE_(?:TOOL|FILE|HOOK|EVENT|NOTIFICATION|USER_PROMPT|SESSION_ID)\w*|"
     r"TOOL_INPUT|TOOL_OUTPUT|TOOL_NAME|tool_input_path|session_id|timestamp)\b"
@@ -98,7 +98,7 @@ def lint_handler(spec: HandlerSpec) -> Iterator[str]:
     match spec.handler:
         case CommandHandler() as handler:
             yield from _lint_command(handler)
-            yield from _lint_plugin_folder(spec, handler)
+            yield from _lint_plugin_directory(spec, handler)
         case HttpHandler(url=url):
             if not url.lower().startswith(("http://", "https://")):
                 yield f"`url` {url!r} is neither http nor https: every request will be refused"
@@ -106,11 +106,11 @@ def lint_handler(spec: HandlerSpec) -> Iterator[str]:
             return
 
 
-def _lint_plugin_folder(spec: HandlerSpec, handler: CommandHandler) -> Iterator[str]:
+def _lint_plugin_directory(spec: HandlerSpec, handler: CommandHandler) -> Iterator[str]:
     """Yield what a plugin's hook lacks that was copied into settings."""
     if spec.plugin is not None or spec.source is HookSource.PLUGIN:
         return
-    found = PLUGIN_FOLDER.search(" ".join((handler.command, *(handler.args or ()))))
+    found = PLUGIN_DIRECTORY.search(" ".join((handler.command, *(handler.args or ()))))
     if found is not None:
         yield (
             f"{found.group(0)} is set for hooks of plugins only: write the folder itself, or use "

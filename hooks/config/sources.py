@@ -14,7 +14,7 @@ from permissions.base.files.named_pipe import PipeError, text_of_pipe
 from permissions.base.files.plain_file import read_plain
 
 USUAL_FILES: Final = frozenset({("hooks", "hooks.json"), (".claude-plugin", "plugin.json")})
-"""Folder and name of the files that a plugin's hooks are looked for in."""
+"""Directory and name of the files that a plugin's hooks are looked for in."""
 
 
 class SourceError(ValueError):
@@ -45,20 +45,20 @@ def read_plugin_file(path: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
     path = path.resolve()
     if path.is_dir():
         return read_plugin(path, data_home=data_home)
-    folder = path.parent
-    if (folder.name, path.name) in USUAL_FILES:
-        return read_plugin(folder.parent, data_home=data_home)
-    root = folder.parent if folder.name == "hooks" else folder
+    directory = path.parent
+    if (directory.name, path.name) in USUAL_FILES:
+        return read_plugin(directory.parent, data_home=data_home)
+    root = directory.parent if directory.name == "hooks" else directory
     plugin = PluginRoot(name=path.stem, root=root, data=data_home / path.stem)
     settings = _hooks_json(path, _text_of(path))
     return (HookLayer(HookSource.PLUGIN, settings, str(path), plugin=plugin),)
 
 
 def read_plugin(root: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
-    """Read the hooks of the plugin in a folder: its `hooks/hooks.json` and those of its manifest.
+    """Read the hooks of a plugin: its `hooks/hooks.json` and those of its manifest.
 
     Args:
-        data_home: Folder in which each plugin gets one of its own for data.
+        data_home: Directory in which each plugin gets one of its own for data.
 
     Raises:
         SourceError: a file of it cannot be read.

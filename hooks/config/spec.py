@@ -146,7 +146,7 @@ class HandlerSpec(Struct, frozen=True):
 
     @property
     def skill_dir(self) -> Path | None:
-        """The folder of the skill whose front matter this is."""
+        """The directory of the skill whose front matter this is."""
         if self.source is not HookSource.SKILL or self.file is None:
             return None
         return Path(self.file).parent

@@ -12,7 +12,7 @@ from hooks.events.workspace import FileChanged
 from permissions.base.files.file_watch import file_changes
 
 Watch = Callable[[frozenset[Path], asyncio.Event], AsyncIterator[set[tuple[str, str]]]]
-"""Yields sets of (`add`, `change` or `unlink`, path) for folders until the event is set."""
+"""Yields sets of (`add`, `change` or `unlink`, path) for directories until the event is set."""
 
 
 def static_names(config: HookConfig) -> frozenset[str]:
@@ -36,7 +36,7 @@ class FileWatch:
     ) -> None:
         """`on_change` is awaited for every change, one at a time."""
         self._on_change = on_change
-        self._watch = watch or watch_folders
+        self._watch = watch or watch_directories
         self._static: frozenset[Path] = frozenset()
         self._dynamic: frozenset[Path] = frozenset()
         self._changed = asyncio.Event()
@@ -62,12 +62,13 @@ class FileWatch:
                 self._changed.clear()
                 await self._changed.wait()
             self._restart = asyncio.Event()
-            folders = frozenset(path.parent for path in self.paths if os.path.isdir(path.parent))
-            if not folders:
+            parents = {path.parent for path in self.paths}
+            directories = frozenset(filter(os.path.isdir, parents))
+            if not directories:
                 self._changed.clear()
                 await self._changed.wait()
                 continue
-            async for changes in self._watch(folders, self._restart):
+            async for changes in self._watch(directories, self._restart):
                 for kind, text in sorted(changes):
                     if Path(text) in self.paths:
                         await self._on_change(FileChanged(file_path=text, event=kind))
@@ -80,13 +81,13 @@ class FileWatch:
         self._restart.set()
 
 
-async def watch_folders(
-    folders: frozenset[Path], stop: asyncio.Event
+async def watch_directories(
+    directories: frozenset[Path], stop: asyncio.Event
 ) -> AsyncIterator[set[tuple[str, str]]]:
-    """Yield changes directly in some folders until `stop` is set."""
+    """Yield changes directly in some directories until `stop` is set."""
     names = {1: "add", 2: "change", 3: "unlink"}
     async for changes in file_changes(
-        *folders, stop=stop, recursive=False, debounce_ms=200, step_ms=20, watch_filter=None
+        *directories, stop=stop, recursive=False, debounce_ms=200, step_ms=20, watch_filter=None
     ):
         # What cannot be named is no file that a hook named.
         yield {(names[kind], path) for kind, path in changes or ()}

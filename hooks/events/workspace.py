@@ -1,4 +1,4 @@
-"""Payloads of what surrounds the agent: settings, instructions, folders, files, worktrees, MCP."""
+"""Payloads about the workspace: settings, instructions, directories, files, worktrees, MCP."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ from hooks.events.capabilities import EFFECTS
 class EnvFiles:
     """Provides the file of an event, and whether a hook wrote to it."""
 
-    def __init__(self, folder: Path) -> None:
-        """`folder` is private to the session and made when the first file is needed."""
-        self._folder = folder
+    def __init__(self, directory: Path) -> None:
+        """`directory` is private to the session and made when the first file is needed."""
+        self._directory = directory
 
     def prepare(self, event: str) -> Path | None:
         """Return the event's file, present and (re)started, or None for events without one."""
@@ -22,7 +22,7 @@ class EnvFiles:
         if replaced is None:
             return None
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             for stale in replaced:
                 self._path(stale).unlink(missing_ok=True)
             path = self._path(event)
@@ -48,7 +48,7 @@ class EnvFiles:
         return None
 
     def _path(self, event: str) -> Path:
-        return self._folder / f"env-{event}.sh"
+        return self._directory / f"env-{event}.sh"
 
 
 def _has_text(path: Path) -> bool:

@@ -115,11 +115,11 @@ def fill_single_quoted(command: str, env: Mapping[str, str]) -> str:
     return DOUBLE_QUOTED_OR_ESCAPED.sub(fill, command)
 
 
-def working_folder(payload: Mapping[str, object], session: HookSession) -> Path:
+def working_directory(payload: Mapping[str, object], session: HookSession) -> Path:
     """Return where a program runs: the current directory, or what is left when that is gone."""
     given = payload.get("cwd")
     wanted = Path(given) if isinstance(given, str) and given else session.cwd
-    for folder in (wanted, session.project_dir, session.home):
-        if os.path.isdir(folder):  # unlike `Path.is_dir` it never raises: a name may be too long
-            return folder
+    for directory in (wanted, session.project_dir, session.home):
+        if os.path.isdir(directory):  # unlike `Path.is_dir` it never raises: a name may be too long
+            return directory
     return Path("/")

@@ -163,7 +163,7 @@ async def _listed(
     globs: list[str], folder: Path, env: Mapping[str, str], *options: str
 ) -> SearchResult:
     arguments = ["--files", "--null", *options, *file_selection(globs), "./"]
-    return await search(arguments, folder=folder, env=env)
+    return await search(arguments, directory=folder, env=env)
 
 
 def _glob(pattern: str) -> str:

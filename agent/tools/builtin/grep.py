@@ -141,7 +141,7 @@ async def _run(tool_input: GrepInput, context: ToolContext) -> ToolOutcome:
     options = _options(tool_input)
     result = await search(
         [*options, "--", tool_input.pattern, operand],
-        folder=folder,
+        directory=folder,
         env=services.env,
         enough=_enough(tool_input),
     )

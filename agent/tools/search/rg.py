@@ -21,7 +21,7 @@ MAX_MEMORY_BYTES: Final = 4 * 1024**3
 """What a search may allocate: an ignore file can be a link to a device that never ends."""
 MAX_OUTPUT_BYTES: Final = 20 * 1024 * 1024
 
-VCS_FOLDERS: Final = (".git", ".hg", ".svn", ".jj")
+VCS_DIRECTORIES: Final = (".git", ".hg", ".svn", ".jj")
 _IGNORE_FILES: Final = (".gitignore", ".ignore", ".rgignore", ".git/info/exclude")
 _LIMITS: Final = RunLimits(
     TIMEOUT_S, stdout_bytes=MAX_OUTPUT_BYTES + CHUNK_BYTES, stderr_bytes=4_000
@@ -49,7 +49,7 @@ def file_selection(globs: Sequence[str] = (), file_type: str | None = None) -> l
     for pattern in globs:
         options.append(f"--glob={pattern}")
     # The last match wins, so nothing above brings these back.
-    options += [f"--glob=!**/{folder}/**" for folder in VCS_FOLDERS]
+    options += [f"--glob=!**/{directory}/**" for directory in VCS_DIRECTORIES]
     if file_type is not None:
         options.append(f"--type={file_type}")
     return options
@@ -69,11 +69,11 @@ class SearchResult:
 async def search(
     arguments: Sequence[str],
     *,
-    folder: Path,
+    directory: Path,
     env: Mapping[str, str],
     enough: Callable[[bytes], bool] = lambda _: False,
 ) -> SearchResult:
-    """Run a search in a folder and return what it printed, however large the tree is.
+    """Run a search in a directory and return what it printed, however large the tree is.
 
     `enough` is asked after each piece of output, with that piece, and ends the search when it
     returns true. Cancelling the task ends the program.
@@ -82,7 +82,7 @@ async def search(
         ToolError: the search could not run, for instance because of a malformed pattern.
     """
     search_env = {name: env[name] for name in ("PATH", "HOME", "LANG", "LC_ALL") if name in env}
-    odd = await asyncio.to_thread(_odd_ignore_file, folder)
+    odd = await asyncio.to_thread(_odd_ignore_file, directory)
     unignored = ["--no-ignore"] if odd is not None else []
     ignore_note = f"{odd} is no regular file: no ignore file counts" if odd is not None else ""
     note = ""
@@ -100,7 +100,7 @@ async def search(
     program = Launch(
         tuple(search_command([*unignored, *arguments])),
         search_env,
-        folder,
+        directory,
         memory_bytes=MAX_MEMORY_BYTES,
     )
     try:
@@ -145,15 +145,15 @@ async def matching_lines(pattern: str, text: str, *, env: Mapping[str, str]) -> 
     return ended.stdout.decode("utf-8", "replace")
 
 
-def _odd_ignore_file(folder: Path) -> Path | None:
+def _odd_ignore_file(directory: Path) -> Path | None:
     """Return an ignore file that would be waited for, such as a pipe; None where all are files.
 
-    Looks where most are: in the folder and above it. One further down costs the time limit.
+    Looks where most are: in the directory and above it. One further down costs the time limit.
     """
-    for parent in (folder, *folder.parents):
+    for parent in (directory, *directory.parents):
         for name in _IGNORE_FILES:
             path = parent / name
-            # Not the methods of Path: they raise where a folder may not be entered.
+            # Not the methods of Path: they raise where a directory may not be entered.
             if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
                 return path
     return None

@@ -24,12 +24,12 @@ class SearchEntry(Struct, frozen=True):
     """The number of matches in it."""
 
 
-def file_entries(data: bytes, folder: Path, root: Path) -> list[SearchEntry]:
+def file_entries(data: bytes, directory: Path, root: Path) -> list[SearchEntry]:
     """Parse paths that each end with NUL; newest first, named relative to `root`."""
     stamped = []
     for raw in data.split(b"\0"):
         if raw:
-            path = _path(raw, folder)
+            path = _path(raw, directory)
             try:
                 changed = path.stat().st_mtime_ns
             except OSError:
@@ -39,7 +39,7 @@ def file_entries(data: bytes, folder: Path, root: Path) -> list[SearchEntry]:
 
 
 def line_entries(
-    data: bytes, folder: Path, root: Path, *, is_count: bool, with_numbers: bool
+    data: bytes, directory: Path, root: Path, *, is_count: bool, with_numbers: bool
 ) -> list[SearchEntry]:
     """Parse lines of `path NUL number separator text`, or `path NUL count` when `is_count`.
 
@@ -59,7 +59,7 @@ def line_entries(
         raw, line = data[position:end_of_path], data[end_of_path + 1 : end]
         position = end + 1
         if raw not in names:
-            path = _path(raw, folder)
+            path = _path(raw, directory)
             names[raw] = (path, shown(path, root))
         path, name = names[raw]
         text = line.decode("utf-8", "replace")
@@ -85,8 +85,8 @@ def _line(path: Path, name: str, text: str, with_numbers: bool) -> SearchEntry |
     )
 
 
-def _path(raw: bytes, folder: Path) -> Path:
-    return folder / os.fsdecode(raw.removeprefix(b"./"))
+def _path(raw: bytes, directory: Path) -> Path:
+    return directory / os.fsdecode(raw.removeprefix(b"./"))
 
 
 def permitted_entries(

@@ -89,7 +89,7 @@ class ShellProcess:
         self.to_background = asyncio.Event()
         """Set when the user sends the command to the background."""
         self._live: Callable[[str], None] | None = None
-        self._folder: Path | None = None
+        self._directory: Path | None = None
         self._pipe: int | None = None
         self._end_of_output = asyncio.Event()
         self._ended = asyncio.Event()
@@ -130,7 +130,7 @@ class ShellProcess:
             self._child = await ChildProcess.start(program, stdout=writing, stderr=writing)
         except BaseException as error:
             os.close(reading)
-            self._remove_folder()
+            self._remove_directory()
             if isinstance(error, CannotStart):
                 raise ShellError(_start_failure(error.__cause__, command, cwd)) from error
             raise
@@ -203,12 +203,12 @@ class ShellProcess:
     def _prepare(self, private_dir: Path, env_files: Sequence[Path]) -> dict[str, str]:
         """Write what bash reads first; return the variable that makes it do so."""
         try:
-            self._folder = Path(tempfile.mkdtemp(prefix="shell-", dir=private_dir))
-            prologue = self._folder / "prologue"
-            prologue.write_text(_prologue(env_files, self._folder / "cwd"))
+            self._directory = Path(tempfile.mkdtemp(prefix="shell-", dir=private_dir))
+            prologue = self._directory / "prologue"
+            prologue.write_text(_prologue(env_files, self._directory / "cwd"))
         except OSError as error:
             # On a full disk commands must still run: they are how space is made.
-            self._remove_folder()
+            self._remove_directory()
             self.problem = (
                 f"{private_dir} cannot be written ({error.strerror}): the current directory and "
                 "the environment that hooks set do not carry over."
@@ -243,7 +243,7 @@ class ShellProcess:
         self.read_available()
         self._close_pipe()
         self.output.close()
-        self._remove_folder()
+        self._remove_directory()
         self.child.release()
         self._ended.set()
 
@@ -272,28 +272,28 @@ class ShellProcess:
         self._end_of_output.set()
 
     def _read_cwd(self) -> Path | None:
-        if self._folder is None:
+        if self._directory is None:
             return None
         try:
-            written = (self._folder / "cwd").read_bytes()
+            written = (self._directory / "cwd").read_bytes()
         except OSError:
             return None
         cwd = Path(os.fsdecode(written.removesuffix(b"\n")))
         return cwd if cwd.is_absolute() and os.path.isdir(cwd) else None
 
-    def _remove_folder(self) -> None:
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
+    def _remove_directory(self) -> None:
+        if self._directory is not None:
+            shutil.rmtree(self._directory, ignore_errors=True)
+            self._directory = None
 
 
 def sweep_private(private_dir: Path) -> None:
     """Remove what commands of a killed program left there; nobody may run any from it now."""
-    for folder in private_dir.glob("shell-*"):
+    for directory in private_dir.glob("shell-*"):
         with contextlib.suppress(OSError):
-            # Commands may have made folders of such names for themselves.
-            if set(os.listdir(folder)) <= {"prologue", "cwd"}:
-                shutil.rmtree(folder)
+            # Commands may have made directories of such names for themselves.
+            if set(os.listdir(directory)) <= {"prologue", "cwd"}:
+                shutil.rmtree(directory)
 
 
 def find_bash(env: Mapping[str, str]) -> str:

@@ -147,11 +147,11 @@ def _in_short(command: str) -> str:
     return line if len(line) <= SHOWN_CHARS else f"{line[: SHOWN_CHARS - 1]}…"
 
 
-def _unused(folder: Path, name: str) -> Path:
+def _unused(directory: Path, name: str) -> Path:
     """Return a name that is free: a resumed session keeps the files of its earlier runs."""
     number = 1
-    path = folder / f"{name}.txt"
+    path = directory / f"{name}.txt"
     while os.path.exists(path):
         number += 1
-        path = folder / f"{name}-{number}.txt"
+        path = directory / f"{name}-{number}.txt"
     return path

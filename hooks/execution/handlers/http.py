@@ -180,10 +180,10 @@ async def post(
 
 def _certificates(env: Mapping[str, str]) -> ssl.SSLContext | bool:
     """Return the certificates the environment names, or True for the usual ones. Raises OSError."""
-    file, folder = env.get("SSL_CERT_FILE"), env.get("SSL_CERT_DIR")
-    if not file and not folder:
+    file, directory = env.get("SSL_CERT_FILE"), env.get("SSL_CERT_DIR")
+    if not file and not directory:
         return True
-    return ssl.create_default_context(cafile=file or None, capath=folder or None)
+    return ssl.create_default_context(cafile=file or None, capath=directory or None)
 
 
 async def _read(chunks: AsyncIterator[bytes]) -> tuple[bytes, bool]:

@@ -31,7 +31,7 @@ async def file_changes(
     """Yield what changed until `stop` is set; None: something did that cannot be named.
 
     Raises:
-        OSError: the folders cannot be watched.
+        OSError: the directories cannot be watched.
     """
     # Costs a native library; nothing is watched before the first frame.
     from watchfiles import awatch

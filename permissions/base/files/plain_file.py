@@ -22,7 +22,7 @@ _BLOCK: Final = 1 << 16
 
 
 class NotRegular(Exception):
-    """The path names something else; the message is the rest of a sentence, as in "is a folder"."""
+    """The path names something else; the message continues a sentence: "is a folder"."""
 
 
 def read_text(path: str | os.PathLike[str]) -> str | None:

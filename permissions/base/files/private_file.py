@@ -13,16 +13,16 @@ from pathlib import Path
 
 
 def make_private_dir(path: Path) -> None:
-    """Create a folder for this user alone (0700), parents included. Raises OSError."""
+    """Create a directory for this user alone (0700), parents included. Raises OSError."""
     missing = [path, *path.parents]
-    for folder in reversed(missing):
-        if not folder.is_dir():
+    for directory in reversed(missing):
+        if not directory.is_dir():
             with contextlib.suppress(FileExistsError):
-                folder.mkdir(mode=0o700)
+                directory.mkdir(mode=0o700)
 
 
 def make_private_file(path: Path) -> None:
-    """Create an empty file where there is none (0600), its folder included.
+    """Create an empty file where there is none (0600), its directory included.
 
     Raises:
         OSError: it cannot be made, or what is there is a link or no regular file.
@@ -61,7 +61,7 @@ def write_private(path: Path, data: bytes, *, sync: bool = True) -> None:
 
 
 def sync_dir(path: Path) -> None:
-    """Make a created or renamed entry of this folder survive a power cut, where possible."""
+    """Make a created or renamed entry of this directory survive a power cut, where possible."""
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         try:

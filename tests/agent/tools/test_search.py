@@ -284,7 +284,7 @@ async def test_cancelled_search_ends_its_program(
     os.mkfifo(tmp_path / "never")
     slow = [sys.executable, "-c", f"open({str(tmp_path / 'never')!r}).read()"]
     monkeypatch.setattr(rg, "search_command", lambda _arguments: slow)
-    search = rg.search([], folder=bench.root, env=bench.services.env)
+    search = rg.search([], directory=bench.root, env=bench.services.env)
     task = asyncio.ensure_future(search)
     writer = await asyncio.to_thread(os.open, tmp_path / "never", os.O_WRONLY)
     task.cancel()

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from permissions.base.files.temporary_folders import make_owned_folder
+from permissions.base.files.temporary_directories import make_owned_directory
 
 ROOT = Path(__file__).parents[4]
 OWNER = """
 import os, signal, sys
-from permissions.base.files.temporary_folders import make_owned_folder
-print(make_owned_folder("agent-tui-test-").path, flush=True)
+from permissions.base.files.temporary_directories import make_owned_directory
+print(make_owned_directory("agent-tui-test-").path, flush=True)
 if sys.argv[1] == "killed":
     os.kill(os.getpid(), signal.SIGKILL)
 sys.stdin.read()
@@ -42,7 +42,7 @@ def test_only_what_a_dead_process_left_is_removed(how: str) -> None:
     try:
         if how == "killed":
             assert process.wait() == -signal.SIGKILL
-        make_owned_folder("agent-tui-test-").remove()
+        make_owned_directory("agent-tui-test-").remove()
         assert folder.exists() == (how == "alive")
     finally:
         process.communicate("")
@@ -57,7 +57,7 @@ def test_what_is_young_foreign_or_of_another_name_stays() -> None:
     open_to_others.chmod(0o755)
     for folder in (open_to_others, other):
         os.utime(folder, (1, 1))
-    made = make_owned_folder("agent-tui-test-")
+    made = make_owned_directory("agent-tui-test-")
     assert made.path.is_dir()
     made.remove()
     assert not made.path.exists()

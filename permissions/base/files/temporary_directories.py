@@ -1,4 +1,4 @@
-"""Temporary folders that go with the process: the next one removes what a killed one left."""
+"""Temporary directories that go with the process: the next one removes what a killed one left."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import Final
 from msgspec import Struct
 
 SETTLED_S: Final = 60.0
-"""A folder younger than this may not have its lock yet."""
+"""A directory younger than this may not have its lock yet."""
 
 _FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class OwnedFolder(Struct, frozen=True):
-    """A private folder, locked for as long as its owner lives."""
+class OwnedDirectory(Struct, frozen=True):
+    """A private directory, locked for as long as its owner lives."""
 
     path: Path
     _descriptor: int
@@ -33,11 +33,11 @@ class OwnedFolder(Struct, frozen=True):
             os.close(self._descriptor)
 
 
-def make_owned_folder(prefix: str) -> OwnedFolder:
-    """Make a folder; those of the same prefix whose owners are surely dead go.
+def make_owned_directory(prefix: str) -> OwnedDirectory:
+    """Make a directory; those of the same prefix whose owners are surely dead go.
 
     Raises:
-        OSError: no folder takes it.
+        OSError: no directory takes it.
     """
     _sweep(Path(tempfile.gettempdir()), prefix)
     path = Path(tempfile.mkdtemp(prefix=prefix))
@@ -45,7 +45,7 @@ def make_owned_folder(prefix: str) -> OwnedFolder:
     with contextlib.suppress(OSError):
         # Where nothing can be locked, nothing is ever taken for dead either.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return OwnedFolder(path, descriptor)
+    return OwnedDirectory(path, descriptor)
 
 
 def _sweep(parent: Path, prefix: str) -> None:
@@ -64,7 +64,7 @@ def _sweep(parent: Path, prefix: str) -> None:
 
 
 def _is_dead(descriptor: int) -> bool:
-    """Return whether the folder is ours and nobody holds it. Raises OSError where one does."""
+    """Return whether the directory is ours and nobody holds it. Raises OSError where one does."""
     status = os.fstat(descriptor)
     if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
         return False
