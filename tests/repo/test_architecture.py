@@ -14,6 +14,8 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
 NAMED = re.compile(rf"`((?:{'|'.join(PACKAGES)})/[\w/]*(?:\.py)?)`")
 CLASS_NAME = re.compile(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)+)`")
+DOTTED = re.compile(rf"`((?:{'|'.join(PACKAGES)})(?:\.\w+){{2,}})`")
+PATH = re.compile(rf"(?<![\w/.-])((?:{'|'.join(PACKAGES)})/(?:\w+/)*\w+\.py)\b")
 TERMS = 60
 
 
@@ -77,6 +79,29 @@ def test_every_class_named_exists() -> None:
     known = {"PostToolUse", "PreToolUse"}
     names = set(CLASS_NAME.findall(PAGE)) - known
     assert [name for name in sorted(names) if f"class {name}(" not in whole] == []
+
+
+def test_every_module_named_anywhere_exists() -> None:
+    """Docstrings say where to read on, documents where things are; a rename must follow there."""
+    modules = {path.removesuffix(".py").removesuffix("/__init__") for path in _sources()}
+    lost = [
+        (str(path), name)
+        for path, text in tracked_texts().items()
+        if path.suffix in (".md", ".py", ".toml") and path.parts[0] != "tests"
+        if not (path.parts[:2] == ("docs", "decisions") and "**Status**: replaced" in text)
+        for name in (*DOTTED.findall(text), *PATH.findall(text))
+        if not _leads_somewhere(name.removesuffix(".py").replace(".", "/"), modules)
+    ]
+    assert lost == []
+
+
+def _leads_somewhere(name: str, modules: set[str]) -> bool:
+    """Return whether this is a module, or a name that a module defines."""
+    if name in modules:
+        return True
+    parent, _, rest = name.rpartition("/")
+    source = _sources().get(f"{parent}.py") or _sources().get(f"{parent}/__init__.py") or ""
+    return re.search(rf"\b{rest}\b", source) is not None
 
 
 def test_the_glossary_is_short_and_says_each_term_once() -> None:
