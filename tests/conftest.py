@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A run in the background is told to ignore it, and would hand that on to what it starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+_NUMBERS = count()
 _PERSONAL_PREFIXES = ("AGENT_TUI_", "ANTHROPIC_", "CLAUDE_")
 _PERSONAL_NAMES = frozenset(
     {"NO_COLOR", "FORCE_COLOR", "EDITOR", "VISUAL", "TEXTUAL", "COLUMNS", "LINES"}
@@ -33,7 +35,9 @@ _PERSONAL_NAMES = frozenset(
 @pytest.fixture(autouse=True)
 def fresh_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test an empty home folder and an environment without the user's settings."""
-    home = tmp_path_factory.mktemp("home")
+    # By number of our own: pytest would look through all earlier homes for each new one.
+    home = tmp_path_factory.getbasetemp() / f"home{next(_NUMBERS)}"
+    home.mkdir(0o700)
     monkeypatch.setenv("HOME", str(home))
     # What a test, or a program that it starts, leaves in the temporary folder goes with its own.
     temporary = home.with_name(f"{home.name}-tmp")
