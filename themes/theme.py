@@ -14,7 +14,7 @@ from msgspec import Struct
 
 
 class ThemeError(ValueError):
-    """A theme file cannot be used; the text says which key, what it held and what is expected."""
+    """A theme file cannot be used; the text names the key, its value and what is expected."""
 
 
 class Role(StrEnum):

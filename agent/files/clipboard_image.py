@@ -1,4 +1,4 @@
-"""The picture on the clipboard, asked from whichever of the usual programs is there."""
+"""The image on the clipboard, read by whichever of the usual programs is there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PROGRAMS: Final = (
     ("DISPLAY", ("xclip", "-selection", "clipboard", "-target", "image/png", "-out")),
     ("", ("pngpaste", "-")),
 )
-"""The variable that says that a program can work, and the program with its arguments."""
+"""The variable that is set where a program can work, and the program with its arguments."""
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 
 

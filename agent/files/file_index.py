@@ -1,4 +1,4 @@
-"""The list of the project's files for the `@` picker: read when first wanted, kept up to date.
+"""The list of the project's files for the `@` picker: read on first use, then updated.
 
 The list comes from ripgrep, which knows ignore files and runs no git: a repository nobody trusts
 has no say in it. Changes are noticed by `watchfiles`.
@@ -57,7 +57,7 @@ class FileIndex:
         return Search(self._names, query, limit=limit) if self._names is not None else None
 
     def watch(self, on_change: Callable[[], None] = lambda: None) -> None:
-        """Keep the list up to date from now on; `on_change` is told after each new list."""
+        """Keep the list up to date from now on; `on_change` is called after each new list."""
         if self._watching is None:
             self._watching = asyncio.ensure_future(self._watch(on_change))
 

@@ -1,4 +1,4 @@
-"""The working tree against the last commit, as git says it; for trusted folders only."""
+"""The working tree against the last commit, as git reports it; for trusted directories only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _ESCAPE: Final = re.compile(r"\\([0-7]{3}|.)")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 MAX_LINES: Final = 5_000
-"""Of one file; more are left out and said so."""
+"""Of one file; more are left out, with a note."""
 
 
 class FileDiff(Struct, frozen=True):
@@ -36,7 +36,7 @@ class FileDiff(Struct, frozen=True):
 
 
 async def read_diff(root: Path, env: Mapping[str, str]) -> tuple[FileDiff, ...] | None:
-    """Return changed files, those that git does not know yet at the end; None where it cannot say.
+    """Return changed files, those that git does not know yet at the end; None where it fails.
 
     No program that a repository's configuration names for diffs is run.
     """

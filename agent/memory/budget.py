@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 RESPONSE_HEADROOM: Final = 15_000
-"""Room kept for the answer, unless the model's own limit is smaller."""
+"""Room reserved for the answer, unless the model's own limit is smaller."""
 TRIGGER: Final = 0.85
 CRITICAL: Final = 0.95
 TARGET: Final = 0.5

@@ -66,7 +66,7 @@ class ContextManagerPorts(Struct, frozen=True):
     signed: EndpointSummaryPort | None = None
     hooks: CompactionHooks | None = None
     notes_on: Callable[[Sequence[Message], int], str | None] = lambda _messages, _end: None
-    """Returns notes kept on the session that cover the messages before an index."""
+    """Returns stored notes on the session that cover the messages before an index."""
     is_automatic: Callable[[], bool] = lambda: True
     """`autoCompactEnabled`."""
 
@@ -108,7 +108,7 @@ class ContextManager:
     async def compact(
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
     ) -> ContextStep | None:
-        """Compact because the user said so; None when there is nothing to gain."""
+        """Compact on the user's request; None when there is nothing to gain."""
         if len(messages) < 3:
             return None
         tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)

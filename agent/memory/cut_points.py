@@ -19,7 +19,7 @@ def safe_starts(messages: Sequence[Message]) -> tuple[int, ...]:
 
 
 def tail_start(messages: Sequence[Message], keep_tokens: int) -> int:
-    """Return where the kept tail begins: the longest one of at most `keep_tokens`.
+    """Return where the unchanged tail begins: the longest one of at most `keep_tokens`.
 
     It begins with the user's words where that is possible. `len(messages)` when even the last
     exchange is larger: then nothing is kept as it is.

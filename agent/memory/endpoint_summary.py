@@ -64,7 +64,7 @@ class EndpointSummaries:
         account: Callable[[Usage, str], Awaitable[None]],
         emit: Emit,
     ) -> None:
-        """`has_them` tells what the model in use can; the rest is as for local summaries."""
+        """`has_them` returns what the model in use can; the rest is as for local summaries."""
         self._client = client
         self._request = request
         self._recovery = recovery

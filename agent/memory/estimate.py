@@ -1,4 +1,4 @@
-"""Sizes in tokens without a tokenizer: measured where the endpoint told, estimated where not."""
+"""Sizes in tokens without a tokenizer: measured where the endpoint counts, estimated where not."""
 
 from __future__ import annotations
 

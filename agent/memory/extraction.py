@@ -1,4 +1,4 @@
-"""What one answer of the model says is worth keeping: facts for later sessions, and notes on this
+"""What one answer of the model finds worth storing: facts for later sessions, and notes on this
 one. Pure: the request goes out in `agent.memory.extractor`."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Facts there are:
 
 
 class Extraction(Struct, frozen=True):
-    """What an answer says."""
+    """The content of an answer."""
 
     save: tuple[Fact, ...] = ()
     forget: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ def ask_for(index: str, *, count: int, today: date) -> Message:
 
 
 def read_answer(text: str) -> Extraction:
-    """Return what the lines say; whatever is no such line is passed over."""
+    """Return the content of the lines; other lines are ignored."""
     save: list[Fact] = []
     forget: list[str] = []
     notes = ""

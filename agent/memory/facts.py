@@ -94,7 +94,7 @@ class FactStore:
 
 
 def index_of(facts: Sequence[Fact]) -> str:
-    """Return one line per fact; beyond the limits a last line says how many are missing."""
+    """Return one line per fact; beyond the limits a last line counts the missing ones."""
     lines: list[str] = []
     size = 0
     for fact in facts:

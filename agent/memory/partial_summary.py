@@ -38,7 +38,7 @@ def asked_about(messages: Sequence[Message], start: int, side: Side) -> tuple[Me
 
 
 def focus_on(messages: Sequence[Message], part: HistoryPart) -> str:
-    """Return what the model is told of which part is meant; empty where it sees no other."""
+    """Return the instruction that names the part; empty where the model sees no other."""
     if part.side == "before":
         return ""
     text = next((m.text for m in messages if m.uid == part.message_uid), "")

@@ -114,7 +114,7 @@ class AnthropicClient:
         return self._capabilities[model]
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
-        """Count the prompt's tokens; None where the endpoint cannot say."""
+        """Count the prompt's tokens; None where the endpoint does not count."""
         body = request_body(request, self._known(request.model))
         wanted = ("model", "messages", "system", "tools", "tool_choice", "thinking")
         asked = {name: body[name] for name in wanted if name in body}
@@ -123,7 +123,7 @@ class AnthropicClient:
         return tokens if isinstance(tokens, int) else None
 
     async def list_models(self) -> tuple[str, ...]:
-        """Return the ids of the models the endpoint has; empty where it does not say."""
+        """Return the ids of the models the endpoint has; empty where it does not list them."""
         record = await self._ask("/v1/models", None)
         listed = record.get("data") if record is not None else None
         models = listed if isinstance(listed, list) else []

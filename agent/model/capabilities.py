@@ -47,7 +47,7 @@ def known_capabilities(model: str) -> ModelCapabilities:
 
 
 def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabilities:
-    """Return what the endpoint's model record says; what it leaves out comes from the table."""
+    """Return what the endpoint's model record reports; what it leaves out comes from the table."""
     base = known_capabilities(model)
     capabilities = _mapping(record.get("capabilities"))
     if not capabilities:

@@ -1,4 +1,4 @@
-"""The seam to a model: what a request holds, what a response streams, what a failure says.
+"""The seam to a model: what a request holds, what a response streams, what a failure reports.
 
 `agent.model.anthropic` is the one implementation; its SDK, which costs most of a second, is
 imported on first use. Next: `agent.model.message_builder` (events to a message),
@@ -120,7 +120,7 @@ class ModelError(AgentError):
 
 
 class ModelCapabilities(Struct, frozen=True):
-    """What a model can take; `source` says who told us."""
+    """What a model can take; `source` names where that is from."""
 
     model: str
     context_window: int
@@ -155,7 +155,7 @@ class ModelClient(Protocol):
         ...
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
-        """Return the prompt's token count, or None where the endpoint cannot say."""
+        """Return the prompt's token count, or None where the endpoint does not count."""
         ...
 
     async def aclose(self) -> None:

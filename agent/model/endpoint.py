@@ -31,7 +31,7 @@ NO_KEY: Final = "none"
 
 
 class ModelSettings(Struct, frozen=True):
-    """What user and policy settings say about the model; project settings only name one."""
+    """The user and policy settings about the model; project settings only name one."""
 
     base_url: str | None = None
     """User or policy settings alone."""

@@ -128,7 +128,7 @@ def _tls_refusal(error: BaseException | None) -> str | None:
 
 
 def _root(error: BaseException) -> BaseException:
-    """Return the exception at the bottom of the chain of causes that says most."""
+    """Return the exception at the bottom of the chain of causes that explains most."""
     while error.__cause__ is not None and str(error.__cause__):
         error = error.__cause__
     return error

@@ -1,4 +1,4 @@
-"""Whether an endpoint's port takes connections: what a check can say without spending a token."""
+"""Whether an endpoint's port takes connections: what a check finds out without spending a token."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _first_block_type(body: Mapping[str, object]) -> object:
 
 
 def _clearing(model: ModelCapabilities) -> dict[str, object]:
-    """Return the wish to leave out old tool results once the window is filling up.
+    """Return the request to leave out old tool results once the window is filling up.
 
     Each time costs the cache behind the first one left out, so it has to be worth that.
     """

@@ -41,7 +41,7 @@ class FrontMatter(Struct, frozen=True):
     values: Mapping[str, object]
     body: str
     problem: str = ""
-    """Why the head could not be read as YAML; what its single lines say still counts."""
+    """Why the head could not be read as YAML; its single lines still count."""
 
 
 def read_head(text: str) -> FrontMatter:
@@ -89,7 +89,7 @@ def _told(error: Exception) -> str:
 
 
 def read_short(head: str) -> dict[str, object] | None:
-    """Return a head whose lines each say plainly what they say; None for any other.
+    """Return a head whose lines are plain keys and values; None for any other.
 
     Nearly all heads are such, and hundreds of them are read before the first prompt can leave.
     """
@@ -160,7 +160,7 @@ def _is_small(value: object) -> bool:
 
 
 def _is_whole(line: str) -> bool:
-    """Whether a line says all of what it says: a key and a text with nothing left open."""
+    """Whether a line is complete: a key and a text with nothing left open."""
     if not line.strip() or line.startswith("#"):
         return True
     match = _LINE.match(line.rstrip())

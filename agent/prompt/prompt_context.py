@@ -43,6 +43,6 @@ class PromptContext(Struct, frozen=True):
     scratch_dir: Path | None = None
     instructions: Sequence[InstructionFile] = ()
     facts: str = ""
-    """One line per fact kept from earlier sessions."""
+    """One line per fact stored by earlier sessions."""
     headless: bool = False
     language: str | None = None

@@ -12,7 +12,7 @@ from agent.prompt.system import note, opening_notes
 
 
 class PromptReminders:
-    """Compares the world with what the model was last told. Each fact is told once per change."""
+    """Compares the world with the last notes to the model. Each change gets one note."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class PromptReminders:
         return [note(text) for text in opening_notes(context, self._registry)]
 
     def before_prompt(self) -> Sequence[str]:
-        """Return what changed since the model was told; usually nothing."""
+        """Return notes on what changed since the last ones; usually none."""
         context = self._context()
         notes = list(self._later)
         self._later.clear()

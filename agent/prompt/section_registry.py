@@ -15,7 +15,7 @@ from msgspec import Struct
 from agent.prompt.prompt_context import PromptContext
 
 Compute = Callable[[PromptContext], str | None]
-"""Return a section's text, or None when it has nothing to say."""
+"""Return a section's text, or None when it is empty."""
 
 
 class Zone(StrEnum):

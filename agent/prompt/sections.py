@@ -160,7 +160,7 @@ def date_text(context: PromptContext) -> str:
 
 
 def mode_note(mode: str) -> str:
-    """Return what the model is told when this mode begins."""
+    """Return the note for the model when this mode begins."""
     return _MODE_NOTES.get(mode, f"The permission mode is now {mode}.")
 
 

@@ -1,4 +1,4 @@
-"""A shell command that the user ran with `!`: how the model is told of it, and how users are.
+"""A shell command that the user ran with `!`: how it is presented to the model, and to users.
 
 Next: `tui.prompt.bang_command` (runs it), `agent.session.archive.transcript_export` (writes it for
 readers).
@@ -19,7 +19,7 @@ NOTE: Final = re.compile(
 
 
 def note_of(command: str, output: str, exit_code: int | None) -> str:
-    """Return command and output as the model is told them; the exit status unless it is 0."""
+    """Return command and output as the model receives them; the exit status unless it is 0."""
     status = "" if exit_code == 0 else f"<bash-exit>{exit_code}</bash-exit>"
     return f"{OPENING}{command}</bash-input>\n<bash-output>{output}</bash-output>{status}"
 

@@ -31,7 +31,7 @@ class ContextOverflow(Struct, frozen=True):
 
 
 def parse_overflow(message: str) -> ContextOverflow | None:
-    """Return what an error text says about an overflow; None when it speaks of something else."""
+    """Return the overflow that an error text describes; None for another error."""
     text = re.sub(r"(?<=\d)[,_](?=\d{3})", "", message[:4000])
     for pattern in _NUMBERED:
         if found := re.search(pattern, text, re.IGNORECASE):

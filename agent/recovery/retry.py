@@ -1,4 +1,4 @@
-"""When to try again: backoff with jitter, the endpoint's own wish, and when to stop."""
+"""When to try again: backoff with jitter, the endpoint's own delay, and when to stop."""
 
 from __future__ import annotations
 

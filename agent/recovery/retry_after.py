@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 
 
 def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds to wait from `now` on (Unix time); None without a usable wish.
+    """Return the seconds to wait from `now` on (Unix time); None without a usable value.
 
     `retry-after-ms` goes before `retry-after`. Zero, the past, and what is no number count as no
     wish. There is no upper bound here: the retry policy has one.

@@ -22,7 +22,7 @@ _FIELDS: Final = {
 
 
 class NotACall(ValueError):
-    """The text makes no call; says what is wrong with it, for users."""
+    """The text makes no call; the message explains what is wrong with it, for users."""
 
 
 class CallText(Struct, frozen=True):
@@ -32,7 +32,7 @@ class CallText(Struct, frozen=True):
     what: str
     """What it is, for users: `command`, `content`, …"""
     name: str
-    """A file name that tells an editor the language; may be empty."""
+    """A file name by which an editor finds the language; may be empty."""
 
 
 def call_text(tool: str, tool_input: Mapping[str, Any]) -> CallText:

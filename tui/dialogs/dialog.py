@@ -45,7 +45,7 @@ class DialogView(Struct, frozen=True):
     body_id: str = ""
     """Which body this is: another one is shown from its top."""
     pinned: Sequence[Row] = ()
-    """The end of the body: kept in sight below the rest of it where that has to scroll."""
+    """The end of the body: stays in sight below the rest of it where that has to scroll."""
     first_row: int = 0
     """The row of the body that matters: in sight when another body is shown."""
     follows_end: bool = False
@@ -84,7 +84,7 @@ class Dialog(Protocol):
 
 
 class Manners(Struct, frozen=True):
-    """How a dialog wants its keys; those that say nothing get what a question gets.
+    """How a dialog handles keys; the default is how a question does.
 
     A dialog says it in an attribute `manners`.
     """

@@ -52,7 +52,7 @@ class EditedCall:
         self.display = display
         """The change as it is now; hidden characters are not yet revealed."""
         self.problem = ""
-        """Why the last wish to change something came to nothing, for users."""
+        """Why the last attempt to change something failed, for users."""
 
     @property
     def is_changed(self) -> bool:
@@ -228,7 +228,7 @@ class EditedCall:
         return True
 
     def _take_file(self, text: str) -> bool:
-        """Make a file's text the proposal; return whether that could be said in the input."""
+        """Make a file's text the proposal; return whether the input can express it."""
         assert isinstance(self.display, DiffDisplay)
         if text == self.display.new:
             return True

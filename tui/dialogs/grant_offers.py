@@ -1,4 +1,4 @@
-"""What the permission dialog offers to remember: the same rules, kept here or there."""
+"""What the permission dialog offers to remember: the same rules, stored here or there."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Hunk(Struct, frozen=True):
 
 
 def split_change(display: DiffDisplay) -> tuple[Hunk, ...]:
-    """Return the pieces of a change, first to last; empty where it has none that can be told apart.
+    """Return the pieces of a change, first to last; empty where none can be distinguished.
 
     What is shown has hidden characters revealed; a text whose lines are others then has no pieces.
     """

@@ -37,9 +37,9 @@ class GrantOffer(Struct, frozen=True):
     also_allows: str = ""
     """What else the rules cover, in words; empty when it is obvious."""
     needless: tuple[str, ...] = ()
-    """Rules that are there and would say nothing any more."""
+    """Existing rules that would match nothing any more."""
     elsewhere: tuple[GrantOffer, ...] = ()
-    """The same, kept in other places, the narrowest first."""
+    """The same, stored in other places, the narrowest first."""
 
 
 class PermissionAsk(Struct, frozen=True):
@@ -111,7 +111,7 @@ def decision_of(ask: PermissionAsk, chosen: Chosen) -> Decision:
 
 
 def news(pending: Decision, told: set[DecisionWarning]) -> Decision:
-    """Return the decision with the warnings that belong into its dialog, which `told` remembers.
+    """Return the decision with the warnings that belong into its dialog, which `told` collects.
 
     Always those about the rule that decides. Other broken rules were told when they were read, and
     stay in `/permissions`; what is said of the mode is said once.

@@ -102,7 +102,7 @@ def _command(
 
 
 def is_table_telling(pending: Decision) -> bool:
-    """Whether the parts say more than the command: several, or one behind a wrapper."""
+    """Whether the parts explain more than the command: several, or one behind a wrapper."""
     parts = pending.parts
     return len(parts) > 1 or any(part.detail.startswith("through ") for part in parts)
 

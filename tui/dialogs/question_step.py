@@ -20,7 +20,7 @@ class QuestionStep:
         """Start unanswered, with the first answer selected."""
         self.question = question
         self.answer: str | None = None
-        """As the model is told it; None until it is answered."""
+        """As the model receives it; None until it is answered."""
         self._marked: set[int] = set()
         self._taken: int | None = None
         self.choices = ChoiceList(self._made())

@@ -142,7 +142,7 @@ def _shown(text: str) -> Iterator[tuple[str, str | None]]:
 
 
 def _is_joining(text: str, at: int) -> bool:
-    """Does this joiner make one picture out of its neighbours?"""
+    """Does this joiner make one emoji out of its neighbours?"""
     around = text[max(0, at - 1) : at + 2]
     return reveal(around) == around
 

@@ -18,7 +18,7 @@ _ROLES: Final = (Role.ACCENT, Role.SUCCESS, Role.WARNING, Role.ERROR, Role.MUTED
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Show the picture until it is closed."""
+    """Show the breakdown until it is closed."""
     center = screen.session.commands
     if center is None:
         return

@@ -14,7 +14,7 @@ class LineEntry:
     """A dialog that is answered by what was typed; None when it was left."""
 
     def __init__(self, title: str, question: str, hint: str = "enter asks · esc goes back") -> None:
-        """`question` says what to type, with an example; `hint` what Enter does."""
+        """`question` explains what to type, with an example; `hint` what Enter does."""
         # The user opened it: nothing typed now is a left-over.
         self.manners = Manners(is_guarded=False)
         self._hint = hint

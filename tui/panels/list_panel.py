@@ -19,7 +19,7 @@ from tui.text.wrap import clip, runs_width, wrap
 SHOWN_ITEMS: Final = 10
 """How many are shown where nothing is known of the height, and at least where it is."""
 _OTHER_ROWS: Final = 4
-"""Title, blank row and foot of the panel, and one for what it says above the list."""
+"""Title, blank row and foot of the panel, and one for the text above the list."""
 NOTHING: Final = -1
 _FAR: Final = 1_000_000
 
@@ -65,7 +65,7 @@ class ListPanel:
         on_adjust: Callable[[int], None] | None = None,
         empty: str = "nothing here yet",
     ) -> None:
-        """`preview` takes an item and a width; `on_adjust` hears left (-1) and right (1).
+        """`preview` takes an item and a width; `on_adjust` is called with left (-1) and right (1).
 
         `keys` are names of keys, or actions of `contexts`; letters among them, or `letters="keys"`,
         mean that a search begins with `/`. `list_keys` are those that need no item, each with what
@@ -81,7 +81,7 @@ class ListPanel:
         """Those of them that do something with the selected item."""
         self._list_keys = list_keys
         self.hint = hint or "type to search · ↑↓ enter · esc close"
-        """What the keys do, as the foot says it."""
+        """What the keys do, as shown in the foot."""
         self._preview = preview
         self._on_move = on_move
         self._on_adjust = on_adjust

@@ -92,7 +92,7 @@ async def _apply(
 
 
 async def _offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -> None:
-    """Add what the endpoint offers once it has said so: the panel does not wait for it.
+    """Add what the endpoint offers once it has answered: the panel does not wait for it.
 
     Where it says nothing, the short names of the models it most likely has.
     """
@@ -122,7 +122,7 @@ async def _warn_unlisted(screen: CommandScreen) -> None:
 
 
 async def _listed(center: CommandService) -> Sequence[str]:
-    """Return what the endpoint offers; empty where it says nothing."""
+    """Return what the endpoint offers; empty where it does not answer."""
     try:
         async with asyncio.timeout(_LIST_S):
             return await center.context.list_models()

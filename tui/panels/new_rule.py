@@ -1,4 +1,4 @@
-"""A new rule, typed by the user: what it says, what it does, where it is kept. It is
+"""A new rule, typed by the user: its text, what it does, where it is stored. It is
 linted before it is stored."""
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ async def add_rule(screen: CommandScreen, editor: RuleEditor) -> str | None:
 async def place_of(
     screen: CommandScreen, text: str, places: Sequence[RuleSource]
 ) -> RuleSource | None:
-    """Ask where a rule is kept; None where the user left."""
+    """Ask where to store a rule; None where the user left."""
     items = [Item(str(source), PLACES[source]) for source in places]
     picked = await screen.show_dialog(ListPanel(f"Keep {text} in", items, hint=_HINT))
     return places[picked.index] if picked is not None else None

@@ -28,7 +28,7 @@ _HINT: Final = "a add · e edit · m move · del · u undo · tab decided · / f
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Show the rules; keys change the selected one where it is kept."""
+    """Show the rules; keys change the selected one where it is stored."""
     center = screen.session.commands
     conversation = screen.session.conversation
     if center is None or conversation is None:

@@ -116,7 +116,7 @@ async def _restore_to_undo(conversation: ConversationPort) -> Preview | None:
 async def _restored(
     screen: CommandScreen, conversation: ConversationPort, turn_id: str
 ) -> RestoreResult | None:
-    """Put files back; None where that was not possible, which the user is told."""
+    """Put files back; None where that was not possible, which is reported to the user."""
     try:
         return await conversation.rewinding.restore_files(turn_id) or RestoreResult((), (), "")
     except AgentError as error:

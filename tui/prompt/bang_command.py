@@ -1,4 +1,4 @@
-"""A command the user typed after `!`: it runs at once, shows its output, and the model is told.
+"""A command the user typed after `!`: it runs at once, shows its output, and the model gets a note.
 
 Nobody is asked: it is the user's own command, with the user's own rights. It runs as the
 model's commands do, so that it can go on in the background and leaves nothing behind.
@@ -96,7 +96,7 @@ class ShellCommand:
             self._shell.kill_now()
 
     def note(self, remark: str = "") -> str:
-        """Return command and output as the model is told them, with a remark of ours."""
+        """Return command and output as the model gets them, with a remark of ours."""
         if self.background_id:
             remark = f"It goes on in the background as {self.background_id}."
         elif self.was_killed:

@@ -56,7 +56,7 @@ class CompletionMenu(RowsWidget):
         self.rows_changed()
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
-        """Return the offers that fit; the last row says which one of how many is selected."""
+        """Return the offers that fit; the last row shows which one of how many is selected."""
         if self.completion is None:
             return ()
         candidates = self.completion.candidates

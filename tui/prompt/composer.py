@@ -49,7 +49,7 @@ class Composer(Listens, RowsWidget):
         *,
         id: str | None = None,
     ) -> None:
-        """Start empty; `on_change` hears of every change of the text, before the next key.
+        """Start empty; `on_change` is called on every change of the text, before the next key.
 
         `on_paste` is asked first, and returns whether the pasted text was for it.
         """
@@ -62,7 +62,7 @@ class Composer(Listens, RowsWidget):
         self.marker = PromptMarker(self, self._mark)
         self.placeholder = PLACEHOLDER
         self.shell_hint: Callable[[], str] = str
-        """Gives what the upper rule says while a shell command is typed."""
+        """Returns the text of the upper rule while a shell command is typed."""
         self._ghost = ""
         self._mode_role = Role.FAINT
         self._note = ""

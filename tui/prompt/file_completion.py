@@ -55,7 +55,7 @@ class FileCompletion:
         on_found: Callable[[], None],
         own: SuggestionCommand | None = None,
     ) -> None:
-        """`on_found` is told when there is more to offer than the last `look` returned.
+        """`on_found` is called when there is more to offer than the last `look` returned.
 
         Where the user has a command of their `own`, it is asked in the place of the index.
         """
@@ -123,7 +123,7 @@ class SuggestionCommand:
         start: Callable[[Awaitable[None]], None],
         warn: Callable[[str], None],
     ) -> None:
-        """`warn` is told once of a command that does not work."""
+        """`warn` is called once for a command that does not work."""
         self._center = center
         self._start = start
         self._warn = warn

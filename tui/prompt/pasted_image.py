@@ -1,4 +1,4 @@
-"""Pictures from the clipboard, or dropped on the window: kept in the session's own folder.
+"""Images from the clipboard, or dropped on the window: stored in the session's own directory.
 
 A terminal hands over a dropped file as its path, pasted: with backslashes, quotes, or an address.
 """
@@ -26,7 +26,7 @@ class NoClipboardImage(Exception):
 
 
 async def save_clipboard_image(directory: Path, env: Mapping[str, str]) -> str:
-    """Write the clipboard's picture and return its mention.
+    """Write the clipboard's image and return its mention.
 
     Raises:
         NoPicture: there is none.
@@ -41,7 +41,7 @@ async def save_clipboard_image(directory: Path, env: Mapping[str, str]) -> str:
 
 
 async def copy_dropped_image(directory: Path, picture: Path) -> str:
-    """Copy a dropped picture and return the copy's mention: what is sent is what was dropped.
+    """Copy a dropped image and return the copy's mention: what is sent is what was dropped.
 
     Raises:
         OSError: it could not be read or written, or is too large.
@@ -58,7 +58,7 @@ async def copy_dropped_image(directory: Path, picture: Path) -> str:
 
 
 def dropped_images(text: str) -> list[Path]:
-    """Return the picture files that a paste names and nothing else; empty for any other paste."""
+    """Return the image files that a paste names and nothing else; empty for any other paste."""
     if not text.strip() or len(text) > _MAX_CHARS:
         return []
     try:

@@ -57,7 +57,7 @@ class PromptHistory:
             del self._entries[:-_KEPT]
 
     def previous(self, current: Draft) -> Draft | None:
-        """Return the entry before; None at the oldest. The draft is kept for the way back."""
+        """Return the entry before; None at the oldest. The draft is stored for the way back."""
         if not self._entries:
             return None
         if self._at is None:
@@ -69,7 +69,7 @@ class PromptHistory:
         return self._entries[self._at]
 
     def next(self) -> Draft | None:
-        """Return the entry after, at the end the kept draft; None when not walking."""
+        """Return the entry after, at the end the stored draft; None when not walking."""
         if self._at is None:
             return None
         self._at += 1

@@ -200,7 +200,7 @@ def _rows_saved(shift: Shift, previous: ScreenBuffer, current: ScreenBuffer) -> 
 
 
 def _row_key(row: Row) -> int | None:
-    """Return a hash of the row's content; None for rows that say nothing (one cell repeated)."""
+    """Return a hash of the row's content; None for rows without information (one cell repeated)."""
     content = row[:-_IGNORED_COLUMNS]
     if content.count(content[0]) == len(content):
         return None

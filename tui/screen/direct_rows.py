@@ -44,7 +44,7 @@ _MANY_ROWS: Final = 8
 
 
 class DrawsRows(LaidOutOnce):
-    """A widget whose `render_line` gives its whole picture: no borders, padding or children."""
+    """A widget whose `render_line` paints it completely: no borders, padding or children."""
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return rows of the widget; Textual's cache of styled rows would only double our own."""
@@ -217,7 +217,7 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
 
 
 def is_settling(screen: Screen[Any]) -> bool:
-    """Whether widgets have asked for a frame, and the screen has not heard of it yet."""
+    """Whether widgets have asked for a frame, and the screen does not know of it yet."""
     # A message may be out of the queue, and wait until the one before it is dealt with.
     return (
         screen.message_queue_size > 0

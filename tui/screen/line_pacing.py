@@ -1,4 +1,4 @@
-"""The pace of a line that is known to be slow, where a full buffer never tells.
+"""The pace of a line that is known to be slow, where a full buffer never shows it.
 
 Over a network the local side takes every write at once and queues it out of sight; only a figure
 given by the user can keep frames from piling up there.

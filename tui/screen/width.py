@@ -15,7 +15,7 @@ Cluster = tuple[str, int]
 """A grapheme cluster and its width in cells, 1 or 2."""
 
 CLUSTER_LIMIT: Final = 32
-"""Code points of a cluster that are kept; more only pile up marks on one character."""
+"""Code points of a cluster that are used; more only pile up marks on one character."""
 
 # Characters of one cell that make no cluster with each other: Latin, punctuation, arrows, lines and
 # blocks. Most screens have no others, and the tables for the rest take 17 ms to load.

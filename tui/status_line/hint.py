@@ -1,4 +1,4 @@
-"""What the status line says for a moment: copied, press again, nothing there."""
+"""What the status line shows for a moment: copied, press again, nothing there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Hint:
         self._show = show
         self._timer: Timer | None = None
         self.text = ""
-        """Empty while there is nothing to say."""
+        """Empty while there is none."""
 
     def say(self, text: str) -> None:
         """Say something for a moment."""

@@ -1,4 +1,4 @@
-"""Counts what a status line command is told and nobody else needs: times and changed lines."""
+"""Counts that only a status line command gets: times and changed lines."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _CONTEXT_WARNING: Final = 0.8
 
 
 class StatusLineState(Struct, frozen=True):
-    """What the line says."""
+    """What the line shows."""
 
     mode: Mode = Mode.DEFAULT
     model: str = ""
@@ -64,7 +64,7 @@ class StatusLineState(Struct, frozen=True):
     own: tuple[tuple[Run, ...], ...] = ()
     """What the user's status line command printed; our own figures go for it."""
     is_unthinking: bool = False
-    """Whether the model could think and was told not to."""
+    """Whether the model could think and is switched not to."""
     hint: str = ""
     """Takes the place of everything but the mode: "press ctrl+c again to leave"."""
 

@@ -1,4 +1,4 @@
-"""Runs the user's status line command, where one is set, and keeps what it said."""
+"""Runs the user's status line command, where one is set, and stores its output."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ class UserStatusCommand:
         self._said: tuple[tuple[Run, ...], ...] = ()
         self._has_failed = False
         self._seen: object = None
-        """What the command was told of when it was last planned."""
+        """The facts that the command got when it was last planned."""
 
     @property
     def lines(self) -> tuple[tuple[Run, ...], ...]:
-        """What the command said; empty without one, and while it fails."""
+        """The output of the command; empty without one, and while it fails."""
         return self._said
 
     def look(self) -> None:
-        """Run the command again where something it is told of has changed."""
+        """Run the command again where a fact that it gets has changed."""
         center = self._center()
         if center is None:
             return
@@ -125,7 +125,7 @@ class UserStatusCommand:
 
 
 def _run(piece: Piece) -> Run:
-    """Return a piece in the theme's colour for what its own says."""
+    """Return a piece in the theme's colour for its own."""
     role = _ROLES[piece.colour] if piece.colour else Role.FAINT if piece.dim else Role.MUTED
     return piece.text, Ink(
         role, bold=piece.bold, italic=piece.italic, underline=piece.underline, link=piece.link

@@ -95,7 +95,7 @@ def terminal_of(env: Mapping[str, str]) -> TerminalProgram | None:
 
 
 def advise(env: Mapping[str, str]) -> Iterator[TerminalAdvice]:
-    """Yield what there is to say about the terminal, the most needed first."""
+    """Yield the advice about the terminal, the most needed first."""
     term = env.get("TERM", "")
     if term in {"", "dumb"}:
         yield TerminalAdvice(

@@ -1,4 +1,4 @@
-"""Whether the terminal's background is dark: asked, told by a variable, or remembered. Pure.
+"""Whether the terminal's background is dark: asked, read from a variable, or remembered. Pure.
 
 Forms: the answer to OSC 11 as xterm gives it; the colour scheme report of mode 2031 (contour,
 kitty, Ghostty, VTE), which only says that something changed.
@@ -12,7 +12,7 @@ from typing import Final
 
 ASK: Final = "\x1b]11;?\x1b\\"
 FOLLOW: Final = "\x1b[?2031h"
-"""Have the terminal say when its colours change."""
+"""Ask the terminal to report changes of its colours."""
 UNFOLLOW: Final = "\x1b[?2031l"
 # Compiled with the first answer, not with the first frame.
 _CHANGED: Final = r"\x1b\[\?997;[12]n"
@@ -26,7 +26,7 @@ _DARK_INDEXES: Final = frozenset({"0", "1", "2", "3", "4", "5", "6", "8"})
 
 
 def dark_from_reply(text: str) -> bool | None:
-    """Return what an answer of the terminal says; None for other answers."""
+    """Return the background that a reply of the terminal reports; None for other replies."""
     found = re.fullmatch(_COLOUR, text)
     if found is None:
         return None
@@ -35,12 +35,12 @@ def dark_from_reply(text: str) -> bool | None:
 
 
 def is_color_change(text: str) -> bool:
-    """Whether an answer says that the colours have changed since."""
+    """Whether a reply reports that the colours have changed."""
     return re.fullmatch(_CHANGED, text) is not None
 
 
 def dark_from_environment(env: Mapping[str, str]) -> bool | None:
-    """Return what `COLORFGBG` says (`15;0` is light on dark); None where it says nothing."""
+    """Return the background by `COLORFGBG` (`15;0` is light on dark); None where it names none."""
     _, _, background = env.get("COLORFGBG", "").rpartition(";")
     if not background.isdecimal():
         return None

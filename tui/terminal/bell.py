@@ -24,7 +24,7 @@ _CHANNELS: Final[Mapping[str, tuple[str, str]]] = {
     "terminal_bell": ("", _BELL),
     "notifications_disabled": ("", ""),
 }
-"""By the value of the setting: the notification, and what is heard with it."""
+"""By the value of the setting: the notification, and its sound."""
 
 
 class TerminalBell:
@@ -44,7 +44,7 @@ class TerminalBell:
         self._is_focused = True
 
     def focused(self, is_focused: bool) -> None:
-        """Take over what the terminal says; terminals that say nothing count as looked at."""
+        """Take the focus that the terminal reports; one that reports none counts as focused."""
         self._is_focused = is_focused
 
     def call(self, text: str) -> bool:

@@ -29,7 +29,7 @@ _PROGRAMS: Final = (
     ("WSL_DISTRO_NAME", ("clip.exe",)),
     ("", ("pbcopy",)),
 )
-"""The variable that says that a program can work, and the program with its arguments."""
+"""The variable that is set where a program can work, and the program with its arguments."""
 
 _SCREEN_PIECE: Final = 512
 """GNU screen passes on strings of less than 768 bytes."""

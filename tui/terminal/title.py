@@ -32,7 +32,7 @@ class TerminalTitle:
     """Says what goes on where it is seen while another window is looked at."""
 
     def __init__(self, write: Callable[[str], None], env: Mapping[str, str]) -> None:
-        """`write` goes to the terminal; `env` tells which one it is."""
+        """`write` goes to the terminal; `env` names it."""
         self._write = write
         self._has_title = not _is_set(env, "CLAUDE_CODE_DISABLE_TERMINAL_TITLE")
         self._knows_progress = knows_progress(env)

@@ -23,14 +23,14 @@ from agent.display import (
 from permissions.base.text.sanitize import reveal, sanitize
 
 PICTURE: Final = "pasted-"
-"""What the name of a copied picture begins with."""
+"""What the name of a copied image begins with."""
 _PICTURE: Final = re.compile(
     rf"""@(?:"[^"\n]*/scratch/{PICTURE}\w+\.\w+"|[^\s"]*/scratch/{PICTURE}\w+\.\w+)"""
 )
 
 
 def shown_prompt(text: str) -> str:
-    """Return what a user sent, with `[Image]` for each picture that was pasted into it."""
+    """Return what a user sent, with `[Image]` for each image that was pasted into it."""
     return sanitize(_PICTURE.sub("[Image]", text) if PICTURE in text else text)
 
 

@@ -20,7 +20,7 @@ DARK: Final = "dark"
 
 
 class ThemeChoice:
-    """The wish, the background, and the theme that follows from both."""
+    """The preference, the background, and the theme that follows from both."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class ThemeChoice:
         self.reload(is_new=True)
 
     def background(self, is_dark: bool) -> None:
-        """Take what the terminal says of its background."""
+        """Take the background that the terminal reports."""
         if is_dark is not self._is_dark:
             self._is_dark = is_dark
             if self.follows_background:

@@ -28,7 +28,7 @@ def named_theme(agent_home: Path) -> str | None:
 
 
 def known_background(agent_home: Path) -> bool | None:
-    """Return whether the terminal was dark the last time it said so; None where it never did.
+    """Return whether the terminal was dark at its last report; None where it never did.
 
     The first frame is drawn before a terminal can answer, and should not change at once.
     """

@@ -30,7 +30,7 @@ _REVERSE_WITHOUT_COLOUR: Final = frozenset(
 
 
 class Palette:
-    """Styles of one theme, made once per ink and kept."""
+    """Styles of one theme, cached by ink."""
 
     def __init__(self, theme: Theme, *, no_color: bool = False) -> None:
         """Take a theme; with `no_color` only bold, dim, underline and reverse remain."""

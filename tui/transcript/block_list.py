@@ -85,7 +85,7 @@ class BlockList:
         self._mark(position)
 
     def append_if_new(self, block: Block) -> bool:
-        """Add a block unless its key is taken; say whether it was added."""
+        """Add a block unless its key is taken; return whether it was added."""
         if block.key in self._index:
             return False
         self.append(block)

@@ -93,7 +93,7 @@ class NoticeLine(Struct, frozen=True):
 
 
 class HookLine(Struct, frozen=True):
-    """What hooks had to say; hooks that said nothing leave no line."""
+    """The messages of hooks; hooks without one leave no line."""
 
     key: str
     event: str
@@ -102,7 +102,7 @@ class HookLine(Struct, frozen=True):
 
     @property
     def needs_heading(self) -> bool:
-        """Whether a notice does not say itself which event it is about."""
+        """Whether the notices do not name the event themselves."""
         return not all(text.startswith(f"{self.event} hook") for text in self.notices)
 
 

@@ -173,7 +173,7 @@ def _ended(card: ToolCard, page: HistoryPage) -> Block:
 
 
 def _display_again(card: ToolCard) -> Display | None:
-    """Return what a call showed, as far as its input and its result still say it.
+    """Return what a call showed, as far as its input and its result still contain it.
 
     With a command it is the end of the output that counts, here as while it ran.
     """

@@ -45,7 +45,7 @@ def transcript_text(blocks: Iterable[Block]) -> str:
 
 
 def block_source(block: Block) -> str:
-    """Return what a block says in full, with the sign of who says it in front."""
+    """Return the full text of a block behind the sign of its author."""
     match block:
         case UserMessage():
             return _prompt(block)

@@ -11,7 +11,7 @@ _UNITS: Final = {"Read": "line", "Glob": "file", "Grep": "line"}
 
 
 def is_sized(tool_name: str) -> bool:
-    """Whether a tool's results are told by their size alone."""
+    """Whether a tool's results are shown as their size alone."""
     return tool_name in _UNITS
 
 

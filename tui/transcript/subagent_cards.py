@@ -17,7 +17,7 @@ _AGENT_TOOLS: Final = frozenset({"Agent", "Task"})
 
 
 class SubagentCards:
-    """Which card is which agent's: an agent heard of first takes the oldest card without one."""
+    """Which card is which agent's: a new agent takes the oldest card without one."""
 
     def __init__(self, blocks: BlockList) -> None:
         """Take where the cards are."""

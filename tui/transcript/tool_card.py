@@ -45,7 +45,7 @@ _BODY_FIRST: Final[tuple[Run, ...]] = ((" └ ", FAINT),)
 _BODY_REST: Final[tuple[Run, ...]] = (("   ", FAINT),)
 _QUIET_STATES: Final = frozenset({"writing", "running", "ok"})
 _SLOW_S: Final = 1.0
-"""Calls faster than this do not say how long they took."""
+"""Calls faster than this show no duration."""
 _USER_TOOLS: Final = ("AskUserQuestion", "ExitPlanMode")
 """It is the user who takes the time."""
 
@@ -243,7 +243,7 @@ def _is_write_outside(reason: Reason, message: str) -> bool:
 
 
 def _said(card: ToolCard, width: int) -> list[Row]:
-    """Return what the user told the model when they let the call through."""
+    """Return the user's comment to the model from when they allowed the call."""
     feedback = card.decision.feedback if card.decision else None
     if not feedback:
         return []

@@ -62,7 +62,7 @@ LIVE_OUTPUT_CHARS: Final = 16_000
 
 _CHARS_PER_TOKEN: Final = 4
 _QUIET_ENDS: Final = frozenset({"completed", "error", "prompt_too_long"})
-"""Ends that need no line: done, or told by the `ErrorEvent` before them."""
+"""Ends that need no line: done, or reported by the `ErrorEvent` before them."""
 
 
 class TranscriptModel:

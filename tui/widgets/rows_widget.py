@@ -1,4 +1,4 @@
-"""A widget that shows rows: subclasses say which, it paints only those that changed."""
+"""A widget that shows rows: subclasses make them, it paints only those that changed."""
 
 from __future__ import annotations
 

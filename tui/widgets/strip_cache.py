@@ -1,4 +1,4 @@
-"""Rows as strips, kept while the same row objects are shown."""
+"""Rows as strips, cached while the same row objects are shown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class StripCache:
         self._width = -1
 
     def strip(self, line: Row, width_cells: int, palette: Palette, *, limit: int) -> Strip:
-        """Return the strip of a row; about `limit` of them are kept."""
+        """Return the strip of a row; about `limit` of them are cached."""
         if palette is not self._palette or width_cells != self._width:
             self._palette, self._width = palette, width_cells
             self._strips.clear()

@@ -1,4 +1,4 @@
-"""A summary that costs nothing: what the user said, what was touched, how it ended."""
+"""A summary that costs nothing: the user's words, the files touched, how it ended."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _prompts(messages: Iterable[Message]) -> list[str | None]:
 
 
 def digest(messages: Sequence[Message]) -> str:
-    """Return what can be told of a history without asking a model."""
+    """Return the summary of a history that needs no model."""
     work = _Work()
     for message in messages:
         for use in message.tool_uses():

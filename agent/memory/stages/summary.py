@@ -1,4 +1,4 @@
-"""The past replaced by a summary, the latest exchanges kept as they are."""
+"""The past replaced by a summary, the latest exchanges unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ write now, and nothing else of it will be remembered. Call no tools. {CONTENTS}
 
 
 def instruction(focus: str = "") -> Message:
-    """Return the message that asks for a summary; `focus` is what the user wants kept."""
+    """Return the message that asks for a summary; `focus` is what the user wants it to cover."""
     line = f"The person asks to keep in particular: {focus.strip()}\n" if focus.strip() else ""
     return user_message(INSTRUCTION.format(focus=line), origin="reminder")
 

@@ -19,7 +19,7 @@ from agent.model.scripted.server import RecordedRequest, ScriptedServer
 
 
 def main() -> int:
-    """Run until told to stop; return the exit status."""
+    """Run until stopped; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m agent.model.scripted", description=__doc__)
     parser.add_argument("scenario", type=Path, help="a scenario file, or `demo`")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")

@@ -59,7 +59,7 @@ T = TypeVar("T", bound=Struct)
 
 
 class ScenarioError(ValueError):
-    """A scenario file says something that this server does not understand."""
+    """A scenario file has something that this server does not understand."""
 
 
 def load_scenario(path: Path) -> Scenario:
@@ -142,7 +142,7 @@ def _model(value: object, where: str) -> ModelInfo:
 
 
 def _part(value: object, where: str) -> Part:
-    """Read a part; which key it has says which kind it is."""
+    """Read a part; its key determines its kind."""
     if isinstance(value, dict):
         if "tool" in value:
             renamed = {("name" if key == "tool" else key): each for key, each in value.items()}

@@ -45,7 +45,7 @@ class Wait(Struct, frozen=True):
 
 
 class End(Struct, frozen=True):
-    """The answer ends: `finish` properly, or as `Cut.how` says. Always the last step."""
+    """The answer ends: `finish` properly, or by `Cut.how`. Always the last step."""
 
     how: Literal["finish", "reset", "close", "end"] = "finish"
 

@@ -1,4 +1,4 @@
-"""Vim's modes over the prompt: takes keys, edits the buffer, says what the screen has to do.
+"""Vim's modes over the prompt: takes keys, edits the buffer, returns what the screen has to do.
 
 Next: `command` (what keys mean), `operators` (what they do), `motions` (where they lead).
 """
@@ -28,7 +28,7 @@ REMAP_S: Final = 1.0
 
 
 class VimMode(StrEnum):
-    """What keys mean; the value is what the user and a status line command are told."""
+    """What keys mean; the value is shown to the user and passed to a status line command."""
 
     INSERT = "INSERT"
     NORMAL = "NORMAL"

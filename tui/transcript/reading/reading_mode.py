@@ -40,7 +40,7 @@ class ReadingMode:
         past: OlderPages,
         start_worker: Callable[[Awaitable[None]], None],
     ) -> None:
-        """`on_change` hears of opening and closing: the prompt comes and goes.
+        """`on_change` is called on opening and closing: the prompt comes and goes.
 
         `choose_detail` lets the user choose how much is shown of each tool's calls.
         """

@@ -143,7 +143,7 @@ class TranscriptSearch:
 
 
 def block_text(block: Block) -> str:
-    """Return all that a block says, in the form that is compared."""
+    """Return the whole text of a block, in the form that is compared."""
     match block:
         case UserMessage() | AssistantText() | ThinkingText() | NoticeLine():
             text = block.text
