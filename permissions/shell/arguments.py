@@ -103,33 +103,46 @@ def split_arguments(
                 operands.extend(words[position:])
                 break
             continue
+        following = words[position] if position < len(words) else None
         if text.startswith("--") or single_dash:
-            name, equals, _ = text.partition("=")
-            if equals:
-                options.append(Option(name, _tail(word, len(name) + 1)))
-            elif name in valued_long and position < len(words):
-                # A value that may be empty makes the next word the value.
-                injectable = injectable or words[position].splits
-                options.append(Option(name, words[position]))
-                position += 1
-            else:
-                options.append(Option(name, _shortened(name, valued_long, words[position:])))
-            continue
-        for index, letter in enumerate(text[1:], start=1):
-            if letter not in valued:
-                options.append(Option(f"-{letter}"))
-                injectable = injectable or letter in (UNKNOWN, *_GLOBS)
-                continue
-            if index + 1 < len(text):
-                options.append(Option(f"-{letter}", _tail(word, index + 1)))
-            elif position < len(words):
-                injectable = injectable or words[position].splits
-                options.append(Option(f"-{letter}", words[position]))
-                position += 1
-            else:
-                options.append(Option(f"-{letter}"))
-            break
+            found, takes_next = _long_option(word, following, valued_long)
+            options.append(found)
+        else:
+            letters, takes_next = _short_options(word, following, valued)
+            options.extend(letters)
+            injectable = injectable or any(one.name[1] in _UNKNOWN_LETTERS for one in letters)
+        if takes_next and following is not None:
+            # A value that may be empty makes the next word the value.
+            injectable = injectable or following.splits
+            position += 1
     return Arguments(tuple(options), tuple(operands), injectable)
+
+
+_UNKNOWN_LETTERS = (UNKNOWN, *_GLOBS)
+
+
+def _long_option(word: Word, following: Word | None, valued: frozenset[str]) -> tuple[Option, bool]:
+    """Return an option, and whether the word behind it is its value and no operand."""
+    name, equals, _ = word.plain.partition("=")
+    if equals:
+        return Option(name, _tail(word, len(name) + 1)), False
+    if name in valued:
+        return Option(name, following), True
+    # What a shortened option takes also stays among the operands.
+    return Option(name, following if _is_short(name, valued) else None), False
+
+
+def _short_options(word: Word, following: Word | None, valued: str) -> tuple[list[Option], bool]:
+    """Return the options of one word, and whether the word behind is the last one's value."""
+    found: list[Option] = []
+    text = word.plain
+    for index, letter in enumerate(text[1:], start=1):
+        if letter in valued:
+            is_last = index + 1 == len(text)
+            found.append(Option(f"-{letter}", following if is_last else _tail(word, index + 1)))
+            return found, is_last
+        found.append(Option(f"-{letter}"))
+    return found, False
 
 
 def _is_short(name: str, names: Iterable[str]) -> bool:
@@ -140,11 +153,6 @@ def _is_short(name: str, names: Iterable[str]) -> bool:
         and name not in _WHOLE
         and any(one.startswith(name) for one in names)
     )
-
-
-def _shortened(name: str, valued_long: frozenset[str], rest: Sequence[Word]) -> Word | None:
-    """Return the word that a shortened option takes; it also stays among the operands."""
-    return rest[0] if rest and _is_short(name, valued_long) else None
 
 
 def _tail(word: Word, start: int) -> Word:

@@ -51,32 +51,36 @@ def follows_links(program: str, words: Sequence[str]) -> bool:
 
 def tree_reading(program: str, words: Sequence[str]) -> TreeReading | None:
     """Return what is read of folders; None when the command reads none as a whole."""
+    if not _reads_whole(program, words):
+        return None
+    shows_hidden = "-uu" in words or "-uuu" in words
+    shows_hidden = shows_hidden or _has(words, ".", "--hidden", "--unrestricted")
+    included, excluded = _filters(program, words)
+    return TreeReading(program not in _HIDING or shows_hidden, included, excluded)
+
+
+_HIDING = names("rg ag ack")
+
+
+def _reads_whole(program: str, words: Sequence[str]) -> bool:
     match program:
         case "grep" | "egrep" | "fgrep" | "zgrep":
-            reads = _has(words, "rR", "--recursive", "--dereference-recursive")
-            reads = reads or "recurse" in words
+            is_recursive = _has(words, "rR", "--recursive", "--dereference-recursive")
+            return is_recursive or "recurse" in words
         case "rg" | "ag" | "ack":
-            reads = "--files" not in words
+            return "--files" not in words
         case "tar" | "gtar" | "bsdtar":
-            first = words[0] if words else ""
-            reads = _has(words, "cru", "--create", "--append", "--update") or (
-                not first.startswith("-") and any(letter in first for letter in "cru")
-            )
+            old_style = words[0] if words and not words[0].startswith("-") else ""
+            packs = _has(words, "cru", "--create", "--append", "--update")
+            return packs or not set("cru").isdisjoint(old_style)
         case "cp":
-            reads = _has(words, "rRa", "--recursive", "--archive")
+            return _has(words, "rRa", "--recursive", "--archive")
         case "rsync" | "scp" | "zip" | "diff":
-            reads = _has(words, "ra", "--recursive", "--archive", "--recurse-paths")
+            return _has(words, "ra", "--recursive", "--archive", "--recurse-paths")
         case "find":
-            reads = not _EXEC.isdisjoint(words)
+            return not _EXEC.isdisjoint(words)
         case _:
-            reads = bool(words) and words[0] in ("a", "u")
-    if not reads:
-        return None
-    hides = program in ("rg", "ag", "ack") and not (
-        "-uu" in words or "-uuu" in words or _has(words, ".", "--hidden", "--unrestricted")
-    )
-    included, excluded = _filters(program, words)
-    return TreeReading(not hides, included, excluded)
+            return words[:1] in (["a"], ["u"])
 
 
 _EXEC = names("-exec -execdir -ok -okdir")
@@ -96,31 +100,43 @@ def _filters(program: str, words: Sequence[str]) -> tuple[tuple[str, ...], tuple
     included: list[str] = []
     excluded: list[str] = []
     for position, word in enumerate(words):
-        following = words[position + 1] if position + 1 < len(words) else ""
-        name, equals, value = word.partition("=")
-        if name in _FILTERS:
-            pattern = (value if equals else following).strip("'\"")
-            is_in = _FILTERS[name]
-        elif program == "rg" and word.startswith("-g"):
-            pattern, is_in = word[2:] or following, True
-        elif program == "rg" and (word.startswith("-t") or name == "--type"):
-            kind = value or word[2:] if not word.startswith("--") or equals else following
-            pattern, is_in = f"*.{kind or following}*", True
-        elif program == "find" and word in ("-name", "-iname"):
-            before = words[position - 1] if position else ""
-            pattern, is_in = following, before not in ("!", "-not")
-        elif program == "zip" and word == "-x":
+        if program == "zip" and word == "-x":
             excluded.extend(words[position + 1 :])
             break
-        else:
+        before = words[position - 1] if position else ""
+        following = words[position + 1] if position + 1 < len(words) else ""
+        found = _filter(program, word, before, following)
+        if found is None:
             continue
+        pattern, is_in = found
         if pattern.startswith("!"):
             pattern, is_in = pattern[1:], False
         for one in _alternatives(pattern) if program == "rg" else (pattern,):
-            ending = one.rstrip("/*").rpartition("/")[2] if not is_in else one
-            name = ending.rpartition("/")[2] or one
-            (included if is_in else excluded).append(without_brackets(name) if is_in else name)
+            if is_in:
+                included.append(without_brackets(_last_name(one, one)))
+            else:
+                excluded.append(_last_name(one.rstrip("/*"), one))
     return tuple(included), tuple(excluded)
+
+
+def _last_name(path: str, whole: str) -> str:
+    return path.rpartition("/")[2] or whole
+
+
+def _filter(program: str, word: str, before: str, following: str) -> tuple[str, bool] | None:
+    """Return the pattern that a word, or the one behind it, gives, and whether it is included."""
+    name, equals, value = word.partition("=")
+    if name in _FILTERS:
+        return (value if equals else following).strip("'\""), _FILTERS[name]
+    if program == "find" and word in ("-name", "-iname"):
+        return following, before not in ("!", "-not")
+    if program != "rg":
+        return None
+    if word.startswith("-g"):
+        return word[2:] or following, True
+    if word.startswith("-t"):
+        return f"*.{value or word[2:] or following}*", True
+    return (f"*.{value or following}*", True) if name == "--type" else None
 
 
 def _alternatives(pattern: str) -> tuple[str, ...]:

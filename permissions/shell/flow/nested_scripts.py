@@ -61,26 +61,26 @@ def _of_shell(name: str, rest: tuple[Word, ...]) -> Texts:
         text = word.plain
         if not word.is_literal and (text.startswith("-") or word.splits):
             return Texts(hidden=f"options of {name} that are not known")
-        if text in ("--command", "-c") or re.fullmatch(r"-[A-Za-z]*c[A-Za-z]*", text):
-            script = rest[position + 1 : position + 2]
-            while script and script[0].plain.startswith("-"):
-                position += 1
-                script = rest[position + 1 : position + 2]
-            found = joined(script, f"{name} -c")
-            # A login as somebody else starts in their home folder.
+        if text == "--command" or re.fullmatch(r"-[A-Za-z]*c[A-Za-z]*", text):
+            found = _shell_text(name, rest[position + 1 :])
+            # A login as somebody else starts in their home directory.
             return _at_home(found) if is_login and name == "su" else found
-        if text == "-s" and name != "su":
+        if text in ("-s", "-") and name != "su":
             return Texts(reader=name)
         if text in ("-l", "-", "--login"):
             is_login = True
-            if text == "-" and name != "su":
-                return Texts(reader=name)
         elif text in _VALUED or text == "-s":
             position += 1
         elif not text.startswith(("-", "+")) and name != "su":
             return of_file(name, word)
         position += 1
     return Texts(reader=name)
+
+
+def _shell_text(name: str, rest: tuple[Word, ...]) -> Texts:
+    """Return the text behind `-c`; more options may stand in between."""
+    behind = next((i for i, word in enumerate(rest) if not word.plain.startswith("-")), len(rest))
+    return joined(rest[behind : behind + 1], f"{name} -c")
 
 
 def of_file(name: str, word: Word) -> Texts:

@@ -41,6 +41,10 @@ _ARITHMETIC = frozenset(
         "subscript",
     }
 )
+_REPEATING = frozenset({"while_statement", "c_style_for_statement"})
+_BRANCHING = _REPEATING | {
+    "if_statement", "elif_clause", "else_clause", "case_statement", "case_item"
+}  # fmt: skip
 _LOOP = frozenset({"for", "variable_name", "in", ";", "\n", "comment", "do_group"})
 
 
@@ -100,26 +104,6 @@ class StatementReader:
                 return self._timed(node) or self._commands.command(node)
             case "redirected_statement":
                 return self._redirections.redirected(node)
-            case "list":
-                return self._and_or(node)
-            case "pipeline":
-                return Isolated(tuple(self._operands(node)))
-            case "subshell":
-                return Isolated((Sequence(tuple(self._statements(node))),))
-            case "compound_statement":
-                return self._compound(node)
-            case "negated_command":
-                return Sequence(tuple(self._operands(node)))
-            case "if_statement" | "elif_clause" | "else_clause":
-                return self._branches(node, repeats=False)
-            case "for_statement":
-                return self._for(node)
-            case "while_statement" | "c_style_for_statement":
-                return self._branches(node, repeats=True)
-            case "do_group":
-                return Sequence(tuple(self._statements(node)))
-            case "case_statement" | "case_item":
-                return self._branches(node, repeats=False)
             case "function_definition":
                 return self._function(node)
             case "variable_assignment":
@@ -133,6 +117,28 @@ class StatementReader:
                 return self._commands.test(node)
             case kind if kind in WORDS:
                 return Words(self._raw(node), (self._words.read(node),))
+            case _:
+                return self._several(node)
+
+    def _several(self, node: TreeNode) -> Node:
+        """Read a statement that is made of others."""
+        match node.type:
+            case "list":
+                return self._and_or(node)
+            case "pipeline":
+                return Isolated(tuple(self._operands(node)))
+            case "subshell":
+                return Isolated((Sequence(tuple(self._statements(node))),))
+            case "compound_statement":
+                return self._compound(node)
+            case "negated_command":
+                return Sequence(tuple(self._operands(node)))
+            case "for_statement":
+                return self._for(node)
+            case "do_group":
+                return Sequence(tuple(self._statements(node)))
+            case kind if kind in _BRANCHING:
+                return self._branches(node, repeats=kind in _REPEATING)
             case kind:
                 raise Unparsable(f"it contains a {kind.replace('_', ' ')}")
 

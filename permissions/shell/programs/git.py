@@ -362,11 +362,15 @@ def _is_listing(subcommand: str, plain: Sequence[str], options: frozenset[str]) 
     """Do its words, `options` and operands, make a subcommand that may write only list?"""
     if subcommand == "clean":
         # `-f` beside `-n` deletes nothing.
-        return any("n" in text for text in plain) and all(map(_DRY_RUN.fullmatch, plain))
+        return "n" in "".join(plain) and all(map(_DRY_RUN.fullmatch, plain))
     if subcommand in ("stash", "worktree", "remote", "reflog") and plain:
         return _lists(subcommand, plain, options)
     if subcommand in ("stash", "worktree"):
         return False
+    return _has_listing_words(subcommand, plain, options)
+
+
+def _has_listing_words(subcommand: str, plain: Sequence[str], options: frozenset[str]) -> bool:
     given = {text.partition("=")[0] for text in plain if text.startswith("-")}
     operands = [text for text in plain if not text.startswith("-")]
     if not given <= options:
