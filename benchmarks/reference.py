@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.commands.table import BUILTIN_COMMANDS
-from agent.settings.describe import described
+from agent.settings.describe import setting_descriptions
 from agent.settings.examples import EXAMPLES
 from benchmarks import manual
 from themes.registry import available_themes, load_theme
@@ -111,10 +111,10 @@ def settings() -> str:
             else "",
             "yes" if each.is_for_projects else "no",
         )
-        for each in described()
+        for each in setting_descriptions()
         if each.has_effect
     ]
-    idle = ", ".join(f"`{each.key}`" for each in described() if not each.has_effect)
+    idle = ", ".join(f"`{each.key}`" for each in setting_descriptions() if not each.has_effect)
     table = _table(rows, ("key", "value", "is for", "such as", "from projects"))
     return "\n".join([*table, "", f"Read and checked, but without effect yet: {idle}."])
 

@@ -60,12 +60,12 @@ def fact_extractor(
             is_on=lambda: (
                 accounting.spent() is None
                 and not start.is_demo
-                and looks_for_facts(start.settings, headless=start.options.headless)
+                and is_extraction_on(start.settings, headless=start.options.headless)
             ),
         )
     )
 
 
-def looks_for_facts(settings: Settings, *, headless: bool) -> bool:
+def is_extraction_on(settings: Settings, *, headless: bool) -> bool:
     """Whether each prompt is followed by a request for facts: it costs, so no project says so."""
     return settings.values.autoMemoryEnabled is True and not headless

@@ -19,7 +19,7 @@ class CommandReply(Struct, frozen=True):
     is_error: bool = False
 
 
-async def say_command(text: str, center: CommandService) -> CommandReply | None:
+async def run_typed_command(text: str, center: CommandService) -> CommandReply | None:
     """Run a local command and return what it prints; None for what goes to the model."""
     parts = split_command(text)
     if parts is None:

@@ -104,11 +104,11 @@ class _Run(Struct):
 
 async def run_start(conversation: Conversation, *, err: TextIO) -> int:
     """Run the hooks of the start and nothing else; return the exit status."""
-    say_hooks(await conversation.start(), err)
+    report_hooks(await conversation.start(), err)
     return EXIT_COMPLETED
 
 
-def say_hooks(events: Sequence[AgentEvent], err: TextIO) -> None:
+def report_hooks(events: Sequence[AgentEvent], err: TextIO) -> None:
     """Write what hooks had to say outside of a prompt."""
     for event in events:
         if isinstance(event, HookFinished):
@@ -156,9 +156,9 @@ class HeadlessOutput:
         if self._replays:
             self._line(replay_line(prompt, self._conversation.view.session_id))
         if prompt.text.startswith("/"):
-            from agent.commands.headless import say_command  # few prompts are commands
+            from agent.commands.headless import run_typed_command  # few prompts are commands
 
-            said = await say_command(prompt.text, self._conversation.commands)
+            said = await run_typed_command(prompt.text, self._conversation.commands)
             if said is not None:
                 return self._say_command(said.text, run, failed=said.is_error)
         async for event in self._conversation.run(prompt):

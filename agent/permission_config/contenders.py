@@ -113,13 +113,13 @@ class PermissionContenders:
         if section is None:
             return Guidance()
         return Guidance(
-            environment=_entries(section.environment),
-            allow=_entries(section.allow),
-            soft_deny=_entries(section.soft_deny),
-            hard_deny=_entries(section.hard_deny),
+            environment=_own_entries(section.environment),
+            allow=_own_entries(section.allow),
+            soft_deny=_own_entries(section.soft_deny),
+            hard_deny=_own_entries(section.hard_deny),
         )
 
 
-def _entries(given: Sequence[str] | None) -> tuple[str, ...]:
+def _own_entries(given: Sequence[str] | None) -> tuple[str, ...]:
     """Return the entries in plain words; the built-in ones always count, asked for or not."""
     return tuple(entry for entry in given or () if entry != _DEFAULTS_ENTRY)

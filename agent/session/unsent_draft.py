@@ -12,7 +12,7 @@ from agent.session.store import SessionStore
 from agent.settings.locations import find_project_root
 
 
-def keep_unsent(
+def store_unsent(
     agent_home: Path, launch_dir: Path, sent: Sequence[str], draft: str, *, version: str
 ) -> None:
     """Make a session that holds nothing else: the next `--continue` restores it to the prompt.

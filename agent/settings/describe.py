@@ -146,7 +146,7 @@ class SettingDescription(Struct, frozen=True):
     """Whether it counts from a project's files."""
 
 
-def described() -> Iterator[SettingDescription]:
+def setting_descriptions() -> Iterator[SettingDescription]:
     """Yield every setting, in the order of the schema."""
     schema = SettingsFile.model_json_schema()
     for key, part in schema["properties"].items():

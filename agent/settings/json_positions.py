@@ -169,7 +169,9 @@ class _Scanner:
             self.notes.append(
                 JsonMistake(line, f'key "{key}" appears twice (first on line {earlier.line})')
             )
-        node.members[key] = joined(earlier, JsonNode(part.value, line, part.members, part.items))
+        node.members[key] = join_nodes(
+            earlier, JsonNode(part.value, line, part.members, part.items)
+        )
         if self.error is not None:
             raise _Stop
 
@@ -244,7 +246,7 @@ class _Scanner:
         return _Stop()
 
 
-def joined(earlier: JsonNode | None, later: JsonNode) -> JsonNode:
+def join_nodes(earlier: JsonNode | None, later: JsonNode) -> JsonNode:
     """Return the node for a repeated key.
 
     Lists and objects add up, so that a second `deny` list does not silently drop the first; of
@@ -259,7 +261,7 @@ def joined(earlier: JsonNode | None, later: JsonNode) -> JsonNode:
     if isinstance(earlier.value, dict) and isinstance(later.value, dict):
         members = dict(earlier.members)
         for key, part in later.members.items():
-            members[key] = joined(members.get(key), part)
+            members[key] = join_nodes(members.get(key), part)
         value = {key: member.value for key, member in members.items()}
         return JsonNode(value, later.line, members)
     return later

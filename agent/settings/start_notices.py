@@ -16,7 +16,7 @@ from permissions.explain.explain_decision import Shorten, place_relative
 def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ...]:
     """Return the lines to show, each once: those of the settings, then `parts` in order."""
     short = place_relative(str(settings.project_root), str(settings.home))
-    notes = [told(w, short) for w in settings.warnings if w.level != "info"]
+    notes = [warning_line(w, short) for w in settings.warnings if w.level != "info"]
     home = f"{settings.home}/"
     notes.extend(str(_nearer(line, short)).replace(home, "~/") for part in parts for line in part)
     waiting = len(settings.waiting_rules)
@@ -38,7 +38,7 @@ def _nearer(line: object, short: Shorten) -> object:
     return line
 
 
-def told(warning: SettingsWarning, short: Shorten) -> str:
+def warning_line(warning: SettingsWarning, short: Shorten) -> str:
     """Return a warning as one line, with its file as `short` writes it."""
     if warning.file is None:
         return str(warning)

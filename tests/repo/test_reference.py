@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from agent.settings.describe import DESCRIPTIONS, WITHOUT_EFFECT, described
+from agent.settings.describe import DESCRIPTIONS, WITHOUT_EFFECT, setting_descriptions
 from agent.settings.examples import EXAMPLES
 from agent.settings.schema import SettingsFile, check
 from benchmarks import manual
@@ -47,7 +47,7 @@ def test_every_action_is_documented() -> None:
 def test_every_setting_is_described_once() -> None:
     assert set(DESCRIPTIONS) == set(SettingsFile.model_fields)
     assert WITHOUT_EFFECT - set(SettingsFile.model_fields) == set()
-    assert all(each.form and each.text for each in described())
+    assert all(each.form and each.text for each in setting_descriptions())
 
 
 def test_every_example_of_a_setting_can_be_used() -> None:
@@ -56,7 +56,9 @@ def test_every_example_of_a_setting_can_be_used() -> None:
     assert {key for key in EXAMPLES if getattr(model, key) is None} == set()
     plain = ("true or false", "`")
     wanted = {
-        each.key for each in described() if each.has_effect and not each.form.startswith(plain)
+        each.key
+        for each in setting_descriptions()
+        if each.has_effect and not each.form.startswith(plain)
     }
     assert wanted - set(EXAMPLES) == set()
 

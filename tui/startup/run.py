@@ -164,7 +164,7 @@ class _ScreenRun:
         if self.maker.assembled is not None or options.demo or not (sent or draft):
             return ""
         from agent.errors import SessionError  # an end this early is rare
-        from agent.session.unsent_draft import keep_unsent, remember_unsent
+        from agent.session.unsent_draft import remember_unsent, store_unsent
 
         home = self._agent_home
         try:
@@ -172,7 +172,7 @@ class _ScreenRun:
                 await asyncio.to_thread(remember_unsent, home, self._launch_dir, [*sent, draft])
                 return "What you typed is kept: ↑ brings it back.\n"
             await asyncio.to_thread(
-                keep_unsent, home, self._launch_dir, sent, draft, version=version()
+                store_unsent, home, self._launch_dir, sent, draft, version=version()
             )
         except (OSError, SessionError) as error:
             return f"What you typed could not be kept: {error}\n"

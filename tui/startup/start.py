@@ -143,7 +143,7 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
     from agent.assembly.assemble import UserPorts, assemble, environment_from, settings_for
     from agent.headless.control_protocol import Control
     from agent.headless.input_lines import StreamInput
-    from agent.headless.run import run_headless, run_start, say_hooks, write_line
+    from agent.headless.run import report_hooks, run_headless, run_start, write_line
     from agent.user_prompt import Prompt
     from tui.conversation.model_choice import Closer, close_all, demo_model, real_model
 
@@ -212,5 +212,5 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
         await conversation.aclose()
         for line in conversation.shells.last_words():
             print(f"agent-tui: {sanitize(line)}", file=sys.stderr)
-        say_hooks(conversation.hooks.notices(), sys.stderr)
+        report_hooks(conversation.hooks.notices(), sys.stderr)
         await close_all(closers)

@@ -6,7 +6,7 @@ import os
 
 from agent.commands.command_context import CommandContext
 from agent.commands.command_results import CommandResult, ShowText
-from agent.settings.start_notices import told
+from agent.settings.start_notices import warning_line
 from agent.settings.trust import TrustState
 from permissions.explain.explain_decision import place_relative
 from permissions.mode import named
@@ -35,7 +35,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
         f"hooks {len(context.hooks.config.all())}, rules {len(context.gate.context.rules.rules)}",
         f"settings files {', '.join(read) if read else 'none'}",
     ]
-    lines.extend(f"! {told(w, short)}" for w in settings.warnings if w.level != "info")
+    lines.extend(f"! {warning_line(w, short)}" for w in settings.warnings if w.level != "info")
     return ShowText("\n".join(lines), is_about_screen=True)
 
 

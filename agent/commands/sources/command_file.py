@@ -95,7 +95,7 @@ def parse_command_file(data: bytes, *, folder: Path | None) -> CommandFile:
     """Return the command a file describes; `folder` is that of a skill. Raises nothing."""
     text = data.decode("utf-8-sig", "replace")
     head = read_head(text)
-    reader = _HeadReader(head.values)
+    reader = _FrontmatterReader(head.values)
     if head.problem:
         reader.say(head.problem)
     else:
@@ -130,7 +130,7 @@ def parse_command_file(data: bytes, *, folder: Path | None) -> CommandFile:
     return CommandFile(heading, template)
 
 
-def _effort(reader: _HeadReader) -> str | None:
+def _effort(reader: _FrontmatterReader) -> str | None:
     effort = reader.text("effort") or None
     if effort is None or effort in EFFORTS:
         return effort
@@ -153,7 +153,7 @@ def split_rules(text: str) -> tuple[str, ...]:
     return tuple(rule for rule in (r.strip() for r in (*rules, current)) if rule)
 
 
-class _HeadReader:
+class _FrontmatterReader:
     def __init__(self, values: Mapping[str, object]) -> None:
         self._values = values
         self.problems: list[str] = []
@@ -227,7 +227,7 @@ class _HeadReader:
         return self._values.get(key.replace("-", "_") if "-" in key else key.replace("_", "-"))
 
 
-def _agent(reader: _HeadReader) -> str | None:
+def _agent(reader: _FrontmatterReader) -> str | None:
     """`context: fork` has a sub-agent carry it out; `agent` says which kind."""
     wanted = reader.text("context")
     if wanted not in {"", "fork", "inline"}:

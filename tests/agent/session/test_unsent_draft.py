@@ -7,14 +7,14 @@ from pathlib import Path
 from agent.session.prompt_log import PromptLog
 from agent.session.resume import load
 from agent.session.store import SessionStore
-from agent.session.unsent_draft import keep_unsent, remember_unsent
+from agent.session.unsent_draft import remember_unsent, store_unsent
 
 
 def test_what_was_sent_and_what_was_typed_come_back_in_order(tmp_path: Path) -> None:
     home, folder = tmp_path / "home", tmp_path / "repository" / "deep"
     (folder.parent / ".git").mkdir(parents=True)
     folder.mkdir()
-    keep_unsent(home, folder, ["first", "second"], "half a th", version="1")
+    store_unsent(home, folder, ["first", "second"], "half a th", version="1")
     found = SessionStore(home).latest(folder.parent)
     assert found is not None
     resumed = load(found.path)
