@@ -17,6 +17,7 @@ from agent.events import (
     ToolDispatch,
     ToolProgress,
 )
+from agent.history import open_tool_uses
 from agent.model.scripted.faults import Position, Stall
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, Thinking, ToolCall, Turn
 from agent.session.resume import load
@@ -174,3 +175,24 @@ async def test_closing_while_a_tool_runs_leaves_no_process_and_a_closed_call(beg
     resumed = load(journey.conversation.view.transcript_path)
     assert [message.role for message in resumed.messages][-2:] == ["assistant", "user"]
     await events.aclose()
+
+
+async def test_what_was_received_is_on_disk_when_the_reader_leaves(begin: Begin) -> None:
+    calls = tuple(ToolCall("Glob", {"pattern": f"*{n}"}) for n in range(3))
+    journey = await begin([Turn(calls, times=0)])
+    events = journey.conversation.run(Prompt("look"))
+    received: list[str] = []
+    async for event in events:
+        if isinstance(event, MessageCommitted):
+            received.append(event.message.uid)
+            recorded = [m.uid for m in load(journey.conversation.view.transcript_path).messages]
+            assert event.message.uid in recorded
+        if len(received) == 4:
+            break
+    await events.aclose()
+
+    resumed = load(journey.conversation.view.transcript_path).messages
+    assert [message.uid for message in resumed][: len(received)] == received
+    assert list(resumed) == list(journey.conversation.view.messages)
+    assert not open_tool_uses(resumed)
+    assert not journey.conversation.view.is_running
