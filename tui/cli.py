@@ -49,7 +49,7 @@ def _want_exit_statuses() -> None:
 
 def _is_plain(arguments: Sequence[str]) -> bool:
     """Return whether there is nothing but, perhaps, a prompt or the wish to continue."""
-    from tui.command_line.subcommand_names import SUBCOMMANDS
+    from tui.command_line import SUBCOMMANDS
 
     match arguments:
         case [] | ["-c" | "--continue"]:
@@ -86,7 +86,7 @@ def _read(arguments: list[str]) -> int:
     # Most starts have no options; their first frame does not wait for this.
     import click
 
-    from tui.command_line.subcommand_names import SUBCOMMANDS
+    from tui.command_line import SUBCOMMANDS
 
     streams = sys.stdout, sys.stderr
     try:

@@ -1,1 +1,15 @@
 """Options, subcommands, help."""
+
+from __future__ import annotations
+
+from typing import Final
+
+SUBCOMMANDS: Final = {
+    "permissions": "Check, explain, lint and replay rules; advise.",
+    "hooks": "List hooks, or fire one.",
+    "sessions": "List, show, search, export and repair conversations.",
+    "doctor": "Check the installation and the settings here, and say how to mend them.",
+    "config": "Show the settings in force and which file set each, or set one.",
+    "completion": "Print the completion script for bash, zsh or fish.",
+}
+"""What the first word of a command line may be besides a prompt, with what it is for."""

@@ -12,9 +12,9 @@ from typing import Any, Final
 import click
 
 from agent.options import RunOptions
+from tui.command_line import SUBCOMMANDS
 from tui.command_line.foreign_options import INSTEAD, WANTS, WORDS, meant, spread
 from tui.command_line.option_conflicts import refuse_contradictions
-from tui.command_line.subcommand_names import SUBCOMMANDS
 from tui.version import version
 
 EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")

@@ -117,7 +117,7 @@ def is_word(argument: str) -> bool:
 
 def meant(argument: str) -> str | None:
     """Return the subcommand that one word was probably meant as; None for other prompts."""
-    from tui.command_line.subcommand_names import SUBCOMMANDS
+    from tui.command_line import SUBCOMMANDS
 
     if argument in SUBCOMMANDS or not 4 <= len(argument) <= 14 or not argument.isalpha():
         return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,7 +22,6 @@ from agent.options import RunOptions
 from agent.prompt.shell_command_note import as_typed
 from permissions.base.text.sanitize import sanitize
 from tui.conversation.gc_pause import resume_collection
-from tui.conversation.resumed_file import session_to_resume
 from tui.ports.conversation import ScreenPorts
 from tui.version import version
 
@@ -364,3 +364,21 @@ class ConversationMaker:
         if not text or self.options.prompt:
             return ""
         return text if self._front.take_draft(text) else ""
+
+
+def session_to_resume(options: RunOptions, env: Mapping[str, str], launch_dir: Path) -> Path | None:
+    """Return the session's file; None where there is none: the start itself says why."""
+    from agent.errors import SessionError  # a start without a resume needs none of it
+    from agent.session.archive.find_by_name import find_session
+    from agent.session.store import SessionStore
+    from agent.settings.locations import find_agent_home, find_home, find_project_root
+
+    home = find_home(env, os.getuid())
+    store = SessionStore(find_agent_home(env, home))
+    try:
+        if options.resume:
+            return find_session(store, options.resume).path
+        found = store.latest(find_project_root(launch_dir))
+    except (SessionError, OSError):
+        return None
+    return found.path if found is not None else None

@@ -10,7 +10,7 @@ from agent.messages import user_message
 from agent.options import RunOptions
 from agent.session.records import MessageRecord, to_json
 from agent.session.store import SessionStore
-from tui.conversation.resumed_file import session_to_resume
+from tui.conversation.factory import session_to_resume
 
 
 @pytest.fixture
