@@ -146,43 +146,59 @@ def answer(dialog: Dialog, line: str) -> LineEffect:
     A number chooses; what follows it is the comment on the answer. Only a number or a key's name
     can decide: other text is typed into the dialog, where it searches or is a field's content.
     """
-    said = line.strip()
-    word = said.casefold()
-    if _has_field(dialog) and said and word not in {"esc", "escape"}:
-        dialog.paste(said)
+    text = line.strip()
+    word = text.casefold()
+    if _has_field(dialog) and text and word not in {"esc", "escape"}:
+        dialog.paste(text)
         dialog.press("enter", "", "confirm:yes")
         return LineEffect.APPLIED
-    found = _ANSWER.fullmatch(said)
-    if found is not None and int(found[1]) - 1 in _choices(dialog):
-        return _choose(dialog, int(found[1]) - 1, found[2] or "")
-    refused = _REFUSAL.fullmatch(said)
+    chosen = _choose_by_line(dialog, text)
+    if chosen is not None:
+        return chosen
+    if isinstance(dialog, ListPanel) and press_own_key(dialog, text):
+        return LineEffect.APPLIED
+    if press_hinted(dialog, word) or _press_named(dialog, word):
+        return LineEffect.APPLIED
+    return _type_into(dialog, text)
+
+
+def _choose_by_line(dialog: Dialog, text: str) -> LineEffect | None:
+    """Apply a line that names an answer, refuses or edits; None for any other."""
+    numbered = _ANSWER.fullmatch(text)
+    if numbered is not None and int(numbered[1]) - 1 in _choices(dialog):
+        return _choose(dialog, int(numbered[1]) - 1, numbered[2] or "")
+    refused = _REFUSAL.fullmatch(text)
     if refused is not None:
         return _choose(dialog, _choices(dialog)[-1], refused[1])
-    revised = _REVISION.fullmatch(said)
+    revised = _REVISION.fullmatch(text)
     if revised is not None and isinstance(dialog, PermissionDialog):
         dialog.revise(revised[1])
         return LineEffect.APPLIED
-    if isinstance(dialog, ListPanel) and press_own_key(dialog, said):
-        return LineEffect.APPLIED
-    if press_hinted(dialog, word):
-        return LineEffect.APPLIED
+    return None
+
+
+def _press_named(dialog: Dialog, word: str) -> bool:
+    """Press the key that a word names; False where it names none."""
     if word in _CLOSING:
         dialog.press("escape", "", "confirm:no")
     elif word in _KEYS:
         dialog.press(*_KEYS[word])
     elif _CHORD.fullmatch(word):
         dialog.press(word, "", {"ctrl+y": "permission:toggleDebug"}.get(word))
-    elif said:
-        before = dialog_lines(dialog)
-        if isinstance(dialog, ListPanel):
-            search(dialog, said)
-            return LineEffect.APPLIED
-        dialog.paste(said)
-        if dialog_lines(dialog) == before:
-            return LineEffect.NOT_APPLIED
     else:
+        return False
+    return True
+
+
+def _type_into(dialog: Dialog, text: str) -> LineEffect:
+    if not text:
         return LineEffect.NOT_APPLIED
-    return LineEffect.APPLIED
+    if isinstance(dialog, ListPanel):
+        search(dialog, text)
+        return LineEffect.APPLIED
+    before = dialog_lines(dialog)
+    dialog.paste(text)
+    return LineEffect.NOT_APPLIED if dialog_lines(dialog) == before else LineEffect.APPLIED
 
 
 def answer_hint(dialog: Dialog) -> str:
@@ -197,20 +213,30 @@ def answer_hint(dialog: Dialog) -> str:
 
 def _choose(dialog: Dialog, index: int, comment: str) -> LineEffect:
     if isinstance(dialog, ListPanel):
-        if dialog.selected != index:
-            dialog.choose(index)
-        if comment:
-            return LineEffect.APPLIED if press_own_key(dialog, comment) else LineEffect.NOT_APPLIED
+        return _choose_in_list(dialog, index, comment)
+    return _comment_on(dialog, index, comment) if comment else _choose_answer(dialog, index)
+
+
+def _choose_in_list(panel: ListPanel, index: int, key: str) -> LineEffect:
+    if panel.selected != index:
+        panel.choose(index)
+    if key:
+        return LineEffect.APPLIED if press_own_key(panel, key) else LineEffect.NOT_APPLIED
+    panel.choose(index)
+    return LineEffect.APPLIED
+
+
+def _choose_answer(dialog: Dialog, index: int) -> LineEffect:
+    before, was_selected = _unmarked(dialog), _selected(dialog) == index
+    dialog.choose(index)
+    is_open = not (dialog.is_done or was_selected or _has_field(dialog))
+    if is_open and _unmarked(dialog) == before:
+        # As with a mouse the first click may only select; then the second one decides.
         dialog.choose(index)
-        return LineEffect.APPLIED
-    if not comment:
-        before, was_selected = _unmarked(dialog), _selected(dialog) == index
-        dialog.choose(index)
-        is_open = not (dialog.is_done or was_selected or _has_field(dialog))
-        if is_open and _unmarked(dialog) == before:
-            # As with a mouse the first click may only select; then the second one decides.
-            dialog.choose(index)
-        return LineEffect.APPLIED
+    return LineEffect.APPLIED
+
+
+def _comment_on(dialog: Dialog, index: int, comment: str) -> LineEffect:
     for _ in _choices(dialog):
         if _selected(dialog) != index:
             dialog.press("down", "", "confirm:next")

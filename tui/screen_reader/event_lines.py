@@ -58,16 +58,29 @@ class EventLines:
         return list(self._lines(event))
 
     def _lines(self, event: AgentEvent) -> Iterator[str]:
+        yield from self._answer_lines(event)
+        yield from self._tool_lines(event)
+        yield from _notice_lines(event)
+
+    def _answer_lines(self, event: AgentEvent) -> Iterator[str]:
         match event:
             case TextDelta(agent_id=None):
                 yield from self._answer(self._cleaner.feed(event.text))
-            case Complete(agent_id=None):
+            case Complete(agent_id=None) | ErrorEvent():
                 yield from self._end_of_answer()
             case Tombstone(agent_id=None):
-                was_asked = self._is_answering
+                was_answering = self._is_answering
                 self._forget_answer()
-                if was_asked:
+                if was_answering:
                     yield "notice: the answer broke off and is written anew"
+            case Terminal(agent_id=None):
+                yield from self._end_of_answer()
+                yield _end_line(event)
+            case _:
+                pass
+
+    def _tool_lines(self, event: AgentEvent) -> Iterator[str]:
+        match event:
             case ToolDispatch():
                 if is_sized(event.name):
                     self._inputs[event.tool_use_id] = event.input
@@ -88,36 +101,6 @@ class EventLines:
                     verb = "allowed" if decision.behavior == "allow" else "denied"
                     who = decider_name(str(decision.source))
                     yield f"permission: {verb} by {who}, {shown_line(reason_text(decision))}"
-            case Notice():
-                yield f"{'notice' if event.level == 'info' else event.level}: {_text(event.text)}"
-            case ErrorEvent():
-                yield from self._end_of_answer()
-                yield f"error: {_text(event.message)}"
-            case RetryScheduled():
-                yield f"waiting: {event.delay_s:.0f} seconds, {_text(event.reason)}"
-            case ModelFallback():
-                yield f"notice: {event.to_model} goes on for {event.from_model}, {event.reason}"
-            case Compacted():
-                stay = f"{event.kept} messages stay as they were"
-                if event.kept == 1:
-                    stay = "message stays as it was"
-                yield (
-                    "notice: the conversation was summarised, "
-                    f"{event.tokens_before} to {event.tokens_after} tokens; the last {stay}"
-                )
-            case HookFinished():
-                yield from (f"hook: {_text(notice)}" for notice in event.notices)
-            case Terminal(agent_id=None):
-                yield from self._end_of_answer()
-                if event.reason == "completed":
-                    yield "done."
-                elif event.reason in {"aborted_streaming", "aborted_tools"}:
-                    yield "interrupted."
-                elif event.is_refused:
-                    yield "stopped."
-                else:
-                    detail = f", {_text(event.detail)}" if event.detail else ""
-                    yield f"stopped: {event.reason.replace('_', ' ')}{detail}"
             case _:
                 pass
 
@@ -140,6 +123,41 @@ class EventLines:
         self._is_answering = False
         self._is_code = False
         self._cleaner = Sanitizer()
+
+
+def _notice_lines(event: AgentEvent) -> Iterator[str]:
+    match event:
+        case Notice():
+            yield f"{'notice' if event.level == 'info' else event.level}: {_text(event.text)}"
+        case ErrorEvent():
+            yield f"error: {_text(event.message)}"
+        case RetryScheduled():
+            yield f"waiting: {event.delay_s:.0f} seconds, {_text(event.reason)}"
+        case ModelFallback():
+            yield f"notice: {event.to_model} goes on for {event.from_model}, {event.reason}"
+        case Compacted():
+            stay = f"{event.kept} messages stay as they were"
+            if event.kept == 1:
+                stay = "message stays as it was"
+            yield (
+                "notice: the conversation was summarised, "
+                f"{event.tokens_before} to {event.tokens_after} tokens; the last {stay}"
+            )
+        case HookFinished():
+            yield from (f"hook: {_text(notice)}" for notice in event.notices)
+        case _:
+            pass
+
+
+def _end_line(event: Terminal) -> str:
+    if event.reason == "completed":
+        return "done."
+    if event.reason in {"aborted_streaming", "aborted_tools"}:
+        return "interrupted."
+    if event.is_refused:
+        return "stopped."
+    detail = f", {_text(event.detail)}" if event.detail else ""
+    return f"stopped: {event.reason.replace('_', ' ')}{detail}"
 
 
 def _who(agent_id: str | None) -> str:

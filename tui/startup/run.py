@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from agent.exit_status import EXIT_HANGUP, EXIT_INTERRUPTED
 from agent.options import RunOptions
@@ -21,7 +21,7 @@ from permissions.base.process.child_environment import child_environment
 from permissions.base.process.worker_threads import run_to_end
 from permissions.base.text.sanitize import sanitize
 from themes.registry import DEFAULT_THEME, load_theme
-from themes.theme import ThemeError
+from themes.theme import Theme, ThemeError
 from tui.app.app import AgentApp
 from tui.app.parts import AppOptions
 from tui.app.session.session_control import ExitReport
@@ -78,6 +78,29 @@ def _let_go_of_output() -> None:
                 os.dup2(nowhere.fileno(), stream.fileno())
 
 
+class _FirstTheme(NamedTuple):
+    theme: Theme
+    wanted: str
+    is_dark: bool | None
+    notices: tuple[str, ...]
+
+
+def _first_theme(
+    env: Mapping[str, str], agent_home: Path, home: Path, themes_dir: tuple[Path, ...]
+) -> _FirstTheme:
+    """Return the theme of the first frame: the user's, or what suits the background."""
+    wanted = named_theme(agent_home) or named_theme(home / ".claude") or AUTO
+    is_dark = dark_from_environment(env)
+    if is_dark is None and wanted == AUTO:
+        is_dark = known_background(agent_home)
+    try:
+        theme, notices = load_theme(theme_for(wanted, is_dark), user_dir=themes_dir)
+    except ThemeError as error:
+        theme, notices = load_theme(DEFAULT_THEME)
+        notices = (f"theme: {error}", *notices)
+    return _FirstTheme(theme, wanted, is_dark, tuple(notices))
+
+
 class _ScreenRun:
     def __init__(self, options: RunOptions, launch_dir: Path, env: Mapping[str, str]) -> None:
         if options.resume == "" and not options.prompt:
@@ -95,23 +118,14 @@ class _ScreenRun:
         agent_home = Path(env["AGENT_TUI_HOME"]) if env.get("AGENT_TUI_HOME") else home / ".agent"
         self._agent_home = agent_home
         themes_dir = (agent_home / "themes", home / ".claude" / "themes")
-        wanted = named_theme(agent_home) or named_theme(home / ".claude") or AUTO
-        is_dark = dark_from_environment(env)
-        if is_dark is None and wanted == AUTO:
-            is_dark = known_background(agent_home)
-        notices: tuple[str, ...] = ()
-        try:
-            theme, theme_notices = load_theme(theme_for(wanted, is_dark), user_dir=themes_dir)
-        except ThemeError as error:
-            theme, theme_notices = load_theme(DEFAULT_THEME)
-            notices = (f"theme: {error}",)
+        start = _first_theme(env, agent_home, home, themes_dir)
         editor = editor_command(env)
         self.app = AgentApp(
             self.maker.make,
             AppOptions(
-                theme=theme,
-                wanted_theme=wanted,
-                is_dark=is_dark,
+                theme=start.theme,
+                wanted_theme=start.wanted,
+                is_dark=start.is_dark,
                 env=env,
                 version=version(),
                 folder=launch_dir,
@@ -122,7 +136,7 @@ class _ScreenRun:
                 agent_home=agent_home,
                 themes_dir=themes_dir,
                 shell_env=child_environment(env, {}),
-                notices=(*notices, *theme_notices),
+                notices=start.notices,
             ),
             suggest_grants=self.maker.suggest_grants,
             judge_call=self.maker.judge_call,
