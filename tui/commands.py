@@ -23,7 +23,7 @@ _LEAVING: Final = frozenset({"exit", "quit", ":q", ":q!", ":wq"})
 
 
 def meant_by(text: str) -> str:
-    """Return the command that a typed line without a slash stands for, or the line."""
+    """Return the command that a typed line without a slash means, or the line."""
     return "/exit" if text in _LEAVING else text
 
 
@@ -94,13 +94,13 @@ async def act_on(result: CommandResult, screen: CommandScreen) -> None:
             await screen.session.restart(None)
         case results.Compact(focus):
             screen.session.compact(focus)
-        case results.CopyText(text, said):
+        case results.CopyText(text, hint):
             screen.workspace.copy_to_clipboard(text)
-            screen.hint(said)
-        case results.EditFile(path, said):
+            screen.hint(hint)
+        case results.EditFile(path, hint):
             screen.workspace.edit_file(path)
-            if said:
-                screen.hint(said)
+            if hint:
+                screen.hint(hint)
         case results.SendPrompt(text):
             screen.session.send(text)
         case results.OpenPanel(panel, argument):
@@ -108,10 +108,10 @@ async def act_on(result: CommandResult, screen: CommandScreen) -> None:
         case results.Renamed(title):
             screen.workspace.name_window(title)
             screen.notice(f"This session is named {title!r}.")
-        case results.OpenSession(session_id, said):
+        case results.OpenSession(session_id, hint):
             await screen.session.restart(session_id)
-            if said:
-                screen.notice(said)
+            if hint:
+                screen.notice(hint)
         case _:
             assert_never(result)
 
@@ -128,7 +128,7 @@ def _send_or_ask(text: str, screen: CommandScreen) -> None:
     screen.notice(advice, "warning")
 
     def give_back(buffer: TextBuffer) -> None:
-        # At the start of a conversation names come a moment later: whoever types on keeps that.
+        # At the start of a conversation names come a moment later: what is typed meanwhile stays.
         if buffer.is_empty:
             buffer.set_text(text)
 

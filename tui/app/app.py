@@ -27,7 +27,7 @@ from tui.transcript.transcript_widget import TranscriptWidget
 
 
 class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
-    """Passes Textual's messages to the parts, and gives them what Textual does."""
+    """Passes Textual's messages to the parts, and gives them access to Textual."""
 
     CSS = """
     Screen { overflow: hidden; }
@@ -102,7 +102,7 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
         self.call_after_refresh(self.parts.user_status.look)
 
     async def on_event(self, event: events.Event) -> None:
-        """Take what the terminal sends, whoever it is for."""
+        """Take every event of the terminal."""
         if isinstance(event, events.Key):
             self.parts.idle_notification.touched()
         await super().on_event(event)

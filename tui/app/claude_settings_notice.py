@@ -1,4 +1,4 @@
-"""What was read from Claude Code's files, said once: a user who switches should not wonder."""
+"""A notice, shown once, of what was read from Claude Code's files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COUNTED: Final = frozenset({"permissions", "hooks"})
 async def notes_of_start(center: CommandService) -> tuple[list[str], list[str]]:
     """Return what there is to say of files for a conversation's folder: warnings, then notices.
 
-    What was found of another program is said once for each project, and again when it changes.
+    Findings of another program are reported once for each project, and again when they change.
     """
     await center.ready()
     context, custom = center.context, center.custom
@@ -53,16 +53,16 @@ def found_text(settings: Settings, commands: Sequence[Command], home: Path) -> s
     keys = [_short(path, settings, home) for path in _keys_in_force(settings, home)]
     instructions = _instructions(settings, home)
     parts = [*_files(settings, home), *keys, *instructions, *_commands(commands)]
-    said = []
+    sentences = []
     if parts:
-        said.append(
+        sentences.append(
             f"In force from Claude Code's files: {'; '.join(parts)}. "
             "What .agent files say counts more; /status lists the files."
         )
     unused = [*_keys_without_effect(settings), *_unused_files(settings, home)]
     if unused:
-        said.append(f"Not used here: {', '.join(dict.fromkeys(unused))}.")
-    return " ".join(said)
+        sentences.append(f"Not used here: {', '.join(dict.fromkeys(unused))}.")
+    return " ".join(sentences)
 
 
 async def news_of_found(
@@ -172,7 +172,7 @@ def _short(path: Path, settings: Settings, home: Path) -> str:
 
 
 def _remember(file: Path, project: str, text: str) -> bool:
-    """Note that this was said of a project; return whether it is new."""
+    """Record that this was shown for a project; return whether it is new."""
     from permissions.base.files.private_file import write_private  # with the first note
 
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -184,9 +184,9 @@ def _remember(file: Path, project: str, text: str) -> bool:
     if known.get(project) == digest:
         return False
     known.pop(project, None)
-    kept = dict(list(known.items())[-MAX_PROJECTS + 1 :])
+    recent = dict(list(known.items())[-MAX_PROJECTS + 1 :])
     try:
-        write_private(file, json.dumps({**kept, project: digest}).encode(), sync=False)
+        write_private(file, json.dumps({**recent, project: digest}).encode(), sync=False)
     except OSError:
         # Said once more next time.
         return True

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _TEXT: Final = frozenset({"text_delta", "thinking_delta", "tool_input_delta"})
 """Events that change little around the transcript, and are most of all."""
 _SEEN_S: Final = 0.3
-"""How long a question stands before somebody can have begun to read it."""
+"""How long a question must be shown for a user to have begun to read it."""
 
 
 class EventPresenter:
@@ -110,7 +110,7 @@ class EventPresenter:
             verb = "allowed" if decision.behavior == "allow" else "denied"
             by = f"by {decider_name(str(decision.source))}"
             if decision.source == "classifier" and verb == "allowed":
-                # Mostly the table of what only reads, of which nobody needs to have heard.
+                # Mostly the table of what only reads, which users need not know.
                 by = "without asking"
             ground = self._document.ground_of(decision)
             self._hint(f"{verb} {by}: {shown_line(ground)}")

@@ -24,7 +24,7 @@ class FrameClock:
     def __init__(
         self, paint: Callable[[], None], is_slow: Callable[[], bool] = lambda: False
     ) -> None:
-        """Take what paints, and what tells that the terminal is slow: frames are rarer then."""
+        """Take what paints, and whether the terminal is slow: frames are rarer then."""
         self._paint = paint
         self._is_slow = is_slow
         self._handle: asyncio.TimerHandle | None = None
@@ -91,7 +91,7 @@ class EventBridge:
             await asyncio.sleep(0)
 
     def flush(self) -> None:
-        """Fold and paint everything now: the stream has ended, or somebody looks."""
+        """Fold and paint everything now: the stream has ended, or the document is read."""
         self.clock.stop()
         self._frame()
 

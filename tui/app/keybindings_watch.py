@@ -27,7 +27,7 @@ async def follow_keys(
     folder: Path,
     defaults: Keymap,
     use: Callable[[Keymap], None],
-    tell: Callable[[str, str], None],
+    notice: Callable[[str, str], None],
     *,
     home: Path | None = None,
 ) -> None:
@@ -40,7 +40,7 @@ async def follow_keys(
     first = keys_path(folder, home) if home is not None else path
     text = await asyncio.to_thread(_read, first)
     if text:
-        apply_keys(text, first, defaults, use, tell)
+        apply_keys(text, first, defaults, use, notice)
     if not os.path.isdir(folder):
         return
     # After the first frame: what it imports is needed by nothing before that.
@@ -58,10 +58,10 @@ async def follow_keys(
             changed = await asyncio.to_thread(_read, path)
             if changed != text:
                 text = changed
-                if apply_keys(text, path, defaults, use, tell):
-                    tell("keys are loaded again", "info")
+                if apply_keys(text, path, defaults, use, notice):
+                    notice("keys are loaded again", "info")
     except OSError as error:
-        tell(f"{FILE_NAME} is not watched, changes count at the next start: {error}", "warning")
+        notice(f"{FILE_NAME} is not watched, changes count at the next start: {error}", "warning")
 
 
 def apply_keys(
@@ -69,7 +69,7 @@ def apply_keys(
     path: Path,
     defaults: Keymap,
     use: Callable[[Keymap], None],
-    tell: Callable[[str, str], None],
+    notice: Callable[[str, str], None],
 ) -> bool:
     """Put the keys of a text in force; False, and they stay, when it has not the form of one."""
     if not text.strip():
@@ -80,7 +80,7 @@ def apply_keys(
         use(loaded.keymap)
     for warning in loaded.warnings:
         place = f"{path.name}:{warning.line}" if warning.line else path.name
-        tell(f"{place}: {warning.message}", "warning")
+        notice(f"{place}: {warning.message}", "warning")
     return loaded.is_readable
 
 

@@ -125,12 +125,12 @@ def _file_or_json(
 
     value = _something(context, parameter, value)
     try:
-        said = text_of_pipe(value) if value is not None else None
+        text = text_of_pipe(value) if value is not None else None
     except PipeError as error:
         raise click.BadParameter(f"{value} {error}") from error
-    if said is not None and not said.lstrip().startswith("{"):
+    if text is not None and not text.lstrip().startswith("{"):
         raise click.BadParameter(f"{value} does not begin with {{, as JSON settings do")
-    return value if said is None else said
+    return value if text is None else text
 
 
 def _amount(
@@ -194,8 +194,8 @@ class _InSections(click.Command):
             raise click.UsageError(f"{first}: {WORDS[first]} {_AS_PROMPT.format(first)}", ctx)
         subcommand = meant(first) if len(args) == 1 else None
         if subcommand is not None:
-            said = f"There is no {first!r}. Did you mean {subcommand!r}? {_AS_PROMPT.format(first)}"
-            raise click.UsageError(said, ctx)
+            text = f"There is no {first!r}. Did you mean {subcommand!r}? {_AS_PROMPT.format(first)}"
+            raise click.UsageError(text, ctx)
         try:
             return super().parse_args(ctx, spread(args))
         except click.NoSuchOption as error:
@@ -206,8 +206,8 @@ class _InSections(click.Command):
         except click.UsageError as error:
             if "unexpected extra argument" not in error.message:
                 raise
-            said = f"{error.message}. A prompt of several words stands in quotes."
-            raise click.UsageError(said, ctx) from error
+            text = f"{error.message}. A prompt of several words stands in quotes."
+            raise click.UsageError(text, ctx) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each section; an option that no section names goes to the last one."""

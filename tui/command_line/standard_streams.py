@@ -57,12 +57,12 @@ def _open_closed() -> None:
 def _write_whole() -> None:
     """Put a buffer under an unbuffered standard output (PYTHONUNBUFFERED).
 
-    Without one the rest of a text is lost, and nobody is told, where a write is cut short by a
+    Without one the rest of a text is lost silently where a write is cut short by a
     signal or by a reader that goes.
     """
     out = sys.stdout
     if out is not sys.__stdout__:
-        return  # somebody else's
+        return  # another owner's
     if isinstance(out, io.TextIOWrapper) and isinstance(out.buffer, io.RawIOBase):
         encoding, errors = out.encoding, out.errors
         raw = out.detach()
@@ -96,7 +96,7 @@ class _Unheard(io.FileIO):
 
 
 def _complain_to_whoever_listens() -> None:
-    """Let a standard error that takes nothing end no run: what it is for is told by the status."""
+    """Let a standard error that takes nothing end no run: the exit status reports the failure."""
     err = sys.stderr
     if err is sys.__stderr__ and isinstance(err, io.TextIOWrapper) and not err.isatty():
         sys.stderr = io.TextIOWrapper(
@@ -134,14 +134,14 @@ def finish(status: int) -> int:
         return nobody_reads()
     except OSError as error:
         if status == EXIT_CANNOT_WRITE:
-            _let_go()  # it was said already, with what can be done
+            _let_go()  # reported already, with what can be done
             return status
         return cannot_write(error)
     return status
 
 
 def _let_go() -> None:
-    """Lead nowhere what could not be written: at exit it would be tried again, and told."""
+    """Lead nowhere what could not be written: at exit it would be tried again, and reported."""
     try:
         sys.stdout.flush()
     except OSError:

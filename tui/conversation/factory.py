@@ -108,7 +108,7 @@ class ConversationMaker:
             sdk.when_loaded(resume_collection)
         environment = assembly.environment_from(self._env, self._launch_dir, version=version())
         settings, setup, environment = await self._settle(ports, environment)
-        person = assembly.UserPorts(
+        user_ports = assembly.UserPorts(
             dialog=ports.contender,
             ask=ports.user,
             notice=self._front.notice,
@@ -117,12 +117,12 @@ class ConversationMaker:
         )
         try:
             self.assembled = await assembly.assemble(
-                self.options, environment, settings, setup, person, is_demo=self._is_demo(setup)
+                self.options, environment, settings, setup, user_ports, is_demo=self._is_demo(setup)
             )
         except ModelNotNamed as error:
             settings, setup, environment = await self._choose_model(error, ports, environment)
             self.assembled = await assembly.assemble(
-                self.options, environment, settings, setup, person, is_demo=self._is_demo(setup)
+                self.options, environment, settings, setup, user_ports, is_demo=self._is_demo(setup)
             )
         for notice in self.assembled.notices:
             self._front.notice(notice, "warning")
@@ -194,13 +194,13 @@ class ConversationMaker:
         return f"Continue with: {where}agent-tui -r {conversation.view.session_id}\n"
 
     def last_words(self) -> Sequence[str]:
-        """Return what is to be said once everything is closed: what ended, and hooks of the end."""
+        """Return the lines to print once everything is closed: what ended, and notices of hooks."""
         if self.assembled is None:
             return ()
         conversation = self.assembled.conversation
         finished = [e for e in conversation.hooks.notices() if e.type == "hook_finished"]
-        said = [line for event in finished for line in event.notices]
-        return [sanitize(line) for line in (*conversation.shells.last_words(), *said)]
+        notices = [line for event in finished for line in event.notices]
+        return [sanitize(line) for line in (*conversation.shells.last_words(), *notices)]
 
     def suggest_grants(
         self, request: PermissionRequest, decision: Decision

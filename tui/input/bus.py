@@ -20,7 +20,7 @@ from tui.input.event_kind import EventPriority, priority_of
 FRAME_GAP_S: Final = 1 / 60
 """Shortest time between two releases of mouse moves and wheel turns."""
 RESIZE_GAP_S: Final = 0.066
-"""Shortest time between two resizes while nobody types."""
+"""Shortest time between two resizes while nothing is typed."""
 LAYOUT_FACTOR: Final = 3.0
 """A resize waits at least this many times what the last one took, so that most time is left."""
 TYPING_LAYOUT_FACTOR: Final = 1.0
@@ -119,7 +119,7 @@ class InputBus:
                 released.append(self._resize)
                 self._resize = None
                 self._is_typing = False
-                # Until its frame is shown, nobody knows what it costs.
+                # Until its frame is shown, its cost is unknown.
                 self._resize_due_s = self._typing_due_s = now_s + RESIZE_GAP_S
                 self._resized_at_s = now_s
             self._set_timer(now_s)

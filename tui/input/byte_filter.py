@@ -1,4 +1,4 @@
-"""What the terminal sends, made fit for Textual's parser; state is kept across reads.
+"""What the terminal sends, made fit for Textual's parser; it has state across reads.
 
 It repairs what the parser mangles: event types and alternate keys of the kitty protocol, Alt+Enter
 as ESC CR, xterm's modifyOtherKeys, pastes with escape sequences inside. Answers to queries and
@@ -70,7 +70,7 @@ class PastedText(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """What the terminal said about itself, or nothing known; never input."""
+    """What the terminal reports of itself, or nothing known; never input."""
 
     text: str
 
@@ -270,8 +270,8 @@ def _keys(text: str) -> Iterator[InputItem]:
 
 
 _FLOOD: Final = re.compile(r"[^\x00-\x09\x0b-\x1f\x7f]{512,}")
-"""Text, line feeds included, of which nobody types as much within one read. A carriage return is no
-part of it: it still sends."""
+"""Text, line feeds included, of which no user types as much within one read. A carriage return is
+no part of it: it still sends."""
 
 
 def _alt_key(character: str) -> TypedKey:

@@ -1,6 +1,6 @@
 """The router: listeners by node, capture then bubble, synchronous.
 
-It knows nothing of Textual's tree: whoever dispatches brings the path. Listeners are plain
+It knows nothing of Textual's tree: the caller passes the path. Listeners are plain
 functions and must not block; slow work belongs in a worker.
 """
 
@@ -20,7 +20,7 @@ Release = Callable[[], None]
 """Undoes one registration; calling it again does nothing."""
 
 RESERVED_KEYS: Final = frozenset({"ctrl+c", "ctrl+d"})
-"""Keys that the root handles before anybody and that nobody can rebind."""
+"""Keys that the root handles before every listener, and that cannot be rebound."""
 
 
 class _Listener(Struct, frozen=True, eq=False):
@@ -28,7 +28,7 @@ class _Listener(Struct, frozen=True, eq=False):
     kinds: frozenset[EventKind]
     """Empty: every kind."""
     resolve: Callable[[], Handler | None]
-    """A bound method is held weakly, or its node could never be collected."""
+    """A bound method is referenced weakly, or its node could never be collected."""
 
 
 class InputRouter:
@@ -104,7 +104,7 @@ class InputRouter:
             self._owners.pop()
         return None
 
-    def hears(self, kind: EventKind) -> bool:
+    def has_listener(self, kind: EventKind) -> bool:
         """Return whether any listener asks for this kind."""
         return any(
             not listener.kinds or kind in listener.kinds

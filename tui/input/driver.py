@@ -67,7 +67,7 @@ _RESTORE: Final = (
     "\x1b[r\x1b[?2026l\x1b[<u\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l"
     "\x1b[?1004l\x1b[0m\x1b[?1049l\x1b[?25h"
 )
-"""What gives the terminal back when the normal way was not taken."""
+"""What restores the terminal when the normal way was not taken."""
 
 
 class InputDriver(LinuxDriver):
@@ -133,7 +133,7 @@ class InputDriver(LinuxDriver):
             attributes, typed = take_typed_ahead(self.fileno)
             self._typed_early += typed
         if self._is_active:
-            # Stopped and continued from outside, without a chance to give the terminal back: the
+            # Stopped and continued from outside, without a chance to restore the terminal: the
             # old reader must go before a second one starts, and the old key codes with it.
             self.disable_input()
             self.write(_POP_KEYBOARD)
@@ -158,7 +158,7 @@ class InputDriver(LinuxDriver):
         self._is_active = True
 
     def _sigtstp_application(self, *args: Any) -> None:
-        """Stop; before the terminal was taken it is the early prompt's to give back."""
+        """Stop; before the terminal was taken the early prompt restores it."""
         if self._early is not None and self._early.is_reading:
             self._early.stop()
         else:
@@ -193,7 +193,7 @@ class InputDriver(LinuxDriver):
             self._wake_pipe = None
 
     def _restore_terminal(self) -> None:
-        """Give the terminal back at the interpreter's end, if nobody did."""
+        """Restore the terminal at the interpreter's end, if that was not done."""
         with suppress(OSError, ValueError):
             os.write(self._output_fileno, (self.at_stop() + _RESTORE).encode())
         if self.attrs_before is not None:
@@ -225,7 +225,7 @@ class InputDriver(LinuxDriver):
             self.bus.push(events.Resize(size, size))
 
     def run_input_thread(self) -> None:
-        """Read until told to stop, sleeping in between however long it takes."""
+        """Read until `stop`, asleep while there is no input."""
         assert self._wake_pipe is not None
         wake, _ = self._wake_pipe
         reader = _Reader(debug=self._debug)
@@ -251,7 +251,7 @@ class InputDriver(LinuxDriver):
         """Return what was typed; b"" when the terminal is gone.
 
         Nobody types a kilobyte at once: what follows belongs to the same paste, though a terminal
-        hands it over in pieces, each of which would be laid out as if it were all.
+        delivers it in pieces, each of which would be laid out as if it were all.
         """
         data = self._read_once()
         if len(data) < _FLOOD_BYTES:
@@ -275,7 +275,7 @@ class InputDriver(LinuxDriver):
 
 ESCAPE_ALONE_S: Final = 0.02
 """After this long a letter behind an ESC is a key of its own: terminals write both of Alt+X at
-once, and whoever leaves vim's insert mode types on within a tenth of a second."""
+once, and users of vim type on within a tenth of a second after they leave insert mode."""
 _ESCAPE_LATE_S: Final = 1.0
 """So much later the rest of a sequence is still known for one, though its ESC was taken for a key:
 a line with lag may cut between the two."""
@@ -283,7 +283,7 @@ a line with lag may cut between the two."""
 _CONTINUES: Final = re.compile(r"[\[O]|\]\d+;|P[\d>!+$|]")
 """What goes on after an ESC however late it comes."""
 _LATE_REST: Final = re.compile(r"\[(<\d+;|200~|\?\d[\d;]*[$a-z])|\]\d+;|P[\d>!+$|]")
-"""What nobody types: reports of the mouse, the start of a paste, answers of the terminal."""
+"""What no user types: reports of the mouse, the start of a paste, answers of the terminal."""
 
 
 class _Reader:

@@ -1,6 +1,6 @@
-"""The prompt before there is a screen: shown at once, and what is typed into it is kept.
+"""The prompt before there is a screen: shown at once, and typed text is buffered.
 
-Most of a start is importing the screen's library. Meanwhile the prompt stands where the first
+Most of a start is importing the screen's library. Meanwhile the prompt is where the first
 frame will show it, a thread echoes what is typed, and the driver gets the very bytes, so that they
 mean what they would have meant. Nothing here imports more than the terminal's own modules.
 Next: `tui.startup.early_prompt_policy` (when it may be shown).
@@ -102,7 +102,7 @@ class EarlyPrompt:
         return b"".join(self._typed)
 
     def settle(self) -> None:
-        """Leave the terminal as it is, and to whoever has it by now."""
+        """Leave the terminal as it is, and to its owner by now."""
         self.hand_over()
         self._is_shown = False
         self._let_go()
@@ -149,7 +149,7 @@ class EarlyPrompt:
 
     def _put_back(self, number: int) -> None:
         before = self._handlers.pop(number, None)
-        # Not where somebody else handles it by now.
+        # Not where another handler is set by now.
         if before is not None and signal.getsignal(number) is self._ours[number]:
             signal.signal(number, before)
 

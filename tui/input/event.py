@@ -12,7 +12,7 @@ from tui.input.event_kind import EventKind
 
 
 class Phase(StrEnum):
-    """Which way the event travels when a listener hears it."""
+    """Which way the event travels when a listener gets it."""
 
     CAPTURE = "capture"
     """From the root down to the target."""

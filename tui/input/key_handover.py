@@ -1,7 +1,7 @@
 """Keys wait until the widget that has the one before them has handled it.
 
-A key that nobody claimed is handled by the focused widget in its own task. Until that has happened
-no later key may be routed, or "a" then Enter in one read would submit without the "a".
+A key that no listener claimed is handled by the focused widget in its own task. Until that has
+happened no later key may be routed, or "a" then Enter in one read would submit without the "a".
 """
 
 from __future__ import annotations

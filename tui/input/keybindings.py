@@ -48,7 +48,7 @@ class KeybindingIssue(StrEnum):
     UNTYPABLE = "untypable"
     """A character that the prompt could not take any more."""
     LOCKED_OUT = "locked_out"
-    """What nobody can do without would have had no key left; its own key stays."""
+    """An action that users need would have no key left; its own key stays."""
     MULTIPLEXER = "multiplexer"
     """A terminal multiplexer takes this key for itself unless told otherwise."""
 
@@ -66,7 +66,7 @@ class KeybindingWarning(Struct, frozen=True):
 
 
 class LoadedKeybindings(Struct, frozen=True):
-    """A keymap and what is to be said about the file it came from."""
+    """A keymap and the warnings about the file it came from."""
 
     keymap: Keymap
     warnings: tuple[KeybindingWarning, ...]
@@ -82,20 +82,20 @@ def load_keybindings(text: str, defaults: Keymap) -> LoadedKeybindings:
     reader = _Reader(text)
     changes = tuple(reader.changes())
     keymap = defaults.changed(changes)
-    kept = tuple(_kept_open(keymap, defaults))
-    keymap = keymap.changed(kept)
+    restored = tuple(_restored_keys(keymap, defaults))
+    keymap = keymap.changed(restored)
     return LoadedKeybindings(
         keymap,
         (
             *reader.warnings,
             *_chord_warnings(keymap, changes, reader),
-            *(_lock_out(change, reader) for change in kept),
+            *(_lock_out(change, reader) for change in restored),
         ),
         reader.is_readable,
     )
 
 
-def _kept_open(keymap: Keymap, defaults: Keymap) -> Iterator[BindingChange]:
+def _restored_keys(keymap: Keymap, defaults: Keymap) -> Iterator[BindingChange]:
     """Yield the keys that stay, so that everybody can send, answer and choose."""
     for action_id in _NEEDED:
         if not keymap.keys_of(action_id):

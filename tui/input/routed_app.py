@@ -97,7 +97,7 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         assert kind is not None
         if kind not in (EventKind.MOUSE_MOVE, EventKind.RESIZE):
             self.discrete_input_pending = True
-        if kind is EventKind.MOUSE_MOVE and not self.router.hears(kind):
+        if kind is EventKind.MOUSE_MOVE and not self.router.has_listener(kind):
             await super().on_event(event)
             return
         path, is_kept_by_owner = self._path_of(event, kind)

@@ -1,4 +1,4 @@
-"""What the terminal says about itself, for whoever asked it."""
+"""What the terminal reports of itself on request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from textual.message import Message
 
 ASKED_FOR: Final = ("\x1b]11;", "\x1b[?997;")
-"""How answers begin that somebody waits for: the background's colour, and that it changed."""
+"""How expected answers begin: the background's colour, and that it changed."""
 
 
 class TerminalReply(Message, bubble=False):

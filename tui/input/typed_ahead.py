@@ -34,7 +34,7 @@ def take_typed_ahead(fileno: int) -> tuple[list[Any] | None, bytes]:
     except termios.error:
         return None, b""
     pieces = []
-    # Also where somebody left it non-blocking, and nothing is an error there.
+    # Also where it was left non-blocking, and nothing is an error there.
     with contextlib.suppress(OSError):
         while piece := os.read(fileno, _READ_BYTES):
             pieces.append(piece)

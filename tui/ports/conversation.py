@@ -119,7 +119,7 @@ class ConversationPort(Protocol):
         ...
 
     def interrupt(self, reason: str = ...) -> bool:
-        """End what is running, work kept."""
+        """End what is running; its results stay."""
         ...
 
     def cycle_mode(self) -> Mode:
@@ -141,7 +141,7 @@ class ConversationPort(Protocol):
         ...
 
     def add_note(self, text: str) -> None:
-        """Have the model hear something with the next prompt."""
+        """Add something to the next prompt."""
         ...
 
     def move_to(self, folder: Path) -> bool:
@@ -159,16 +159,16 @@ class ConversationPort(Protocol):
         ...
 
     def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
-        """Say who is told when a background hook wants the model to go on."""
+        """Set what is called when a background hook wakes the model."""
         ...
 
     @property
     def is_woken(self) -> bool:
-        """Whether one does, and the model has not yet."""
+        """Whether a hook has, and the model has not run since."""
         ...
 
     def wake(self) -> AsyncIterator[AgentEvent]:
-        """Let the model hear what background hooks brought; `Terminal` is the last event."""
+        """Run the model on what background hooks returned; `Terminal` is the last event."""
         ...
 
     @property
@@ -206,7 +206,7 @@ class AskOnboarding(Protocol):
 
 
 class ScreenPorts(Struct, frozen=True):
-    """What the screen offers to whoever makes the conversation."""
+    """What the screen offers to the factory of the conversation."""
 
     contender: Contender
     """The permission dialog."""

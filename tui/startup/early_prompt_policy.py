@@ -43,7 +43,7 @@ def _may_want_lines(env: Mapping[str, str]) -> bool:
     try:
         text = read_text(os.path.join(_agent_home(env), "settings.json"))
     except (OSError, ValueError):
-        # Nothing is said in it that could be read, neither now nor later.
+        # An unreadable file has no setting, neither now nor later.
         return False
     return text is not None and "axScreenReader" in text
 

@@ -1,7 +1,7 @@
 """The run with a screen: first frame at once, the conversation made behind it, a clean end.
 
 What takes long (settings, the model's SDK, the session) is imported and read only after the first
-frame; keys typed meanwhile are kept by the app.
+frame; the app buffers keys typed meanwhile.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 HURRY_PRESSES: Final = 3
 GOODBYE_S: Final = 3.0
-"""How long a terminal may take for the last lines of a program that was told to end."""
+"""How long a terminal may take for the last lines of a program that is asked to end."""
 SWITCH_S: Final = 0.0005
 """How long a thread that imports or colours code keeps the interpreter: a tenth of the usual, or
 each key would wait 5 ms more for its echo."""
@@ -111,7 +111,7 @@ class _ScreenRun:
         self._launch_dir = launch_dir
         self.maker = ConversationMaker(options, launch_dir, env, self)
         self.status = EXIT_INTERRUPTED
-        """Exit status, once the goodbye was said."""
+        """Exit status, once the last lines are written."""
         self.deadline: threading.Timer | None = None
         """Ends the process where even the goodbye has to wait."""
         home = Path(env.get("HOME") or "/")
@@ -151,7 +151,7 @@ class _ScreenRun:
             report = await self.app.run_async()
         finally:
             await self._close_patiently()
-        kept = await self._keep_unsent()
+        unsent = await self._keep_unsent()
         if report is None:
             # Ended by a signal: all is saved, and a terminal that reads no more is not waited for.
             code = self.app.return_code
@@ -161,12 +161,12 @@ class _ScreenRun:
             self.deadline.daemon = True
             self.deadline.start()
         try:
-            sys.stdout.write(kept)
+            sys.stdout.write(unsent)
             self.status = self._say_goodbye(report)
             for line in self.maker.last_words():
                 sys.stderr.write(f"agent-tui: {line}\n")
         except OSError:
-            # The terminal is gone, and with it whoever would read.
+            # The terminal is gone, and with it the reader.
             self.status = self.app.return_code or EXIT_HANGUP
         return self.status
 
@@ -214,7 +214,7 @@ class _ScreenRun:
     def _say_goodbye(self, report: ExitReport | None) -> int:
         if report is None:
             sys.stdout.write(self.maker.how_to_continue())
-            # None where nobody asked it to end: the loop was interrupted from outside.
+            # None where no exit was requested: the loop was interrupted from outside.
             code = self.app.return_code
             return EXIT_INTERRUPTED if code is None else code
         if report.last_answer:
@@ -225,7 +225,7 @@ class _ScreenRun:
         sys.stdout.write(self.maker.how_to_continue())
         return 0
 
-    # -- the front that the conversation's maker speaks to ----------------------------------
+    # What the conversation's factory reports to
 
     def notice(self, text: str, level: str = "info") -> None:
         """Add a line of our own to the transcript."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_STDIN_BYTES: Final = 10_000_000
 """Standard input taken as context; more is an error that says so."""
 SILENCE_S: Final = 3.0
-"""After how long somebody may wonder what is waited for."""
+"""After how long the user is told what the program waits for."""
 
 
 def start(options: RunOptions, early: EarlyPrompt | None = None) -> int:
@@ -62,7 +62,7 @@ def _start(options: RunOptions, early: EarlyPrompt | None) -> int:
     if not sys.stdout.isatty() or not sys.stdin.isatty():
         return _without_terminal(options, launch_dir)
     if wants_lines(options, os.environ):
-        # In lines where the user said so: the screen's library is never loaded.
+        # In lines where the user wants it: the screen's library is never loaded.
         from tui.screen_reader.session import run_in_lines
 
         return run_in_lines(options, launch_dir, os.environ)

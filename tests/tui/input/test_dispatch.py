@@ -104,8 +104,8 @@ def test_a_listener_hears_only_the_kinds_it_asked_for() -> None:
     router.dispatch(_key("a", [node]))
     router.dispatch(RoutedEvent(events.Paste("x"), EventKind.PASTE, [node]))
     assert heard == [EventKind.PASTE]
-    assert router.hears(EventKind.PASTE)
-    assert not router.hears(EventKind.KEY)
+    assert router.has_listener(EventKind.PASTE)
+    assert not router.has_listener(EventKind.KEY)
 
 
 def test_a_released_listener_is_silent() -> None:

@@ -1,4 +1,4 @@
-"""Runs prompts one after the other on a conversation and hands the events to the bridge."""
+"""Runs prompts one after the other on a conversation and passes the events to the bridge."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class PromptRunner:
         on_end: Callable[[bool], None],
         start_worker: Callable[[Awaitable[None]], object],
     ) -> None:
-        """Take where events go, whom to tell of start and end, and who owns the task.
+        """Take where events go, what is called at start and end, and who owns the task.
 
-        `on_end` hears whether the user ended it.
+        `on_end` gets whether the user ended it.
         """
         self._take = take
         self._on_start = on_start
@@ -80,7 +80,7 @@ class PromptRunner:
             self._start_worker(self._work(conversation, prompt))
 
     def run_events(self, events: AsyncIterator[AgentEvent]) -> bool:
-        """Show the events of something that is no prompt, such as a compaction by wish.
+        """Show the events of something that is no prompt, such as `/compact`.
 
         Returns False where it waits for the prompt that is being worked on to end.
         """

@@ -2,7 +2,7 @@
 
 Made from the command line's own tables, so they know every option; they run nothing while a user
 types. Next: `tui.command_line.command_line` (the options), `tui.command_line.shell_completion`
-(what each shell is told).
+(the script of each shell).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`agent-tui permissions`: check, explain, lint and replay; nothing is run, nobody is asked."""
+"""`agent-tui permissions`: check, explain, lint and replay; nothing is run or asked."""
 
 from __future__ import annotations
 
@@ -335,13 +335,13 @@ def _file_rules(path: Path) -> _Rules:
     from permissions.base.files.named_pipe import PipeError, text_of_pipe
 
     try:
-        said = text_of_pipe(path)
+        piped_text = text_of_pipe(path)
     except PipeError as error:
         raise click.ClickException(f"{path} {error}") from error
-    if said is None:
+    if piped_text is None:
         loaded, warnings = read_settings(path, RuleSource.USER)
     else:
-        piped = parse_settings(said, RuleSource.USER, path)
+        piped = parse_settings(piped_text, RuleSource.USER, path)
         loaded, warnings = piped, piped.warnings
     if loaded is None:
         reason = str(warnings[0]) if warnings else f"{path}: there is no such file"

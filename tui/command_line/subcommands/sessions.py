@@ -166,8 +166,8 @@ def trace(session_id: str, last: int | None, as_json: bool) -> None:
         raise click.ClickException(f"{path}: {error.strerror}") from error
     if last is not None:
         starts = {span.trace_id: span.started_at for span in spans if span.parent_id is None}
-        kept = set(sorted(starts, key=lambda trace_id: starts[trace_id])[-last:])
-        spans = [span for span in spans if span.trace_id in kept]
+        latest = set(sorted(starts, key=lambda trace_id: starts[trace_id])[-last:])
+        spans = [span for span in spans if span.trace_id in latest]
     if as_json:
         click.echo(json.dumps([asdict(span) for span in spans], ensure_ascii=False))
         return
@@ -183,7 +183,7 @@ def _is_meant(question: str) -> bool:
     except click.Abort as error:
         if isinstance(error.__context__, KeyboardInterrupt):
             raise
-        click.echo(err=True)  # behind the question: nobody was there to answer
+        click.echo(err=True)  # behind the question, which was not answered
         return False
 
 
