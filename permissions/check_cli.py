@@ -295,16 +295,20 @@ def _rule_texts(lists_by_source: object) -> Iterator[RuleText]:
         if not isinstance(lists, Mapping):
             raise BadLine(f"'{source_name}' must be an object with allow, ask, deny")
         for name, entries in lists.items():
-            try:
-                behavior = RuleBehavior(name)
-            except ValueError:
-                raise BadLine(f"unknown list {name!r} in '{source_name}'") from None
-            if entries is None:
-                continue
-            if not isinstance(entries, list):
-                raise BadLine(f"'{source_name}.{name}' must be a list")
-            for entry in entries:
-                yield from rule_texts(entry, behavior, source)
+            yield from _rules_of_list(source, name, entries)
+
+
+def _rules_of_list(source: RuleSource, name: str, entries: object) -> Iterator[RuleText]:
+    try:
+        behavior = RuleBehavior(name)
+    except ValueError:
+        raise BadLine(f"unknown list {name!r} in '{source}'") from None
+    if entries is None:
+        return
+    if not isinstance(entries, list):
+        raise BadLine(f"'{source}.{name}' must be a list")
+    for entry in entries:
+        yield from rule_texts(entry, behavior, source)
 
 
 def _path(call: Mapping[str, object], key: str, default: Path | None, base: Path) -> Path | None:

@@ -106,10 +106,14 @@ def _program_effects(facts: CommandFacts) -> Iterator[tuple[str, str]]:
         if known.is_root:
             yield _AS_ROOT, program
         options = known.discards.get(verb)
-        if options is not None and (not options or set(options.split()) & set(words[2:])):
+        if options is not None and _has_option(options, words[2:]):
             yield _LOSES, f"{program} {verb}"
     for name in _most_telling(reached):
         yield _REACHES, name
+
+
+def _has_option(options: str, words: Sequence[str]) -> bool:
+    return not options or not set(options.split()).isdisjoint(words)
 
 
 def _file_effects(facts: CommandFacts, scope: Scope) -> Iterator[tuple[str, str]]:

@@ -190,9 +190,13 @@ def _mode_default(part: Part, mode: Mode) -> PartVerdict:
         return _by_mode(part, _DENY, f"{named(mode)} denies what no rule allows")
     if mode is _PLAN and not part.is_read_only and not part.is_write:
         return _by_mode(part, _DENY, "plan mode denies commands that are not provably read-only")
+    return _by_mode(part, _ASK, _mode_question(part, mode))
+
+
+def _mode_question(part: Part, mode: Mode) -> str:
     hint = f"; {part.needs}" if part.needs else ""
     asks = "asks its classifier, then you" if mode is _AUTO else "asks"
-    return _by_mode(part, _ASK, f"no rule matches, {named(mode)} {asks}{hint}")
+    return f"no rule matches, {named(mode)} {asks}{hint}"
 
 
 def _capped(part: Part, verdict: PartVerdict, mode: Mode) -> PartVerdict:

@@ -75,9 +75,14 @@ def _read(line: str, launch_dir: Path, since: str | None) -> LoggedCall | None:
         cwd=Path(cwd) if isinstance(cwd, str) else None,
         behavior=behavior,
         source=source,
-        checked=str(entry.get("checked") or ("ask" if source in _ASKED else behavior)),
+        checked=str(entry.get("checked") or _first_answer(source, behavior)),
         steps=tuple(_steps(entry.get("trace"))),
     )
+
+
+def _first_answer(source: str, behavior: str) -> str:
+    """Return what steps 1 to 3 must have answered in a log that does not contain it."""
+    return "ask" if source in _ASKED else behavior
 
 
 def _steps(trace: object) -> Iterator[tuple[str, str, str]]:

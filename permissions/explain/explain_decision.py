@@ -122,19 +122,20 @@ def explain_steps(decision: Decision, short: Shorten = str) -> tuple[ExplainedPa
     places = _Places(decision, short)
     groups, later = _split(decision.trace)
     is_matched = len(groups) == len(decision.parts)
-    is_answered = decision.source in _ANSWERERS
     parts: list[ExplainedPart] = []
     strictest = _strictest(decision)
     for number, entries in enumerate(groups):
         verdict = decision.parts[number] if is_matched else None
         steps = _part_steps(entries, verdict, places)
-        if is_answered:
+        if decision.source in _ANSWERERS:
             steps = _undecided(steps)
         title = ""
         if len(groups) > 1:
-            text = verdict.text if verdict is not None else entries[0].part or ""
-            note = "" if verdict is None else _title_note(verdict, strictest, decision)
-            title = f"Part {number + 1} of {len(groups)}: {_in_one_line(text)}{note}"
+            title = f"Part {number + 1} of {len(groups)}: "
+            if verdict is None:
+                title += _in_one_line(entries[0].part or "")
+            else:
+                title += _in_one_line(verdict.text) + _title_note(verdict, strictest, decision)
         parts.append(ExplainedPart(title, tuple(steps)))
     whole = _whole_steps(later, decision)
     if decision.behavior is Behavior.ASK:

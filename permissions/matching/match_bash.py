@@ -7,12 +7,12 @@ value is not known yet could turn out to be meant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.matching.match_tool import matches_parameter
 from permissions.rules.grammar import ParameterPattern, RuleBehavior, WholeTool
-from permissions.rules.rule_set import PlacedRule, Rule, RuleSet
+from permissions.rules.rule_set import PlacedRule, Rule, RuleIndex, RuleSet
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.command_pattern import BashPattern
 from permissions.shell.rule_spellings import Form
@@ -33,11 +33,7 @@ def first_restriction(
         return None
     best: PlacedRule | None = None
     for one in facts.with_inner():
-        candidates = still_open
-        for head in _heads(one.deny_forms):
-            if head in by_head:
-                candidates = (*candidates, *by_head[head])
-        for placed in candidates:
+        for placed in _candidates(index, one.deny_forms):
             if (best is None or placed[0] < best[0]) and _restricts(placed[1], one, tool_input):
                 best = placed
     return None if best is None else best[1]
@@ -73,19 +69,24 @@ def first_allow(rules: RuleSet, facts: CommandFacts) -> Rule | None:
     index = rules.index(RuleBehavior.ALLOW)
     if not (index.bash_open or _is_about(index.bash_by_head, facts.allow_forms)):
         return None
-    candidates = index.bash_open
-    for head in _heads(facts.allow_forms):
-        if head in index.bash_by_head:
-            candidates = (*candidates, *index.bash_by_head[head])
     is_clear = facts.has_literal_program and not facts.hidden
     blanket_covers = is_clear or not has_scoped_restriction(rules)
     best: PlacedRule | None = None
-    for placed in candidates:
+    for placed in _candidates(index, facts.allow_forms):
         if best is None or placed[0] < best[0]:
             is_blanket = isinstance(placed[1].specifier, WholeTool)
             if blanket_covers if is_blanket else (is_clear and _covers(placed[1], facts)):
                 best = placed
     return None if best is None else best[1]
+
+
+def _candidates(index: RuleIndex, forms: tuple[Form, ...]) -> Sequence[PlacedRule]:
+    """Return the rules that may be about one of the forms."""
+    candidates = index.bash_open
+    for head in _heads(forms):
+        if head in index.bash_by_head:
+            candidates = (*candidates, *index.bash_by_head[head])
+    return candidates
 
 
 def _is_about(by_head: Mapping[str, object], forms: tuple[Form, ...]) -> bool:

@@ -96,13 +96,18 @@ def through_created_link(
     """
     if not places:
         return None
-    heads = {form.head for one in outer.with_inner() for form in one.deny_forms}
-    last = None if outer.is_late or heads & _LATE else outer.stage
+    last = _last_stage(outer)
     for one, touch in touches:
         for place in _passed(touch, one, places):
             if (last is None or place.stage <= last) and not _is_own(place, touch, one, outer):
                 return _link_floor(touch)
     return None
+
+
+def _last_stage(outer: CommandFacts) -> int | None:
+    """Return the last stage whose links a command may meet; None when it may run at any time."""
+    heads = {form.head for one in outer.with_inner() for form in one.deny_forms}
+    return None if outer.is_late or heads & _LATE else outer.stage
 
 
 def _is_own(place: Place, touch: ResolvedAccess, one: CommandFacts, outer: CommandFacts) -> bool:

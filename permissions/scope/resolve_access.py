@@ -147,7 +147,7 @@ def _word_targets(
     text = word.text
     if not text and not word.splits:
         return ()
-    if word.splits or UNKNOWN in text or PIPE_MARK in text:
+    if word.splits or any(mark in text for mark in (UNKNOWN, PIPE_MARK)):
         return None
     if text[0] == HOME_MARK:
         text = f"{scope.home}{text[1:]}"
