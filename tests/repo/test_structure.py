@@ -29,12 +29,20 @@ def test_no_directory_is_crowded(tree: Tree) -> None:
     assert tree.crowded_directories() == []
 
 
+def test_no_class_is_large_with_its_bases(tree: Tree) -> None:
+    assert tree.large_classes() == []
+
+
 def test_no_function_is_long(tree: Tree) -> None:
     assert tree.long_functions() == []
 
 
 def test_a_public_class_name_has_one_meaning(tree: Tree) -> None:
     assert tree.shared_class_names() == []
+
+
+def test_a_module_name_is_unique_in_its_package(tree: Tree) -> None:
+    assert tree.shared_module_names() == []
 
 
 def test_values_of_the_wire_have_types(tree: Tree) -> None:
