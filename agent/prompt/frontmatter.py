@@ -10,24 +10,6 @@ from msgspec import Struct
 
 MAX_CHARACTERS: Final = 20_000
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)(?:^|\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-
-
-_ODD: Final = re.compile("[\x00-\t\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-"""What YAML refuses, or takes for white space or the end of a line."""
-_WORD: Final = r"[A-Za-z][A-Za-z0-9_./-]*"
-_SHORT: Final = re.compile(
-    r"(?P<key>[A-Za-z][A-Za-z0-9_-]{0,60}): +(?:"
-    r"(?P<plain>[A-Za-z/$(](?:.*[^\s:])?)"
-    r"|\"(?P<double>[^\"\\]*)\""
-    r"|'(?P<single>[^']*)'"
-    rf"|\[(?P<list>{_WORD}(?:, ?{_WORD})*)\]"
-    rf"|(?P<hint>\[{_WORD}\](?: \[{_WORD}\])+)"
-    r") *"
-)
-"""A key and a value that says by itself what it is; a plain text has no colon at its end."""
-_TRUTH: Final = {"true": True, "false": False}
-_NOT_TEXT: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null"})
-"""What YAML reads as something else, in whatever case."""
 _TAG: Final = re.compile(r"(?<![\w)])!")
 MAX_NESTING: Final = 200
 MAX_PARTS: Final = 10_000
@@ -57,14 +39,9 @@ def read_head(text: str) -> FrontMatter:
     body = text[match.end() :]
     if len(match[1]) > MAX_CHARACTERS:
         return FrontMatter({}, body, f"the head is longer than {MAX_CHARACTERS:,} characters")
-    short = read_short(match[1])
-    return FrontMatter(short, body) if short is not None else read_long(match[1], body)
-
-
-def read_long(head: str, body: str) -> FrontMatter:
-    """Read the lines between the dashes as YAML; what `read_short` gives is the same, sooner."""
     import yaml  # as in `split`
 
+    head = match[1]
     try:
         values = _load(head)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -86,46 +63,6 @@ def _told(error: Exception) -> str:
     text = " ".join(problem.split())[:200] or type(error).__name__
     # The head begins behind the line of dashes, and lines of a mark count from 0.
     return f"line {mark.line + 2}: {text}" if mark is not None else text
-
-
-def read_short(head: str) -> dict[str, object] | None:
-    """Return a head whose lines are plain keys and values; None for any other.
-
-    Nearly all heads are such, and hundreds of them are read before the first prompt can leave.
-    """
-    if _ODD.search(head) is not None:
-        return None
-    found: dict[str, object] = {}
-    is_yaml = True
-    lines = head.split("\n")
-    for line in lines:
-        if not line or line[0] == "#":
-            continue
-        match = _SHORT.fullmatch(line)
-        if match is None or match["key"].lower() in _NOT_TEXT:
-            return None
-        kind = match.lastgroup or ""
-        value = _short_value(kind, match[kind])
-        if value is None:
-            return None
-        is_yaml = is_yaml and kind != "hint"
-        found[match["key"]] = value
-    # Where one line is no YAML, all are read by themselves; whether one is left open counts.
-    return found if is_yaml or all(map(_is_whole, lines)) else None
-
-
-def _short_value(kind: str, text: str) -> str | bool | list[str] | None:
-    """Return the value of a line as YAML reads it; None where that takes a YAML parser."""
-    match kind:
-        case "plain" if ": " in text or " #" in text:
-            return None
-        case "plain" if text.lower() in _NOT_TEXT:
-            return _TRUTH.get(text)
-        case "list":
-            words = [word.strip() for word in text.split(",")]
-            return words if _NOT_TEXT.isdisjoint(word.lower() for word in words) else None
-        case _:
-            return text
 
 
 def _load(text: str) -> object:
