@@ -85,6 +85,16 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
         if children:
             _check_gaps(node, kind, children, source)
             stack.extend(children)
+    _compare(marks, quoted, comments, expansions)
+    if ends != {one.after for one in marks.here}:
+        # `E | x` ends no document for the shell; `E'F'` is ended by `EF`.
+        raise Unparsable("a here-document can be read in two ways")
+
+
+def _compare(
+    marks: Marks, quoted: set[tuple[int, int]], comments: set[int], expansions: set[int]
+) -> None:
+    """Compare the places that the tree gives with those that the lexer marked."""
     documents = [span for span in marks.documents if span[0] < span[1]]
     hidden = {start for start in comments if any(a <= start < b for a, b in documents)}
     if marks.quoted != quoted:
@@ -93,9 +103,6 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
         raise Unparsable("its comments can be read in two ways")
     if not marks.expansions <= expansions:
         raise Unparsable("it contains expansions that are not understood")
-    if ends != {one.after for one in marks.here}:
-        # `E | x` ends no document for the shell; `E'F'` is ended by `EF`.
-        raise Unparsable("a here-document can be read in two ways")
     if any(a <= start < b for start in expansions for a, b in documents):
         raise Unparsable("a here-document can be read in two ways")
 

@@ -204,14 +204,7 @@ class WordReader:
             case "string":
                 return self._string(node)
             case "concatenation":
-                pieces: list[Word] = []
-                position = node.start_byte
-                for child in node.children:
-                    if child.start_byte != position:
-                        raise Unparsable("a word with a gap")
-                    pieces.append(self._piece(child, at_start=at_start and not pieces))
-                    position = child.end_byte
-                return join_words(raw, pieces)
+                return join_words(raw, self._pieces(node, at_start=at_start))
             case "simple_expansion" | "expansion":
                 return self._variable(node, raw)
             case "command_substitution":
@@ -231,6 +224,16 @@ class WordReader:
                 return Word(raw, raw)
             case kind:
                 raise Unparsable(f"a {kind.replace('_', ' ')} in a word")
+
+    def _pieces(self, node: TreeNode, *, at_start: bool) -> list[Word]:
+        pieces: list[Word] = []
+        position = node.start_byte
+        for child in node.children:
+            if child.start_byte != position:
+                raise Unparsable("a word with a gap")
+            pieces.append(self._piece(child, at_start=at_start and not pieces))
+            position = child.end_byte
+        return pieces
 
     def _string(self, node: TreeNode) -> Word:
         pieces: list[Word] = []
