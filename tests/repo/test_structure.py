@@ -12,7 +12,7 @@ import pytest
 
 from tests.repo import dead_code
 from tests.repo.checkout import ROOT
-from tests.repo.structure import ANY_IN_AGENT, Tree, read_tree
+from tests.repo.structure import ANY_IN_AGENT, COMPLEX_PERCENT, Tree, read_tree
 
 
 @cache
@@ -35,6 +35,11 @@ def test_no_class_is_large_with_its_bases(tree: Tree) -> None:
 
 def test_no_function_is_long(tree: Tree) -> None:
     assert tree.long_functions() == []
+
+
+def test_few_functions_are_complex(tree: Tree) -> None:
+    worst = [str(one) for one in tree.complex_functions()[:20]]
+    assert tree.complex_percent() <= COMPLEX_PERCENT, worst
 
 
 def test_a_public_class_name_has_one_meaning(tree: Tree) -> None:
