@@ -169,10 +169,10 @@ def _variants(arguments: argparse.Namespace, model: Model, scratch: Path) -> Ite
         label, _, command = text.partition("=")
         described.append((label, shlex.split(command), {}))
     for number, (label, command, extra) in enumerate(described):
-        home, folder = scratch / f"home-{number}", scratch / f"project-{number}"
+        home, directory = scratch / f"home-{number}", scratch / f"project-{number}"
         home.mkdir()
-        folder.mkdir()
-        (folder / "README.md").write_text("# A project to measure in\n", encoding="utf-8")
+        directory.mkdir()
+        (directory / "README.md").write_text("# A project to measure in\n", encoding="utf-8")
         environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
@@ -184,7 +184,9 @@ def _variants(arguments: argparse.Namespace, model: Model, scratch: Path) -> Ite
             "ANTHROPIC_MODEL": "benchmark",
             **extra,
         }
-        yield Variant(label, tuple(command), environment, folder, arguments.columns, arguments.rows)
+        yield Variant(
+            label, tuple(command), environment, directory, arguments.columns, arguments.rows
+        )
 
 
 if __name__ == "__main__":

@@ -45,20 +45,20 @@ EVERYDAY: Final = (
 def measure_decisions(*, quick: bool) -> Iterator[Figure]:
     """Measure decisions in a temporary project, then hook events."""
     times = 50 if quick else 400
-    with tempfile.TemporaryDirectory(prefix="bench-decisions-") as folder:
-        yield from _rules(Path(folder), times)
-        yield from asyncio.run(_hooks(Path(folder), times))
+    with tempfile.TemporaryDirectory(prefix="bench-decisions-") as directory:
+        yield from _rules(Path(directory), times)
+        yield from asyncio.run(_hooks(Path(directory), times))
 
 
-def _rules(folder: Path, times: int) -> Iterator[Figure]:
+def _rules(directory: Path, times: int) -> Iterator[Figure]:
     context = PermissionContext(
         mode=Mode.DEFAULT,
         rules=RuleSet.build(_texts())[0],
-        launch_dir=folder,
-        project_root=folder,
-        home=folder,
+        launch_dir=directory,
+        project_root=directory,
+        home=directory,
     )
-    (folder / "dist").mkdir()
+    (directory / "dist").mkdir()
     alike = " && ".join(f"tool{part} run --flag value{{n}}" for part in range(PARTS))
     for name, command in ((f"{PARTS} parts", alike), ("an everyday compound", EVERYDAY)):
         known = command.replace("{n}", "x")
@@ -77,7 +77,7 @@ def _rules(folder: Path, times: int) -> Iterator[Figure]:
             title = f"decision, {name}, {RULES} rules, {form}"
             yield Figure(title, _median_ms(once, times), "ms")
     yield Figure("a reading call, resolved", asyncio.run(_median_call_ms(context, times)), "ms")
-    log = AuditLog(folder / "audit.jsonl", session_id="bench", redact=_redactor().text)
+    log = AuditLog(directory / "audit.jsonl", session_id="bench", redact=_redactor().text)
     request = PermissionRequest("Bash", {"command": EVERYDAY.replace("{n}", "1")})
     decision = decide(request, context)
     yield Figure(
@@ -133,11 +133,11 @@ def _texts() -> Iterator[RuleText]:
         yield RuleText(text, behavior, sources[number % len(sources)])
 
 
-async def _hooks(folder: Path, times: int) -> list[Figure]:
+async def _hooks(directory: Path, times: int) -> list[Figure]:
     payload = PreToolUse(tool_name="Read", tool_input={"file_path": "a"}, tool_use_id="t")
-    none = _runner(folder, [])
-    other = _runner(folder, [{"matcher": "Bash", "hooks": [_command("true")]}])
-    eight = _runner(folder, [{"hooks": [_command(f"sleep {SLEEP_S} # {n}") for n in range(8)]}])
+    none = _runner(directory, [])
+    other = _runner(directory, [{"matcher": "Bash", "hooks": [_command("true")]}])
+    eight = _runner(directory, [{"hooks": [_command(f"sleep {SLEEP_S} # {n}") for n in range(8)]}])
     figures = [
         Figure("event, no handler", await _median_event_us(none, payload, times), "µs"),
         Figure("event, no handler matches", await _median_event_us(other, payload, times), "µs"),
@@ -152,15 +152,15 @@ def _command(text: str) -> dict[str, object]:
     return {"type": "command", "command": text}
 
 
-def _runner(folder: Path, groups: list[dict[str, object]]) -> HookRunner:
+def _runner(directory: Path, groups: list[dict[str, object]]) -> HookRunner:
     layer = HookLayer(HookSource.USER, {"hooks": {"PreToolUse": groups}})
     session = HookSession(
         session_id="bench",
-        transcript_path=folder / "t.jsonl",
-        project_dir=folder,
-        home=folder,
-        state_dir=folder,
-        cwd=folder,
+        transcript_path=directory / "t.jsonl",
+        project_dir=directory,
+        home=directory,
+        state_dir=directory,
+        cwd=directory,
     )
     ports = HookPorts(env={"PATH": "/usr/local/bin:/usr/bin:/bin"})
     return HookRunner(build_config([layer]), session=session, ports=ports)

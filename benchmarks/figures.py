@@ -69,7 +69,7 @@ class Variant:
     command: tuple[str, ...]
     environment: Mapping[str, str]
     """All of it, the model's address included."""
-    folder: Path
+    directory: Path
     columns: int = 120
     rows: int = 40
 
@@ -78,7 +78,7 @@ class Variant:
         return Program.spawn(
             [*self.command, *arguments],
             environment=self.environment,
-            folder=self.folder,
+            directory=self.directory,
             columns=self.columns,
             rows=self.rows,
         )

@@ -22,7 +22,7 @@ def measure_filled(
 ) -> Iterator[Figure]:
     """Measure starts with a full home, each figure beside that of an empty one."""
     home = scratch / "filled-home"
-    fill(home, variant.folder)
+    fill(home, variant.directory)
     filled = replace(variant, environment={**variant.environment, "HOME": str(home)})
     before = {figure.name: figure.value for figure in measure_start(variant, model, starts=starts)}
     what = f"{COMMANDS:,} commands, {SKILLS} skills, {PROMPTS:,} prompts"
@@ -45,9 +45,9 @@ def fill(home: Path, project: Path) -> None:
             encoding="utf-8",
         )
     for number in range(SKILLS):
-        folder = agent_home / "skills" / f"skill{number}"
-        folder.mkdir(parents=True)
-        (folder / "SKILL.md").write_text(
+        directory = agent_home / "skills" / f"skill{number}"
+        directory.mkdir(parents=True)
+        (directory / "SKILL.md").write_text(
             f"---\nname: skill{number}\ndescription: Skill {number} of many\n---\nDo it.\n",
             encoding="utf-8",
         )

@@ -87,10 +87,11 @@ class _Sight:
 def _names(count: int) -> list[str]:
     chance = random.Random(count)
 
-    def folder() -> str:
+    def directory() -> str:
         return f"{chance.choice(_WORDS)}{chance.randrange(40)}"
 
     return [
-        "/".join(folder() for _ in range(chance.randint(1, 6))) + f"/{chance.choice(_WORDS)}_{n}.py"
+        "/".join(directory() for _ in range(chance.randint(1, 6)))
+        + f"/{chance.choice(_WORDS)}_{n}.py"
         for n in range(count)
     ]

@@ -96,7 +96,7 @@ class Program:
         command: Sequence[str],
         *,
         environment: Mapping[str, str],
-        folder: Path,
+        directory: Path,
         columns: int = 120,
         rows: int = 40,
     ) -> Program:
@@ -110,7 +110,7 @@ class Program:
                 # handed down; a user's shell does not.
                 for number in _SIGNALS_OF_A_TERMINAL:
                     signal.signal(number, signal.SIG_DFL)
-                os.chdir(folder)
+                os.chdir(directory)
                 # Not behind the back of a program that is already looking at its terminal.
                 os.close(writing)
                 os.read(reading, 1)

@@ -65,10 +65,10 @@ def record(program: Program) -> list[Shot]:
     raise DemoStuckError(program.emulator.text())
 
 
-def main(folder: Path) -> int:
+def main(directory: Path) -> int:
     """Write `demo.svg` (all of it, in turn), `screen.svg` (the edit to be approved, still), the
     recording `demo.cast`, and a picture of each theme."""
-    folder.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(parents=True, exist_ok=True)
     try:
         with _demo(COLUMNS, ROWS) as program:
             shots = record(program)
@@ -81,14 +81,16 @@ def main(folder: Path) -> int:
             )
         edits = [shot for shot in shots if _EDIT_QUESTION in shot.text()]
         still = shots.index(edits[0]) if edits else len(shots) - 1
-        _write(folder / "demo.svg", as_svg(shots, title=_TITLE, still=still))
-        _write(folder / "screen.svg", as_svg([shots[still]], title=_TITLE))
-        _write(folder / "demo.cast", cast)
+        _write(directory / "demo.svg", as_svg(shots, title=_TITLE, still=still))
+        _write(directory / "screen.svg", as_svg([shots[still]], title=_TITLE))
+        _write(directory / "demo.cast", cast)
         for name in available_themes():
             theme, _ = load_theme(name)
             look = None if theme.dark else PAPER
             title = f"agent-tui: {theme.label}"
-            _write(folder / f"theme-{name}.svg", as_svg([_edit_in(name)], title=title, look=look))
+            _write(
+                directory / f"theme-{name}.svg", as_svg([_edit_in(name)], title=title, look=look)
+            )
     except DemoStuckError as error:
         print(error, file=sys.stderr)
         return 1
@@ -116,7 +118,7 @@ def _demo(columns: int, rows: int, theme: str = "dark") -> Iterator[Program]:
                 "TERM": "xterm-256color",
                 "COLORTERM": "truecolor",
             },
-            folder=Path(home),
+            directory=Path(home),
             columns=columns,
             rows=rows,
         )

@@ -157,15 +157,15 @@ def put(page: str, part: str, text: str) -> str:
     return f"{before}{begin}\n\n{text}\n\n{END}{after}"
 
 
-def main(folder: Path) -> int:
+def main(directory: Path) -> int:
     """Write the made parts into the pages of a folder."""
     for where, text in pages().items():
         name, _, part = where.partition("#")
-        page = folder / name
+        page = directory / name
         page.write_text(put(page.read_text("utf-8"), part, text), "utf-8")
         print(f"{page}: {part}")
-    (folder / MANUAL).write_text(manual.page(), "utf-8")
-    print(folder / MANUAL)
+    (directory / MANUAL).write_text(manual.page(), "utf-8")
+    print(directory / MANUAL)
     return 0
 
 

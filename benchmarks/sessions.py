@@ -52,16 +52,16 @@ print(tail_s, grown / 1024, time.perf_counter() - start)
 
 def measure_sessions(*, quick: bool) -> Iterator[Figure]:
     """Measure in a temporary folder of the disk that sessions usually lie on."""
-    with tempfile.TemporaryDirectory(prefix="bench-sessions-", dir=Path.home()) as folder:
-        yield from _appending(Path(folder), 50 if quick else APPENDS)
-        yield from _resuming(Path(folder), TRANSCRIPT_BYTES // (10 if quick else 1))
+    with tempfile.TemporaryDirectory(prefix="bench-sessions-", dir=Path.home()) as directory:
+        yield from _appending(Path(directory), 50 if quick else APPENDS)
+        yield from _resuming(Path(directory), TRANSCRIPT_BYTES // (10 if quick else 1))
     yield from asyncio.run(_compacting(HISTORY_TOKENS // (10 if quick else 1)))
 
 
-def _appending(folder: Path, times: int) -> Iterator[Figure]:
+def _appending(directory: Path, times: int) -> Iterator[Figure]:
     record = to_json(MessageRecord(user_message("x" * 2_000)))
     took: list[float] = []
-    with Transcript.create(folder / "appends.jsonl") as transcript:
+    with Transcript.create(directory / "appends.jsonl") as transcript:
         for _ in range(times):
             start = time.perf_counter()
             transcript.append(record, sync=True)
@@ -76,8 +76,8 @@ def _appending(folder: Path, times: int) -> Iterator[Figure]:
     yield Figure("session: append, on the event loop", alone_s * 1000, "ms")
 
 
-def _resuming(folder: Path, size: int) -> Iterator[Figure]:
-    session = SessionStore(folder).create(folder)
+def _resuming(directory: Path, size: int) -> Iterator[Figure]:
+    session = SessionStore(directory).create(directory)
     with session.transcript as transcript:
         number = 0
         while session.path.stat().st_size < size:

@@ -64,10 +64,10 @@ class Tracer:
     def __init__(self, tree: Path, model: Model, scratch: Path) -> None:
         """Run the program of `tree` in a home and a project below `scratch`."""
         self._output = scratch / "entries.json"
-        home, folder = scratch / "home", scratch / "project"
+        home, directory = scratch / "home", scratch / "project"
         home.mkdir()
-        folder.mkdir()
-        (folder / "README.md").write_text("# A project to measure in\n", encoding="utf-8")
+        directory.mkdir()
+        (directory / "README.md").write_text("# A project to measure in\n", encoding="utf-8")
         own = tree / ".venv" / "bin" / "python"
         python = str(own) if own.exists() else sys.executable
         self.variant = Variant(
@@ -83,7 +83,7 @@ class Tracer:
                 "ANTHROPIC_API_KEY": "benchmark",
                 "ANTHROPIC_MODEL": "benchmark",
             },
-            folder,
+            directory,
         )
 
     def keys(self, program: Program) -> Traced:
@@ -143,7 +143,7 @@ class Tracer:
         subprocess.run(
             [*self.variant.command, "-p", prompt],
             env={**self.variant.environment, "TRACE_WHOLE_RUN": "1"},
-            cwd=self.variant.folder,
+            cwd=self.variant.directory,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             check=True,

@@ -154,7 +154,7 @@ class Checker:
                 launch_dir=cwd,
                 project_root=project_root,
                 home=home,
-                additional_dirs=(*loaded.additional_dirs, *_folders(call, cwd, home)),
+                additional_dirs=(*loaded.additional_dirs, *_directories(call, cwd, home)),
                 trusted=_flag(call, "trusted", default=not loaded.waiting),
                 bypass_available=_flag(call, "bypass_available", default=False),
                 policy=policy,
@@ -320,7 +320,7 @@ def _path(call: Mapping[str, object], key: str, default: Path | None, base: Path
     return Path(os.path.abspath(base / value))
 
 
-def _folders(call: Mapping[str, object], cwd: Path, home: Path) -> tuple[Path, ...]:
+def _directories(call: Mapping[str, object], cwd: Path, home: Path) -> tuple[Path, ...]:
     value = call.get("additional_directories")
     if value is None:
         return ()

@@ -121,7 +121,7 @@ async def _build(
     on_close: Sequence[Callable[[], Awaitable[None]]],
 ) -> Assembled:
     """Build the parts in the order in which they need each other."""
-    start.make_folders()
+    start.make_directories()
     late, shared = LateParts(), SharedState()
     rules = RuleChanges(late.gate, start.user.tell)
     setup = start.permissions()

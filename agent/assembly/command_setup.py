@@ -16,8 +16,8 @@ from agent.commands.expand import Expander, TemplateRunner, TemplateValues
 from agent.commands.skill_hooks import SkillHooks
 from agent.commands.skill_loader import Skills
 from agent.commands.sources.command_files import CustomCommands
+from agent.commands.sources.directories import CommandLocations
 from agent.commands.sources.discover import CommandFinder
-from agent.commands.sources.folders import CommandLocations
 from agent.commands.sources.frontmatter_cache import FILE, FrontmatterCache
 from agent.commands.spec import Surface
 from agent.commands.table import BUILTIN_COMMANDS

@@ -21,7 +21,7 @@ STATE_FILE: Final = "memory.json"
 """In the session's directory: how far the search for facts came, and notes on the session."""
 
 
-def facts_folder(agent_home: Path, project_root: Path) -> Path:
+def facts_directory(agent_home: Path, project_root: Path) -> Path:
     """Return where the facts of a project are."""
     return agent_home / "memory" / project_slug(project_root)
 
@@ -35,7 +35,7 @@ def fact_store(start: StartContext, redactor: Redactor) -> FactStore:
     """Return the facts of the start's project."""
     home = start.environment.agent_home
     return FactStore(
-        facts_folder(home, start.settings.project_root),
+        facts_directory(home, start.settings.project_root),
         everywhere(home),
         redact=redactor.text,
     )
@@ -56,7 +56,7 @@ def fact_extractor(
             recovery=lambda: replace(model.recovery, policy=model.policy(RequestSource.MEMORY)),
             account=accounting.add_quietly,
             store=store,
-            state=start.folder / STATE_FILE,
+            state=start.directory / STATE_FILE,
             is_on=lambda: (
                 accounting.spent() is None
                 and not start.is_demo

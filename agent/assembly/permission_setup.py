@@ -60,7 +60,7 @@ def build_permissions(
         on_session_change=lambda granted: shared.background.start(recorder.grants(granted)),
     )
     contenders = PermissionContenders(
-        start.current_settings, folder=start.folder, env=start.env, tell=start.warn
+        start.current_settings, directory=start.directory, env=start.env, tell=start.warn
     )
     classifier = contenders.classifier(
         model.small, user_messages=late.user_messages, is_on=lambda: late.gate().mode is Mode.AUTO
@@ -75,7 +75,7 @@ def build_permissions(
                 redact=recording.redactor.text,
                 mode=late.mode,
                 cwd=late.cwd,
-                folder=start.environment.launch_dir,
+                directory=start.environment.launch_dir,
                 tell=start.warn,
             ),
             grants=grants,

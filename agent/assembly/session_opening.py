@@ -42,7 +42,7 @@ def open_session(
     try:
         session = store.open(found.id)
         for name in ("results", "scratch"):
-            sweep_private(session.folder / name)
+            sweep_private(session.directory / name)
         notes = session.transcript.repairs
     except SessionLocked as error:
         session = store.fork(found.id, is_wanted=False)

@@ -117,23 +117,23 @@ class StartContext(Struct, frozen=True, kw_only=True):
         self.user.tell(text, "warning")
 
     @property
-    def folder(self) -> Path:
+    def directory(self) -> Path:
         """The session's own."""
-        return self.session.folder
+        return self.session.directory
 
     @property
     def scratch(self) -> Path:
         """Where the model may write what belongs to nobody's project."""
-        return self.folder / "scratch"
+        return self.directory / "scratch"
 
     @property
     def results(self) -> Path:
         """Where results go that are too large for the history."""
-        return self.folder / "results"
+        return self.directory / "results"
 
-    def make_folders(self) -> None:
+    def make_directories(self) -> None:
         """Make the session's directories, for this user alone."""
-        for path in (self.folder, self.scratch, self.results):
+        for path in (self.directory, self.scratch, self.results):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def identity(self) -> Identity:
@@ -212,7 +212,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
             transcript_path=self.session.path,
             project_dir=self.environment.launch_dir,
             home=self.environment.home,
-            state_dir=self.folder,
+            state_dir=self.directory,
             cwd=self.environment.launch_dir,
             permission_mode=str(permissions.context.mode),
             effort=self.settings.values.effortLevel,
@@ -224,7 +224,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
         """Return what saves files as they were before each prompt."""
         root = Path(os.path.realpath(self.settings.project_root))
         return Checkpoints(
-            self.folder,
+            self.directory,
             Worktree(root, use_git=self.settings.trust.is_settled, env=self.env),
             turn_id=turn_id,
             may_write=scope.may_write,
@@ -274,4 +274,4 @@ class StartContext(Struct, frozen=True, kw_only=True):
             self.notes.append(
                 f"Spans hold prompts, answers and what tools say: {CONTENT_VARIABLE} is set."
             )
-        return Observer(self.folder, env=self.environment.env, redact=redactor.text, debug=debug)
+        return Observer(self.directory, env=self.environment.env, redact=redactor.text, debug=debug)

@@ -90,8 +90,8 @@ class TemplateRunner:
             "PROJECT_DIR": str(self._surround.project_dir),
             "EFFORT": self._surround.effort() or "",
         }
-        if template.folder is not None:
-            values["SKILL_DIR"] = str(template.folder)
+        if template.directory is not None:
+            values["SKILL_DIR"] = str(template.directory)
         prefixes = ("CLAUDE_", "AGENT_TUI_")
         return {prefix + name: value for prefix in prefixes for name, value in values.items()}
 
@@ -191,9 +191,9 @@ class Expander:
 def command_message(command: PromptCommand, text: str, *, agent: str | None = None) -> Message:
     """Return a command's text as the model gets it, in front of the line that was typed."""
     name = command.meta.name
-    folder = ""
+    directory = ""
     if command.meta.file is not None and command.meta.file.name == "SKILL.md":
-        folder = f" Files of this skill are in {command.meta.file.parent}."
+        directory = f" Files of this skill are in {command.meta.file.parent}."
     how = "carry it out."
     if agent is not None:
         how = (
@@ -202,7 +202,7 @@ def command_message(command: PromptCommand, text: str, *, agent: str | None = No
         )
     return user_message(
         f"The person runs /{name} with the next message. It stands for the following; {how}"
-        f"{folder}\n\n{text}",
+        f"{directory}\n\n{text}",
         origin="reminder",
     )
 

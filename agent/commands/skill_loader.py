@@ -62,13 +62,15 @@ class Skills:
         if done.refusal:
             raise ToolError(done.refusal)
         attached = await self._mentions.attach(done.own_words, turn_id, abort)
-        folder = f"Files of this skill are in {template.folder}.\n\n" if template.folder else ""
+        directory = (
+            f"Files of this skill are in {template.directory}.\n\n" if template.directory else ""
+        )
         extra = [block for message in attached.messages for block in message.content]
         agent = template.agent
         if agent is not None and not self._scope.may_start_agent(agent):
             # What a rule keeps the model from is not had by way of a skill.
             agent = None
-        blocks = (text_block(folder + done.text), *extra)
+        blocks = (text_block(directory + done.text), *extra)
         return SkillText(blocks, agent, template.model)
 
     def news(self) -> str | None:

@@ -98,7 +98,7 @@ class Template(Struct, frozen=True):
     body: str
     first_argument: int = 1
     """What `$N` starts to count from: 1 in command files, 0 in skills."""
-    folder: Path | None = None
+    directory: Path | None = None
     """The skill's own directory, for `${CLAUDE_SKILL_DIR}`."""
     argument_names: tuple[str, ...] = ()
     allowed_tools: tuple[str, ...] = ()

@@ -133,9 +133,9 @@ class Conversation:
         """Add a note for the model with the next prompt."""
         self._state.notes.append(text)
 
-    def move_to(self, folder: Path) -> bool:
+    def move_to(self, directory: Path) -> bool:
         """Work in another directory from now on; False, and nothing changes, outside the scope."""
-        return self._parts.move(folder)
+        return self._parts.move(directory)
 
     def send_to_background(self) -> bool:
         """Let the running command go on behind the conversation; False when none runs."""

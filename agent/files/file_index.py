@@ -114,9 +114,9 @@ def _with_directories(paths: Iterable[str]) -> NameList:
         found[path] = None
         at = path.rfind("/")
         while at > 0:
-            folder = path[: at + 1]
-            if folder in found:
+            directory = path[: at + 1]
+            if directory in found:
                 break
-            found[folder] = None
+            found[directory] = None
             at = path.rfind("/", 0, at)
     return NameList(found)

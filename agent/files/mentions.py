@@ -34,7 +34,7 @@ _MENTION: Final = re.compile(
     r"(?<![^\s(\[{<'\"“‘,;:=])@(?:\"(?P<quoted>(?:[^\"\\\n]|\\[^\n])+)\"|(?P<plain>[^\s\"@]+))"
 )
 _LINES: Final = re.compile(r"#L?(?P<first>\d+)(?:-L?(?P<last>\d+))?$")
-_FIRST_FOLDER: Final = re.compile(r"/?[^/]+/(?=[^/])")
+_FIRST_DIRECTORY: Final = re.compile(r"/?[^/]+/(?=[^/])")
 _TRAILING: Final = ".,;:!?)]}>'\"”’`*"
 
 
@@ -144,7 +144,7 @@ class MentionReader(Struct):
 
     def _is_missing(self, path: str) -> bool:
         """Whether it is no word, since it begins with a folder that exists."""
-        head = _FIRST_FOLDER.match(path)
+        head = _FIRST_DIRECTORY.match(path)
         return head is not None and self._located(Mention(head[0])) is not None
 
     def _located(self, mention: Mention) -> tuple[Mention, Path] | None:

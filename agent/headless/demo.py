@@ -34,12 +34,12 @@ class Demo(Struct):
     project: Path
     setup: ModelSetup
     _server: ScriptedProcess
-    _folder: OwnedDirectory
+    _directory: OwnedDirectory
 
     async def aclose(self) -> None:
         """End the server and remove the scratch copy."""
         await self._server.aclose()
-        self._folder.remove()
+        self._directory.remove()
 
 
 def demo_project() -> tuple[OwnedDirectory, Path]:
@@ -50,10 +50,10 @@ def demo_project() -> tuple[OwnedDirectory, Path]:
     Raises:
         OSError: there is no room for it.
     """
-    folder = make_owned_directory("agent-tui-demo-")
-    project = copy_sample(folder.path / "basket")
+    directory = make_owned_directory("agent-tui-demo-")
+    project = copy_sample(directory.path / "basket")
     _keep_in_git(project)
-    return folder, project
+    return directory, project
 
 
 def _keep_in_git(project: Path) -> None:
@@ -85,7 +85,7 @@ def _keep_in_git(project: Path) -> None:
         (project / ".git" / "info" / "exclude").write_text("__pycache__/\n", encoding="utf-8")
 
 
-async def start_demo(folder: OwnedDirectory, project: Path) -> Demo:
+async def start_demo(directory: OwnedDirectory, project: Path) -> Demo:
     """Start the scripted server for a copy of the sample.
 
     Raises:
@@ -99,4 +99,4 @@ async def start_demo(folder: OwnedDirectory, project: Path) -> Demo:
         small_model=DEMO_MODEL,
         origin="embedded demo",
     )
-    return Demo(project, setup, server, folder)
+    return Demo(project, setup, server, directory)

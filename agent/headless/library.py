@@ -94,7 +94,7 @@ class RunResult(Struct, frozen=True):
 class RunConfig(Struct, frozen=True, kw_only=True):
     """How runs are made; the defaults are those of a start in the current directory."""
 
-    folder: Path | None = None
+    directory: Path | None = None
     """Working directory; None is the process's own."""
     session: str | None = None
     """A session id to continue with; None starts a new one."""
@@ -198,8 +198,8 @@ class Runner:
 @asynccontextmanager
 async def _conversation(config: RunConfig) -> AsyncIterator[Assembled]:
     env = os.environ if config.env is None else config.env
-    folder = (config.folder or Path.cwd()).absolute()
-    environment = environment_from(env, folder, version="")
+    directory = (config.directory or Path.cwd()).absolute()
+    environment = environment_from(env, directory, version="")
     options = _options(config)
     settings = settings_for(options, environment)
     setup = config.setup or _setup(config, environment)

@@ -32,9 +32,9 @@ async def ask_agent(
 
     Nothing is stored: the session it needs lives in a directory that goes with it. No hook fires.
     """
-    folder = await asyncio.to_thread(make_owned_directory, "agent-tui-hook-")
+    directory = await asyncio.to_thread(make_owned_directory, "agent-tui-hook-")
     try:
-        alone = replace(environment, agent_home=folder.path)
+        alone = replace(environment, agent_home=directory.path)
         assembled = await assemble(RunOptions(headless=True), alone, settings, setup, UserPorts())
         try:
             agent = HookAgent(lambda: assembled.ports, discard)
@@ -42,4 +42,4 @@ async def ask_agent(
         finally:
             await assembled.conversation.aclose()
     finally:
-        await asyncio.to_thread(folder.remove)
+        await asyncio.to_thread(directory.remove)

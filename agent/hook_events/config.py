@@ -38,7 +38,7 @@ def hook_config(settings: Settings) -> HookConfig:
 
 
 def plugin_hooks(
-    folders: Sequence[Path], *, launch_dir: Path, data_home: Path
+    directories: Sequence[Path], *, launch_dir: Path, data_home: Path
 ) -> tuple[tuple[HandlerSpec, ...], tuple[str, ...]]:
     """Return the hooks of the plugins in some directories, and what is wrong with them, for users.
 
@@ -46,14 +46,14 @@ def plugin_hooks(
         UsageError: a directory is not there, or a file of it cannot be read.
     """
     layers: list[HookLayer] = []
-    for folder in folders:
-        root = launch_dir / folder
+    for directory in directories:
+        root = launch_dir / directory
         if not root.is_dir():
-            raise UsageError(f"--plugin-dir {folder}: there is no such folder")
+            raise UsageError(f"--plugin-dir {directory}: there is no such folder")
         try:
             layers.extend(read_plugin(root, data_home=data_home))
         except SourceError as error:
-            raise UsageError(f"--plugin-dir {folder}: {error}") from error
+            raise UsageError(f"--plugin-dir {directory}: {error}") from error
     config = build_config(layers)
     return config.all(), tuple(str(warning) for warning in config.warnings)
 

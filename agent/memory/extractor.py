@@ -128,11 +128,12 @@ class FactExtractor:
 
     def _wrote_itself(self, new: Sequence[Message]) -> bool:
         """Whether the model changed fact files by its own tools: never both in one turn."""
-        folders = (self._ports.store.folder, self._ports.store.everywhere)
+        directories = (self._ports.store.directory, self._ports.store.everywhere)
         return any(
             use.name in _WRITES
             and any(
-                folder in Path(str(use.input.get("file_path", ""))).parents for folder in folders
+                directory in Path(str(use.input.get("file_path", ""))).parents
+                for directory in directories
             )
             for message in new
             for use in message.tool_uses()

@@ -46,16 +46,16 @@ class FactStore:
     """The facts about the user, and those of one project. Synchronous: for a thread."""
 
     def __init__(
-        self, folder: Path, everywhere: Path, *, redact: Callable[[str], str] = lambda text: text
+        self, directory: Path, everywhere: Path, *, redact: Callable[[str], str] = lambda text: text
     ) -> None:
         """`everywhere` takes facts of type `user`; nothing is made before the first one."""
-        self.folder = folder
+        self.directory = directory
         self.everywhere = everywhere
         self._redact = redact
 
     def all(self) -> tuple[Fact, ...]:
         """Return all facts, by type and name. Raises nothing."""
-        found = [*_facts(self.everywhere), *_facts(self.folder)]
+        found = [*_facts(self.everywhere), *_facts(self.directory)]
         return tuple(sorted(found, key=lambda fact: (_TYPES.index(fact.type), fact.name)))
 
     def save(self, fact: Fact, today: date) -> bool:
@@ -67,9 +67,9 @@ class FactStore:
         if len(known) >= MAX_FACTS and fact.name not in known:
             return False
         self.forget(fact.name)
-        folder = self.everywhere if fact.type == "user" else self.folder
+        directory = self.everywhere if fact.type == "user" else self.directory
         head = f"---\ntype: {fact.type}\nupdated: {today.isoformat()}\n---\n"
-        write_private(folder / f"{fact.name}.md", f"{head}{text}\n".encode(), sync=False)
+        write_private(directory / f"{fact.name}.md", f"{head}{text}\n".encode(), sync=False)
         return True
 
     def forget(self, name: str) -> bool:
@@ -77,8 +77,8 @@ class FactStore:
         if not _NAME.fullmatch(name):
             return False
         found = False
-        for folder in (self.folder, self.everywhere):
-            path = folder / f"{name}.md"
+        for directory in (self.directory, self.everywhere):
+            path = directory / f"{name}.md"
             if os.path.isfile(path):
                 path.unlink()
                 found = True
@@ -86,7 +86,7 @@ class FactStore:
 
     def write_index(self) -> None:
         """Bring the index file up to date, for users who look. Raises OSError."""
-        write_private(self.folder / INDEX, index_of(self.all()).encode(), sync=False)
+        write_private(self.directory / INDEX, index_of(self.all()).encode(), sync=False)
 
     def index(self) -> str:
         """Return the index of the facts there are; empty without any. Raises nothing."""
@@ -108,9 +108,9 @@ def index_of(facts: Sequence[Fact]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _facts(folder: Path) -> Iterator[Fact]:
+def _facts(directory: Path) -> Iterator[Fact]:
     try:
-        paths = sorted(folder.glob("*.md"))[: MAX_FACTS * 2]
+        paths = sorted(directory.glob("*.md"))[: MAX_FACTS * 2]
     except OSError:
         return
     for path in paths:

@@ -41,14 +41,14 @@ class PermissionContenders:
         self,
         settings: Callable[[], Settings],
         *,
-        folder: Path,
+        directory: Path,
         env: Mapping[str, str],
         tell: Callable[[str], None] = lambda _text: None,
     ) -> None:
         """Take the settings in force, the session's directory, what child processes may see, and
         who hears of trouble."""
         self._settings = settings
-        self._folder = folder
+        self._directory = directory
         self._env = env
         self._bridge: Bridge | None = None
         self._channel: Channel | None = None
@@ -92,7 +92,7 @@ class PermissionContenders:
             return None
         section = self._settings().values.permissionBridge
         port = section.port if section is not None else 0
-        file = self._folder / BRIDGE_FILE
+        file = self._directory / BRIDGE_FILE
         try:
             await self._bridge.start(file, port=port)
         except OSError as error:

@@ -34,9 +34,9 @@ class WorkingDirectories:
         return (context.launch_dir, *context.additional_dirs, *scratch)
 
 
-def _is_below(path: Path, folders: tuple[Path, ...]) -> bool:
+def _is_below(path: Path, directories: tuple[Path, ...]) -> bool:
     real = Path(os.path.realpath(path))
-    return any(real.is_relative_to(os.path.realpath(folder)) for folder in folders)
+    return any(real.is_relative_to(os.path.realpath(directory)) for directory in directories)
 
 
 if TYPE_CHECKING:

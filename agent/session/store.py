@@ -58,7 +58,7 @@ class Session(Struct, frozen=True):
         return self.transcript.path
 
     @property
-    def folder(self) -> Path:
+    def directory(self) -> Path:
         """Private directory for the session's other files (results, checkpoints); not made yet."""
         return self.path.with_suffix("")
 
@@ -95,7 +95,7 @@ class SessionStore:
         self.root = agent_home / "sessions"
         self._version = version
 
-    def folder(self, project_dir: Path) -> Path:
+    def directory(self, project_dir: Path) -> Path:
         """Return the directory of a project's sessions."""
         return self.root / project_slug(project_dir)
 
@@ -108,7 +108,7 @@ class SessionStore:
             SessionError: the directory cannot be written, or the id is taken or malformed.
         """
         new_id = valid_id(session_id) if session_id else str(uuid.uuid4())
-        transcript = Transcript.create(self.folder(project_dir) / f"{new_id}{_SUFFIX}")
+        transcript = Transcript.create(self.directory(project_dir) / f"{new_id}{_SUFFIX}")
         header = SessionHeader(
             new_id, str(project_dir), str(launch_dir or project_dir), self._version
         )
@@ -135,13 +135,13 @@ class SessionStore:
         """
         try:
             if is_kept:
-                folder = Path(tempfile.mkdtemp(prefix="agent-tui-"))
+                directory = Path(tempfile.mkdtemp(prefix="agent-tui-"))
             else:
-                folder = make_owned_directory("agent-tui-passing-").path
+                directory = make_owned_directory("agent-tui-passing-").path
         except OSError as error:
             raise SessionError(f"No folder takes session files: {error.strerror}.") from error
         new_id = valid_id(session_id) if session_id else str(uuid.uuid4())
-        elsewhere = SessionStore(folder).folder(project_dir)
+        elsewhere = SessionStore(directory).directory(project_dir)
         transcript = Transcript.create(elsewhere / f"{new_id}{_SUFFIX}")
         header = SessionHeader(
             new_id, str(project_dir), str(launch_dir or project_dir), self._version
@@ -149,7 +149,7 @@ class SessionStore:
         # A disk that accepts no data at all leaves it in memory, like every record after it.
         with contextlib.suppress(SessionError):
             transcript.append(to_json(header))
-        return Session(new_id, transcript, folder, is_kept=is_kept)
+        return Session(new_id, transcript, directory, is_kept=is_kept)
 
     def open(self, session_id: str) -> Session:
         """Open a session for appending. Raises SessionLocked and SessionError."""
@@ -174,8 +174,8 @@ class SessionStore:
         """
         info = self.get(session_id)
         new_id = valid_id(new_id) if new_id else str(uuid.uuid4())
-        folder = self.folder(project_dir) if project_dir else info.path.parent
-        transcript = Transcript.create(folder / f"{new_id}{_SUFFIX}")
+        directory = self.directory(project_dir) if project_dir else info.path.parent
+        transcript = Transcript.create(directory / f"{new_id}{_SUFFIX}")
         with _removed_on_failure(transcript):
             for found in read_forwards(info.path):
                 match found:
@@ -232,8 +232,8 @@ class SessionStore:
 
     def list(self, project_dir: Path | None = None) -> tuple[SessionInfo, ...]:
         """Return a project's sessions, or all, the one used last first. Raises nothing."""
-        folders = [self.folder(project_dir)] if project_dir else _folders(self.root)
-        found = [info for folder in folders for info in _sessions(folder)]
+        directories = [self.directory(project_dir)] if project_dir else _directories(self.root)
+        found = [info for directory in directories for info in _sessions(directory)]
         found.sort(key=lambda info: (info.modified, info.id), reverse=True)
         return tuple(found)
 
@@ -324,14 +324,14 @@ def has_content(path: Path, *, start: int = 0) -> bool:
 def _remove(path: Path) -> None:
     """Remove a session with all that belongs to it. Raises OSError."""
     path.unlink(missing_ok=True)
-    folder = path.with_suffix("")
-    if folder.is_dir() and not folder.is_symlink():
-        shutil.rmtree(folder)
+    directory = path.with_suffix("")
+    if directory.is_dir() and not directory.is_symlink():
+        shutil.rmtree(directory)
     path.with_name(f"{path.name}.damaged").unlink(missing_ok=True)
     lock_path(path).unlink(missing_ok=True)
 
 
-def _folders(root: Path) -> list[Path]:
+def _directories(root: Path) -> list[Path]:
     try:
         with os.scandir(root) as entries:
             return [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
@@ -347,9 +347,9 @@ def _time_of(seconds: float) -> datetime:
         return datetime.max.replace(tzinfo=UTC) if seconds > 0 else datetime.min.replace(tzinfo=UTC)
 
 
-def _sessions(folder: Path) -> Iterator[SessionInfo]:
+def _sessions(directory: Path) -> Iterator[SessionInfo]:
     try:
-        with os.scandir(folder) as entries:
+        with os.scandir(directory) as entries:
             for entry in entries:
                 stem = entry.name.removesuffix(_SUFFIX)
                 if not entry.name.endswith(_SUFFIX) or not _ID.fullmatch(stem):

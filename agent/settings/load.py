@@ -34,7 +34,7 @@ from agent.settings.locations import (
 from agent.settings.mcp_file import McpServerText, read_mcp_file, read_mcp_text, servers_of
 from agent.settings.merge import MergedSettings, Origin, by_precedence, merge
 from agent.settings.project_filter import PROJECT_SOURCES, trusted_part
-from agent.settings.project_items import items_of_file, items_of_folders, server_item
+from agent.settings.project_items import items_of_directories, items_of_file, server_item
 from agent.settings.rules import flag_rules, rules_of
 from agent.settings.schema import SettingsFile
 from agent.settings.trust import TrustState, TrustStore, allow_rule_item
@@ -161,7 +161,7 @@ def load_settings(
         warnings.extend(found)
 
     own = (agent_home, home / ".claude")
-    items = _items(files, project_servers, project_root, own, with_folders=with_project)
+    items = _items(files, project_servers, project_root, own, with_directories=with_project)
     trust = TrustStore(agent_home / "trust.json")
     state = trust.state(project_root, items, everything=flags.trust)
     counted: list[LoadedFile] = []
@@ -213,13 +213,13 @@ def _hooks(files: Iterable[LoadedFile]) -> tuple[HookText, ...]:
     )
 
 
-def _policy(folder: Path, uid: int) -> list[LoadedFile]:
+def _policy(directory: Path, uid: int) -> list[LoadedFile]:
     """Read the managed files, the one that wins first: later drop-ins override earlier ones."""
     try:
-        paths = policy_files(folder)
+        paths = policy_files(directory)
     except OSError as error:
         raise ConfigError(
-            f"The managed settings in {folder} cannot be listed: {error.strerror}."
+            f"The managed settings in {directory} cannot be listed: {error.strerror}."
         ) from error
     files: list[LoadedFile] = []
     for path in paths:
@@ -267,15 +267,15 @@ def _items(
     project_root: Path,
     own: Iterable[Path],
     *,
-    with_folders: bool,
+    with_directories: bool,
 ) -> Iterator[Any]:
     for loaded in files:
         if loaded.source in PROJECT_SOURCES:
             yield from items_of_file(loaded)
     for server in servers:
         yield server_item(server.name, server.raw, file=server.file, line=server.line)
-    if with_folders:
-        yield from items_of_folders(project_root, own)
+    if with_directories:
+        yield from items_of_directories(project_root, own)
     yield from git_items(project_root)
 
 

@@ -41,9 +41,9 @@ def find_project_root(launch_dir: Path) -> Path:
     No git command runs: a repository nobody trusts yet must not get its configuration read.
     """
     start = Path(os.path.realpath(launch_dir))
-    for folder in (start, *start.parents):
-        if os.path.exists(folder / ".git"):
-            return folder
+    for directory in (start, *start.parents):
+        if os.path.exists(directory / ".git"):
+            return directory
     return start
 
 

@@ -19,7 +19,7 @@ from permissions.rule import RuleBehavior
 MAX_FILES: Final = 2_000
 """As many as are looked for as commands: one that is not listed could never be trusted."""
 MAX_FILE_BYTES: Final = 1_000_000
-_FOLDERS: Final[tuple[tuple[str, ItemKind], ...]] = (
+_DIRECTORIES: Final[tuple[tuple[str, ItemKind], ...]] = (
     ("commands", "command"),
     ("skills", "skill"),
     ("agents", "agent"),
@@ -116,7 +116,7 @@ def setting_item(key: str, value: object, *, file: Path | None, line: int | None
     return item("setting", label, [key, value], file=file, line=line)
 
 
-def items_of_folders(project_root: Path, own: Iterable[Path] = ()) -> Iterator[TrustItem]:
+def items_of_directories(project_root: Path, own: Iterable[Path] = ()) -> Iterator[TrustItem]:
     """List command, skill and agent files with a digest of their content.
 
     `own` are the user's own directories: in the home directory they are not also a project's.
@@ -126,8 +126,8 @@ def items_of_folders(project_root: Path, own: Iterable[Path] = ()) -> Iterator[T
     for base in (".agent", ".claude"):
         if os.path.realpath(project_root / base) in known:
             continue
-        for folder, kind in _FOLDERS:
-            for path in _markdown_files(project_root / base / folder):
+        for directory, kind in _DIRECTORIES:
+            for path in _markdown_files(project_root / base / directory):
                 count += 1
                 if count > MAX_FILES:
                     return
@@ -150,8 +150,8 @@ def content_item(path: Path, kind: ItemKind, project_root: Path, data: bytes) ->
     return item(kind, name, [name, hashlib.sha256(data).hexdigest()], file=path)
 
 
-def _markdown_files(folder: Path) -> Iterator[Path]:
-    for where, names, files in os.walk(folder, followlinks=False):
+def _markdown_files(directory: Path) -> Iterator[Path]:
+    for where, names, files in os.walk(directory, followlinks=False):
         names.sort()
         for name in sorted(files):
             path = Path(where, name)

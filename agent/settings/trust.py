@@ -111,7 +111,7 @@ class TrustStore:
         self, root: Path, items: Iterable[TrustItem], *, everything: bool = False
     ) -> TrustState:
         """Compare what a project contains with what was accepted; a broken store trusts nobody."""
-        entry = self._folders().get(str(root))
+        entry = self._directories().get(str(root))
         found = tuple(items)
         if entry is None:
             return TrustState(root, everything, found, everything=everything)
@@ -128,50 +128,50 @@ class TrustStore:
         The directory itself does not become trusted by it.
         """
         with exclusive(self._path):
-            trusted, digests = self._folders().get(str(root), (False, frozenset()))
+            trusted, digests = self._directories().get(str(root), (False, frozenset()))
             own = {allow_rule_item(rule).digest for rule in allow_rules}
             self._write_locked(root, trusted=trusted, digests=digests | own)
 
     def forget(self, root: Path) -> None:
         """Withdraw the answer for a directory. Raises OSError."""
         with exclusive(self._path):
-            folders = self._folders()
-            folders.pop(str(root), None)
-            self._save(folders)
+            directories = self._directories()
+            directories.pop(str(root), None)
+            self._save(directories)
 
-    def folders(self) -> tuple[Path, ...]:
+    def directories(self) -> tuple[Path, ...]:
         """Return the directories that are trusted."""
-        return tuple(Path(name) for name, (trusted, _) in self._folders().items() if trusted)
+        return tuple(Path(name) for name, (trusted, _) in self._directories().items() if trusted)
 
     def _write(self, root: Path, *, trusted: bool, digests: set[str]) -> None:
         with exclusive(self._path):
             self._write_locked(root, trusted=trusted, digests=frozenset(digests))
 
     def _write_locked(self, root: Path, *, trusted: bool, digests: frozenset[str]) -> None:
-        folders = self._folders()
-        folders[str(root)] = (trusted, digests)
-        self._save(folders)
+        directories = self._directories()
+        directories[str(root)] = (trusted, digests)
+        self._save(directories)
 
-    def _save(self, folders: dict[str, tuple[bool, frozenset[str]]]) -> None:
+    def _save(self, directories: dict[str, tuple[bool, frozenset[str]]]) -> None:
         data = {
             "v": STORE_VERSION,
             "folders": {
                 name: {"trusted": trusted, "accepted": sorted(digests)}
-                for name, (trusted, digests) in folders.items()
+                for name, (trusted, digests) in directories.items()
             },
         }
         write_private(self._path, json.dumps(data, indent=2).encode())
 
-    def _folders(self) -> dict[str, tuple[bool, frozenset[str]]]:
+    def _directories(self) -> dict[str, tuple[bool, frozenset[str]]]:
         try:
             data = json.loads(read_plain(self._path, MAX_STORE_BYTES))
         except (OSError, ValueError, RecursionError):
             return {}
-        folders = data.get("folders") if isinstance(data, dict) else None
-        if not isinstance(folders, dict):
+        directories = data.get("folders") if isinstance(data, dict) else None
+        if not isinstance(directories, dict):
             return {}
         answers: dict[str, tuple[bool, frozenset[str]]] = {}
-        for name, entry in folders.items():
+        for name, entry in directories.items():
             if isinstance(entry, dict) and isinstance(entry.get("accepted"), list):
                 digests = frozenset(d for d in entry["accepted"] if isinstance(d, str))
                 answers[name] = (entry.get("trusted") is True, digests)

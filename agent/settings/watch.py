@@ -18,7 +18,7 @@ from permissions.base.files.file_watch import file_changes
 
 POLL_MS: Final = 1_000
 """How often the watcher looks for events that the system queued; each look is a wake-up."""
-_FOLDER_NAMES: Final = frozenset({".agent", ".claude", "managed-settings.d", "agent-tui"})
+_DIRECTORY_NAMES: Final = frozenset({".agent", ".claude", "managed-settings.d", "agent-tui"})
 
 
 class Reloaded(Struct, frozen=True):
@@ -67,10 +67,10 @@ async def watch_settings(
 ) -> AsyncGenerator[SettingsChange, None]:
     """Yield each change of the settings' files until `stop` is set. Raises nothing of its own."""
     while not stop.is_set():
-        folders = _folders(current.watched)
+        directories = _directories(current.watched)
         wanted = _Filter(frozenset(str(path) for path in current.watched))
         async for events in file_changes(
-            *folders,
+            *directories,
             watch_filter=wanted,
             step_ms=poll_ms,
             debounce_ms=max(poll_ms, 50),
@@ -84,19 +84,19 @@ async def watch_settings(
                 current = change.current
                 if events is not None or not is_same:
                     yield change
-            if _folders(current.watched) != folders:
+            if _directories(current.watched) != directories:
                 break  # a directory of settings appeared or went: watch the new set
 
 
-def _folders(watched: Iterable[Path]) -> tuple[Path, ...]:
+def _directories(watched: Iterable[Path]) -> tuple[Path, ...]:
     """Return the directories to watch: each file's own, or where that is missing, the one above."""
     found: dict[Path, None] = {}
     for path in watched:
-        folder = path.parent
-        if os.path.isdir(folder):
-            found[folder] = None
-        if os.path.isdir(folder.parent):
-            found[folder.parent] = None
+        directory = path.parent
+        if os.path.isdir(directory):
+            found[directory] = None
+        if os.path.isdir(directory.parent):
+            found[directory.parent] = None
     return tuple(found)
 
 
@@ -109,4 +109,4 @@ class _Filter(Struct, frozen=True):
         return tuple(sorted(Path(path) for path in names & self.names))
 
     def __call__(self, _change: object, path: str) -> bool:
-        return path in self.names or Path(path).name in _FOLDER_NAMES
+        return path in self.names or Path(path).name in _DIRECTORY_NAMES

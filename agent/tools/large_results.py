@@ -47,12 +47,12 @@ def _is_text(block: Block) -> bool:
 
 
 async def _offload(text: str, context: ToolContext) -> str:
-    folder = context.services.results_dir
+    directory = context.services.results_dir
     name = _UNSAFE.sub("_", context.tool_use_id)[:100] or "result"
     try:
-        path = await asyncio.to_thread(_store, folder, name, text)
+        path = await asyncio.to_thread(_store, directory, name, text)
     except OSError as error:
-        where = f"The rest is lost: {folder} cannot be written ({error.strerror})."
+        where = f"The rest is lost: {directory} cannot be written ({error.strerror})."
     else:
         where = f"The whole result is in {path}; read it in parts or search it with Grep."
     start, end = _cut(text)
@@ -74,13 +74,13 @@ def _cut(text: str) -> Sequence[str]:
     return start, end
 
 
-def _store(folder: Path, name: str, text: str) -> Path:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+def _store(directory: Path, name: str, text: str) -> Path:
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     data = text.encode("utf-8", "replace")
     number = 1
     while True:
-        path = folder / (f"{name}.txt" if number == 1 else f"{name}-{number}.txt")
+        path = directory / (f"{name}.txt" if number == 1 else f"{name}-{number}.txt")
         try:
             descriptor = os.open(path, flags, 0o600)
             break

@@ -221,9 +221,9 @@ class ToolServices(Struct):
     The call itself was judged by its directory; this is where a rule on one file inside it counts.
     """
 
-    def move_to(self, folder: Path) -> bool:
+    def move_to(self, directory: Path) -> bool:
         """Make a directory the current one; False, and nothing changes, outside the scope."""
-        if folder != self.cwd and not self.scope.is_inside(folder):
+        if directory != self.cwd and not self.scope.is_inside(directory):
             return False
-        self.cwd = folder
+        self.cwd = directory
         return True

@@ -206,11 +206,11 @@ def _accesses(bash: CallView, one: CommandFacts) -> Iterator[ResolvedAccess]:
     for access in one.accesses:
         if access.kind is _MENTIONED and not bash.guards_files:
             continue
-        resolved = resolve_access(bash.scope, access.kind, access.path, one.folders)
+        resolved = resolve_access(bash.scope, access.kind, access.path, one.directories)
         if resolved is not None:
             yield resolved
         if bash.guards_files and access.kind in _READS:
-            more = behind_pattern(bash.scope, access.kind, access.path, one.folders)
+            more = behind_pattern(bash.scope, access.kind, access.path, one.directories)
             if more is not None:
                 yield more
 
@@ -220,7 +220,7 @@ def _redirected(bash: CallView, one: CommandFacts) -> Iterator[ResolvedAccess]:
     for redirect in one.redirects:
         kind = _TOUCHED.get(redirect.kind)
         if redirect.target is not None and kind is not None:
-            resolved = resolve_access(bash.scope, kind, redirect.target, one.folders)
+            resolved = resolve_access(bash.scope, kind, redirect.target, one.directories)
             if resolved is not None:
                 yield resolved
 
@@ -240,7 +240,7 @@ def redirect_part(
     if access is None:
         return None
     calls = access.calls()
-    more = behind_pattern(bash.scope, kind, word, facts.folders) if is_read else None
+    more = behind_pattern(bash.scope, kind, word, facts.directories) if is_read else None
     if more is not None:
         calls.extend(more.calls())
 
@@ -268,7 +268,7 @@ def _redirect_access(
         # Which file a pattern names as a target differs between shells and settings.
         floor = bash.scope.check_write(None, word.raw)
         return ResolvedAccess(kind, (), floor, word.raw, word.text)
-    return resolve_access(bash.scope, kind, word, facts.folders)
+    return resolve_access(bash.scope, kind, word, facts.directories)
 
 
 def _first_file_rule(

@@ -18,7 +18,7 @@ from permissions.evaluate.part_verdict import PreparedPart
 from permissions.scope.created_links import Places, add_places
 from permissions.shell.analyse import analyse
 from permissions.shell.command_facts import CommandFacts
-from permissions.shell.flow.working_directories import UNKNOWN_FOLDER
+from permissions.shell.flow.working_directories import UNKNOWN_DIRECTORY
 from permissions.shell.syntax import Unparsable
 
 
@@ -79,10 +79,10 @@ def _with_plain_names(
     """
     plain = one.when_plain
     others_only_read = not changing or (len(changing) == 1 and changing[0] is one)
-    if plain is None or not others_only_read or UNKNOWN_FOLDER in one.folders:
+    if plain is None or not others_only_read or UNKNOWN_DIRECTORY in one.directories:
         return one
-    for folder in one.folders:
-        names = bash.scope.files.entries(folder)
+    for directory in one.directories:
+        names = bash.scope.files.entries(directory)
         if names is None or any(name.startswith("-") for name in names):
             return one
     return replace(one, risk=plain.risk, is_read_only=plain.is_read_only, is_edit=plain.is_edit)

@@ -16,7 +16,7 @@ from permissions.scope.resolve_access import resolve_access
 from permissions.scope.scope import Scope
 from permissions.shell.access import AccessKind, names
 from permissions.shell.command_facts import CommandFacts
-from permissions.shell.flow.working_directories import UNKNOWN_FOLDER, Folders
+from permissions.shell.flow.working_directories import UNKNOWN_DIRECTORY, Directories
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import RedirectKind, Word
 from permissions.tool_names import EDIT_TOOLS, canonical_tool, is_mcp_name
@@ -128,17 +128,17 @@ def _file_effects(facts: CommandFacts, scope: Scope) -> Iterator[tuple[str, str]
         if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
             yield _REACHES, word.raw
         elif kind in (AccessKind.REMOVE, AccessKind.WRITE):
-            yield from _change_effects(kind, word, facts.folders, scope)
+            yield from _change_effects(kind, word, facts.directories, scope)
 
 
 def _change_effects(
-    kind: AccessKind, word: Word, folders: Folders, scope: Scope
+    kind: AccessKind, word: Word, directories: Directories, scope: Scope
 ) -> Iterator[tuple[str, str]]:
     if kind is AccessKind.REMOVE:
         yield _DELETES, word.raw
-    if _is_unkept(kind, word, folders, scope):
+    if _is_unkept(kind, word, directories, scope):
         yield _OUTSIDE_GIT, word.raw
-    elif kind is AccessKind.WRITE and resolve_access(scope, kind, word, folders) is not None:
+    elif kind is AccessKind.WRITE and resolve_access(scope, kind, word, directories) is not None:
         yield _WRITES, word.raw
 
 
@@ -148,9 +148,9 @@ def _all(facts: Iterable[CommandFacts]) -> Iterable[CommandFacts]:
         yield from _all(one.inner)
 
 
-def _is_unkept(kind: AccessKind, word: Word, folders: Folders, scope: Scope) -> bool:
+def _is_unkept(kind: AccessKind, word: Word, directories: Directories, scope: Scope) -> bool:
     """Is what the word names in no git work tree, so that no commit brings it back?"""
-    known = folders - {UNKNOWN_FOLDER}
+    known = directories - {UNKNOWN_DIRECTORY}
     access = resolve_access(scope, kind, word, known) if known else None
     targets = access.targets if access is not None else ()
     return any(not _is_kept(target.real, scope) for target in targets)
@@ -158,21 +158,21 @@ def _is_unkept(kind: AccessKind, word: Word, folders: Folders, scope: Scope) -> 
 
 def _is_kept(path: str, scope: Scope) -> bool:
     """Is the path, or a directory above it, a git work tree?"""
-    folder = path
+    directory = path
     while True:
-        if _has_git(scope.files, folder):
+        if _has_git(scope.files, directory):
             return True
-        parent = os.path.dirname(folder)
-        if parent == folder or not any(
+        parent = os.path.dirname(directory)
+        if parent == directory or not any(
             is_below(parent, root) or is_below(root, parent) for root in scope.roots
         ):
             return False
-        folder = parent
+        directory = parent
 
 
-def _has_git(files: FileView, folder: str) -> bool:
+def _has_git(files: FileView, directory: str) -> bool:
     # A work tree of its own has a file of that name instead of a directory.
-    return files.is_dir(f"{folder}/.git") or ".git" in (files.entries(folder) or ())
+    return files.is_dir(f"{directory}/.git") or ".git" in (files.entries(directory) or ())
 
 
 def _reached(program: str, words: Sequence[str]) -> str:

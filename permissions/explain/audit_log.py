@@ -44,7 +44,7 @@ class AuditLog:
         redact: Callable[[str], str] = lambda text: text,
         mode: Callable[[], str] = lambda: "",
         cwd: Callable[[], Path] | None = None,
-        folder: Path | None = None,
+        directory: Path | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         tell: Callable[[str], None] = lambda _text: None,
     ) -> None:
@@ -61,7 +61,7 @@ class AuditLog:
         self._redact_known = redact
         self._mode = mode
         self._cwd = cwd
-        self._folder = folder
+        self._directory = directory
         self._now = now
         self._tell = tell
         self._may_be_torn = True
@@ -78,7 +78,7 @@ class AuditLog:
             "tool_use_id": request.tool_use_id,
             "agent_id": request.agent_id,
             "mode": self._mode(),
-            "folder": str(self._folder) if self._folder is not None else None,
+            "folder": str(self._directory) if self._directory is not None else None,
             "cwd": str(self._cwd()) if self._cwd is not None else None,
             "tool": request.tool,
             "input": request.tool_input,

@@ -36,7 +36,7 @@ class LoggedCall(Struct, frozen=True):
 
 
 def logged_calls(
-    folder: Path, launch_dir: Path, *, since: str | None = None
+    directory: Path, launch_dir: Path, *, since: str | None = None
 ) -> Iterator[LoggedCall]:
     """Yield the calls decided in a launch directory, oldest first; bad lines are skipped.
 
@@ -46,7 +46,7 @@ def logged_calls(
     Args:
         since: A date (`2026-01-31`) or any prefix of a time; None reads everything.
     """
-    for path in sorted(folder.glob("*.jsonl")):
+    for path in sorted(directory.glob("*.jsonl")):
         with path.open("r", encoding="utf-8", errors="replace") as stream:
             for line in stream:
                 result = _read(line, launch_dir, since)
@@ -59,10 +59,10 @@ def _read(line: str, launch_dir: Path, since: str | None) -> LoggedCall | None:
         entry = json.loads(line)
         at, tool, tool_input = str(entry["at"]), str(entry["tool"]), dict(entry["input"])
         cwd = entry.get("cwd")
-        folder = entry.get("folder") or cwd
+        directory = entry.get("folder") or cwd
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    if isinstance(folder, str) and folder != str(launch_dir):
+    if isinstance(directory, str) and directory != str(launch_dir):
         return None
     if at < (since or "") or _is_cut(tool_input):
         return None

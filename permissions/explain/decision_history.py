@@ -127,10 +127,10 @@ class History:
         return True
 
 
-def read_usage(folder: Path) -> dict[RuleKey, RuleUse]:
+def read_usage(directory: Path) -> dict[RuleKey, RuleUse]:
     """Return the use of every rule over all audit logs of a directory; bad lines are skipped."""
     uses: dict[RuleKey, RuleUse] = {}
-    for path in sorted(folder.glob("*.jsonl")):
+    for path in sorted(directory.glob("*.jsonl")):
         with path.open(encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 for key, at in _logged(line):

@@ -61,14 +61,14 @@ def home_relative(home: str) -> Shorten:
     return short
 
 
-def place_relative(folder: str, home: str) -> Shorten:
+def place_relative(directory: str, home: str) -> Shorten:
     """Return what writes files as seen from a directory, and those outside of it as from home."""
     from_home = home_relative(home)
-    if folder == home:
+    if directory == home:
         return from_home
 
     def short(file: str) -> str:
-        inside = file.removeprefix(f"{folder}/") if folder else file
+        inside = file.removeprefix(f"{directory}/") if directory else file
         return inside if inside != file else from_home(file)
 
     return short

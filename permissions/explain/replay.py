@@ -64,14 +64,14 @@ class Difference(Struct, frozen=True):
 
 
 def replay(
-    folder: Path, context: PermissionContext, *, since: str | None = None
+    directory: Path, context: PermissionContext, *, since: str | None = None
 ) -> Iterator[Difference]:
     """Yield the logged decisions of a launch directory, oldest first, as `logged_calls` does.
 
     Args:
         since: A date (`2026-01-31`) or any prefix of a time; None reads everything.
     """
-    for call in logged_calls(folder, context.launch_dir, since=since):
+    for call in logged_calls(directory, context.launch_dir, since=since):
         decision = decide_again(call, context)
         yield Difference(
             at=call.at,

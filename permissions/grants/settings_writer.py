@@ -230,12 +230,12 @@ def _indent(text: str | None) -> int | str:
 @contextmanager
 def _locked(target: Path) -> Iterator[None]:
     # The directory itself is locked: a lock file would have to be left behind, or raced for.
-    folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    directory = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        fcntl.flock(directory, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(folder)
+        os.close(directory)
 
 
 def _write(target: Path, data: bytes) -> None:

@@ -230,12 +230,14 @@ def _read_offer(request: PermissionRequest) -> tuple[RuleOffer, ...]:
     if not os.path.isabs(path) or any(character in path for character in _UNWRITABLE):
         return ()
     path = os.path.normpath(path)
-    folder = os.path.dirname(path) if request.tool == "Read" else path
-    if folder.count("/") < _NARROW_DEPTH:
+    directory = os.path.dirname(path) if request.tool == "Read" else path
+    if directory.count("/") < _NARROW_DEPTH:
         # Too much lies below it: the file alone, or nothing for a whole directory.
         return (RuleOffer(f"Read(/{_escaped_path(path)})", path),) if request.tool == "Read" else ()
     return (
-        RuleOffer(f"Read(/{_escaped_path(folder)}/**)", path, f"reading everything below {folder}"),
+        RuleOffer(
+            f"Read(/{_escaped_path(directory)}/**)", path, f"reading everything below {directory}"
+        ),
     )
 
 
@@ -276,14 +278,14 @@ def _redirect_target(text: str) -> str:
 def _edit_offer(
     path: str, context: PermissionContext, destination: RuleSource
 ) -> tuple[RuleOffer, ...]:
-    folder = os.path.dirname(os.path.normpath(os.path.join(str(context.launch_dir), path)))
-    anchored = _anchored_path(folder, context, destination)
+    directory = os.path.dirname(os.path.normpath(os.path.join(str(context.launch_dir), path)))
+    anchored = _anchored_path(directory, context, destination)
     if anchored is None:
         return ()
     launch_dir = str(context.launch_dir)
-    inside = folder.startswith(f"{launch_dir}/")
-    where = folder[len(launch_dir) + 1 :] if inside else folder
-    where = "this folder" if folder == launch_dir else where
+    inside = directory.startswith(f"{launch_dir}/")
+    where = directory[len(launch_dir) + 1 :] if inside else directory
+    where = "this folder" if directory == launch_dir else where
     rule = f"Edit({anchored.rstrip('/')}/**)"
     return (RuleOffer(rule, path, f"editing every file below {where}"),)
 

@@ -47,7 +47,7 @@ def matches_call(
     rule = Rule(
         pattern_text,
         # An allow rule reads `dir/**` as anchored, which is what conditions are documented to do.
-        RuleBehavior.ALLOW if _is_folder_pattern(pattern_text) else RuleBehavior.ASK,
+        RuleBehavior.ALLOW if _is_directory_pattern(pattern_text) else RuleBehavior.ASK,
         RuleSource.PROJECT,
         None,
         None,
@@ -75,7 +75,7 @@ def _target(
     )
 
 
-def _is_folder_pattern(text: str) -> bool:
+def _is_directory_pattern(text: str) -> bool:
     return text.rstrip(")").endswith("/**") and not text.partition("(")[2].startswith("**/")
 
 

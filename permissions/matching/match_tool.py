@@ -110,8 +110,8 @@ class Anchors:
                 # Deny and ask patterns start in the launch directory and in the shell's.
                 return tuple(dict.fromkeys((*launch, *self._spellings(self._cwd))))
 
-    def _spellings(self, folder: Path | str) -> tuple[str, ...]:
-        text = str(folder)
+    def _spellings(self, directory: Path | str) -> tuple[str, ...]:
+        text = str(directory)
         if text not in self._spelled:
             whole = absolute(text)
             real = self._files.realpath(whole)

@@ -140,7 +140,7 @@ class _Automaton:
         self._empty[here] = here + 1
         self.sample.append(_OTHER)
 
-    def folders(self) -> None:
+    def directories(self) -> None:
         """Append any number of whole names, each with its slash."""
         here = len(self.moves) - 1
         name = here + 1
@@ -206,7 +206,7 @@ def _automaton(pattern: str, floating: bool) -> _Automaton:
     components = [part for part in pattern.strip("/").split("/") if part not in ("", ".")]
     names = [part for part in components if part != "**"]
     if floating or components[:1] == ["**"] or not names:
-        result.folders()
+        result.directories()
     if not names:
         result.loop()
         result.end([])
@@ -219,7 +219,7 @@ def _automaton(pattern: str, floating: bool) -> _Automaton:
         if not is_first:
             result.read(_SLASH)
             if skipped:
-                result.folders()
+                result.directories()
         _name(result, component)
         is_first, skipped = False, False
     result.end(components)

@@ -70,11 +70,11 @@ def absolute(path: object) -> str:
 _normal = lru_cache(maxsize=256)(os.path.normpath)
 
 
-def is_below(path: str, folder: str) -> bool:
+def is_below(path: str, directory: str) -> bool:
     """Is `path` the directory itself or inside it? Compared component by component."""
-    if folder == "/":
+    if directory == "/":
         return path.startswith("/")
-    return path == folder or path.startswith(folder + "/")
+    return path == directory or path.startswith(directory + "/")
 
 
 def with_parents(path: str) -> list[str]:
@@ -86,8 +86,8 @@ def with_parents(path: str) -> list[str]:
     return [*results, "/"]
 
 
-def relative_to(path: str, folder: str) -> str | None:
+def relative_to(path: str, directory: str) -> str | None:
     """Return `path` below `folder` without a leading slash ("" for itself), None when outside."""
-    if not is_below(path, folder):
+    if not is_below(path, directory):
         return None
-    return path[len(folder) :].lstrip("/")
+    return path[len(directory) :].lstrip("/")

@@ -63,14 +63,15 @@ class Places:
 
     def leading_to(self, path: str) -> Iterator[tuple[str, Place]]:
         """Yield each place at the path or above it, with the spelling in which it is there."""
-        for folder in with_parents(path):
-            for place in self._by_path.get(folder, ()):
-                yield folder, place
+        for directory in with_parents(path):
+            for place in self._by_path.get(directory, ()):
+                yield directory, place
 
     def overlap(self, target: Target) -> bool:
         """Is there one at, below or above one of the target's spellings?"""
         return any(
-            path in self._above or any(folder in self._by_path for folder in with_parents(path))
+            path in self._above
+            or any(directory in self._by_path for directory in with_parents(path))
             for path in target.spellings
         )
 
@@ -146,7 +147,9 @@ def _reached(touch: ResolvedAccess, one: CommandFacts) -> list[str]:
     reached = [path for target in touch.targets for path in target.spellings]
     if _leaves_last_name(touch, one):
         reached = [path.rpartition("/")[0] or "/" for path in reached]
-    if touch.targets and (".." in touch.text or any(".." in folder for folder in one.folders)):
+    if touch.targets and (
+        ".." in touch.text or any(".." in directory for directory in one.directories)
+    ):
         reached.extend(_way(touch.text, one))
     return reached
 
@@ -162,9 +165,9 @@ def _leaves_last_name(touch: ResolvedAccess, one: CommandFacts) -> bool:
 
 def _way(text: str, one: CommandFacts) -> Iterator[str]:
     """Yield every directory on the way: behind a link, dot-dot leads elsewhere than it seems."""
-    for folder in one.folders:
+    for directory in one.directories:
         names: list[str] = []
-        for name in (text if text.startswith("/") else f"{folder}/{text}").split("/"):
+        for name in (text if text.startswith("/") else f"{directory}/{text}").split("/"):
             if name == "..":
                 yield "/" + "/".join(names)
                 names = names[:-1]
@@ -223,7 +226,7 @@ def _at(
     holds_only: bool = False,
 ) -> Iterator[Place]:
     for access in accesses:
-        touch = resolve_access(scope, access.kind, access.path, one.folders)
+        touch = resolve_access(scope, access.kind, access.path, one.directories)
         for target in touch.targets if touch else ():
             yield Place(target.spellings, one, stage, is_link, holds_only)
 
@@ -235,7 +238,7 @@ def _copies_links(scope: Scope, one: CommandFacts, before: Places) -> tuple[bool
     # Without a source here, it comes from another machine or a container.
     may_hold = not sources
     for access in sources:
-        touch = resolve_access(scope, access.kind, access.path, one.folders)
+        touch = resolve_access(scope, access.kind, access.path, one.directories)
         may_hold = may_hold or touch is None or not touch.targets
         for target in touch.targets if touch else ():
             if scope.files.is_link(target.lexical):
@@ -247,17 +250,17 @@ def _copies_links(scope: Scope, one: CommandFacts, before: Places) -> tuple[bool
 def _holds_link(files: FileView, path: str) -> bool:
     """Is there a link below the directory, or too much to look at?"""
     left = MAX_WALK
-    folders = [path] if files.is_dir(path) else []
-    while folders:
-        folder = folders.pop()
-        entries = files.entries(folder)
+    directories = [path] if files.is_dir(path) else []
+    while directories:
+        directory = directories.pop()
+        entries = files.entries(directory)
         left -= len(entries or ())
         if entries is None or left < 0:
             return True
         for name in entries:
-            inner = f"{folder}/{name}"
+            inner = f"{directory}/{name}"
             if files.is_link(inner):
                 return True
             if files.is_dir(inner):
-                folders.append(inner)
+                directories.append(inner)
     return False

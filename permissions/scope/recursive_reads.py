@@ -45,22 +45,24 @@ def recursive_read_floor(
     if reading is None:
         return None
     scope = scoped.scope
-    folders = [folder for folder in _folders(scope, facts) if scope.files.is_dir(folder)]
+    directories = [
+        directory for directory in _directories(scope, facts) if scope.files.is_dir(directory)
+    ]
     for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
         for rule in rules.index(behavior).file_rules[:MAX_RULES]:
             pattern = rule.specifier
             if rule.tool.text != "Read" or not isinstance(pattern, PathPattern):
                 continue
-            for folder in folders:
+            for directory in directories:
                 affected = _affected_name(
-                    scope, pattern, folder, _places(anchors, rule, behavior), reading
+                    scope, pattern, directory, _places(anchors, rule, behavior), reading
                 )
                 if affected:
                     return Floor(
                         Behavior.ASK,
                         Reason.UNPARSABLE,
-                        f"reads all of {folder}, where {affected} is, which {rule.text} is about; "
-                        "leave it out, or name the folders to be read",
+                        f"reads all of {directory}, where {affected} is, which {rule.text} is "
+                        "about; leave it out, or name the folders to be read",
                     )
     return None
 
@@ -70,13 +72,13 @@ def may_leave(scoped: Scoped, facts: CommandFacts) -> bool:
     for form in facts.deny_forms[:1]:
         if follows_links(form.head, form.joined.split(WORD_END)[1:]):
             scope = scoped.scope
-            return any(_leads_out(scope, folder) for folder in _folders(scope, facts))
+            return any(_leads_out(scope, directory) for directory in _directories(scope, facts))
     return False
 
 
-def _leads_out(scope: Scope, folder: str) -> bool:
+def _leads_out(scope: Scope, directory: str) -> bool:
     """Is there a link that leads out, or are there more files than can be looked at?"""
-    left = [folder]
+    left = [directory]
     seen = 0
     while left:
         one = left.pop()
@@ -103,10 +105,10 @@ def _reading(facts: CommandFacts) -> TreeReading | None:
     return None
 
 
-def _folders(scope: Scope, facts: CommandFacts) -> Iterator[str]:
+def _directories(scope: Scope, facts: CommandFacts) -> Iterator[str]:
     read = [one.path for one in facts.accesses if one.kind is AccessKind.READ] or [HERE]
     for path in read:
-        touch = resolve_access(scope, AccessKind.READ, path, facts.folders)
+        touch = resolve_access(scope, AccessKind.READ, path, facts.directories)
         for target in touch.targets if touch else ():
             yield target.real
 
@@ -118,35 +120,35 @@ def _places(anchors: Anchors, rule: Rule, behavior: RuleBehavior) -> Iterable[st
 
 
 def _affected_name(
-    scope: Scope, pattern: PathPattern, folder: str, places: Iterable[str], reading: TreeReading
+    scope: Scope, pattern: PathPattern, directory: str, places: Iterable[str], reading: TreeReading
 ) -> str:
     """Return a file or directory below `folder` that the pattern is about; "" when none is seen."""
     if pattern.floats_for_restrictions:
         last = pattern.last_component
         fitting = (
             name
-            for name in scope.files.entries(folder) or ()
-            if fnmatchcase(name, last) and _reads(scope, f"{folder}/{name}", reading)
+            for name in scope.files.entries(directory) or ()
+            if fnmatchcase(name, last) and _reads(scope, f"{directory}/{name}", reading)
         )
         return next(fitting, "")
     for place in places:
         full = normpath(f"{place}/{pattern.literal_base}")
-        below = relative_to(full, folder) if is_below(full, folder) else None
+        below = relative_to(full, directory) if is_below(full, directory) else None
         if below and _is_there(scope, full) and _is_taken(scope, full, below, pattern, reading):
             return below
     return ""
 
 
 def _is_there(scope: Scope, path: str) -> bool:
-    folder, _, name = path.rpartition("/")
-    return name in (scope.files.entries(folder or "/") or ())
+    directory, _, name = path.rpartition("/")
+    return name in (scope.files.entries(directory or "/") or ())
 
 
 def _is_taken(
     scope: Scope, full: str, below: str, pattern: PathPattern, reading: TreeReading
 ) -> bool:
     parents = below.split("/")[:-1]
-    if not all(reading.takes(one, is_folder=True) for one in parents):
+    if not all(reading.takes(one, is_directory=True) for one in parents):
         return False
     last = pattern.last_component
     return _reads(scope, full, reading, last if _WILD.intersection(last) else "*")
@@ -154,12 +156,12 @@ def _is_taken(
 
 def _reads(scope: Scope, path: str, reading: TreeReading, wanted: str = "*") -> bool:
     """Is the file read, or in the directory one whose name fits what is `wanted`?"""
-    is_folder = scope.files.is_dir(path)
-    if not reading.takes(path.rpartition("/")[2], is_folder=is_folder):
+    is_directory = scope.files.is_dir(path)
+    if not reading.takes(path.rpartition("/")[2], is_directory=is_directory):
         return False
-    if not is_folder or (wanted == "*" and not reading.included):
+    if not is_directory or (wanted == "*" and not reading.included):
         return True
     return any(
-        fnmatchcase(name, wanted) and reading.takes(name, is_folder=False)
+        fnmatchcase(name, wanted) and reading.takes(name, is_directory=False)
         for name in scope.files.entries(path) or ()
     )

@@ -14,7 +14,7 @@ from permissions.paths.protected_paths import ALL_NAMES
 from permissions.paths.resolve import Target, resolve_literal
 from permissions.scope.scope import Floor, Scope, strictest_floor
 from permissions.shell.access import AccessKind
-from permissions.shell.flow.working_directories import UNKNOWN_FOLDER, Folders
+from permissions.shell.flow.working_directories import UNKNOWN_DIRECTORY, Directories
 from permissions.shell.syntax import GLOB_MARKS, HOME_MARK, PIPE_MARK, Word
 
 MAX_GLOB_TARGETS = 200
@@ -66,18 +66,18 @@ _WITH_TARGET = frozenset({AccessKind.MENTIONED, AccessKind.LENT})
 
 
 def resolve_access(
-    scope: Scope, kind: AccessKind, word: Word, folders: Folders
+    scope: Scope, kind: AccessKind, word: Word, directories: Directories
 ) -> ResolvedAccess | None:
     """Resolve one access; None when there is nothing to check (devices, pipes)."""
     if kind is _INTO:
-        return _into(scope, word, folders)
+        return _into(scope, word, directories)
     is_read = kind in _READING
     if _is_device_or_pipe(word, is_read=is_read):
         return None
-    targets = _targets(scope, word, folders, is_read=is_read)
+    targets = _targets(scope, word, directories, is_read=is_read)
     is_known = targets is not None
     if targets is None:
-        targets = _likely_targets(scope, word, folders, is_read=is_read)
+        targets = _likely_targets(scope, word, directories, is_read=is_read)
     floors = [_CHECKS[kind](scope, target, word.raw) for target in targets]
     if not is_known:
         floors.insert(0, _CHECKS[kind](scope, None, word.raw))
@@ -91,23 +91,23 @@ def _is_device_or_pipe(word: Word, *, is_read: bool) -> bool:
 
 
 def _likely_targets(
-    scope: Scope, word: Word, folders: Folders, *, is_read: bool
+    scope: Scope, word: Word, directories: Directories, *, is_read: bool
 ) -> tuple[Target, ...]:
     """Return where a word probably leads: it may make the answer stricter, never looser."""
-    known = folders - {UNKNOWN_FOLDER}
-    if not known or not (word.guess or known != folders):
+    known = directories - {UNKNOWN_DIRECTORY}
+    if not known or not (word.guess or known != directories):
         return ()
     likely = Word(word.raw, word.guess) if word.guess else word
     return _targets(scope, likely, known, is_read=is_read) or ()
 
 
-def _into(scope: Scope, word: Word, folders: Folders) -> ResolvedAccess | None:
+def _into(scope: Scope, word: Word, directories: Directories) -> ResolvedAccess | None:
     """Resolve a copy that keeps its name: a write where the directory is one, else nothing."""
     text = word.text.rpartition("/")[0] or "/"
-    parents = _targets(scope, Word(word.raw, text), folders, is_read=False)
+    parents = _targets(scope, Word(word.raw, text), directories, is_read=False)
     if not any(scope.files.is_dir(parent.real) for parent in parents or ()):
         return None
-    return resolve_access(scope, AccessKind.WRITE, word, folders)
+    return resolve_access(scope, AccessKind.WRITE, word, directories)
 
 
 def _free(_scope: Scope, _target: Target | None, _written: str) -> Floor | None:
@@ -129,20 +129,20 @@ _CHECKS: dict[AccessKind, Callable[[Scope, Target | None, str], Floor | None]] =
 
 
 def _targets(
-    scope: Scope, word: Word, folders: Folders, *, is_read: bool
+    scope: Scope, word: Word, directories: Directories, *, is_read: bool
 ) -> tuple[Target, ...] | None:
     """Return every file that the word may name; None when that cannot be known."""
     if is_read and word.choices:
         # A loop variable: each word of its list counts.
         return _joined(
-            _targets(scope, Word(word.raw, choice), folders, is_read=True)
+            _targets(scope, Word(word.raw, choice), directories, is_read=True)
             for choice in word.choices
         )
-    return _word_targets(scope, word, folders, is_read=is_read)
+    return _word_targets(scope, word, directories, is_read=is_read)
 
 
 def _word_targets(
-    scope: Scope, word: Word, folders: Folders, *, is_read: bool
+    scope: Scope, word: Word, directories: Directories, *, is_read: bool
 ) -> tuple[Target, ...] | None:
     text = word.text
     if not text and not word.splits:
@@ -151,8 +151,8 @@ def _word_targets(
         return None
     if text[0] == HOME_MARK:
         text = f"{scope.home}{text[1:]}"
-    places = {"/"} if text.startswith("/") else folders
-    if UNKNOWN_FOLDER in places:
+    places = {"/"} if text.startswith("/") else directories
+    if UNKNOWN_DIRECTORY in places:
         return None
     if _has_pattern(text):
         return _joined(_expand(scope, text, place, is_read=is_read) for place in sorted(places))
@@ -191,10 +191,10 @@ def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Targe
 
     Only a pattern in the last component can be followed; a read may also have others.
     """
-    folder, slash, name = text.rstrip("/").rpartition("/")
-    if _GLOBS & set(folder):
+    directory, slash, name = text.rstrip("/").rpartition("/")
+    if _GLOBS & set(directory):
         return _expand_directories(scope, text, place, slash) if is_read else None
-    where = (folder or "/") if slash else "."
+    where = (directory or "/") if slash else "."
     parent = resolve_literal(text, where, base=place, files=scope.files)
     if parent is None:
         return None
@@ -257,14 +257,14 @@ _LONGEST_PATTERN = 255
 
 
 def behind_pattern(
-    scope: Scope, kind: AccessKind, word: Word, folders: Folders
+    scope: Scope, kind: AccessKind, word: Word, directories: Directories
 ) -> ResolvedAccess | None:
     """Return an access with the files that its pattern expands to; None when it has none."""
     if word.text.isascii() or not _GLOBS & set(word.text.rpartition("/")[0]):
         return None
     if UNKNOWN in word.text or PIPE_MARK in word.text:
         return None
-    places = {"/"} if word.text.startswith("/") else folders - {UNKNOWN_FOLDER}
+    places = {"/"} if word.text.startswith("/") else directories - {UNKNOWN_DIRECTORY}
     found = (_pattern_targets(scope, word, place) for place in sorted(places))
     targets = tuple(chain.from_iterable(found))
     return ResolvedAccess(kind, targets, None, word.raw, word.text) if targets else None
@@ -290,18 +290,20 @@ class _Lookups(Struct):
     count: int = 0
 
 
-def _following(scope: Scope, folders: list[str], component: str, lookups: _Lookups) -> list[str]:
+def _following(
+    scope: Scope, directories: list[str], component: str, lookups: _Lookups
+) -> list[str]:
     """Return what a component expands to in each of the directories, until that is too much."""
     pattern = component.translate(_UNMARK)
     following: list[str] = []
-    for folder in folders:
-        target = resolve_literal(folder, folder, base="/", files=scope.files)
+    for directory in directories:
+        target = resolve_literal(directory, directory, base="/", files=scope.files)
         entries = (scope.files.entries(target.real) if target is not None else None) or ()
         lookups.count += len(entries)
         if lookups.count > MAX_LOOKED_UP:
             break
         names = _fitting(pattern, entries) if _GLOBS & set(component) else (component,)
-        following.extend(f"{folder}/{name}" for name in names if name in entries)
+        following.extend(f"{directory}/{name}" for name in names if name in entries)
     return following
 
 

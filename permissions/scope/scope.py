@@ -52,8 +52,8 @@ class Scope(Struct, frozen=True):
         """Resolve the directories of `context`; `view` is what the decision uses already."""
         files = for_one_decision(context.files) if view is None else view
 
-        def canonical(folders: Iterable[object]) -> tuple[str, ...]:
-            results = [files.realpath(absolute(folder)) for folder in folders]
+        def canonical(directories: Iterable[object]) -> tuple[str, ...]:
+            results = [files.realpath(absolute(directory)) for directory in directories]
             return tuple([path for path in results if path is not None])
 
         home = str(context.home)
@@ -207,9 +207,9 @@ def strictest_floor(floors: Iterable[Floor | None]) -> Floor | None:
     return best
 
 
-def _is_below_one(path: str, folders: tuple[str, ...]) -> bool:
-    for folder in folders:  # noqa: SIM110 - half the time of `any`
-        if is_below(path, folder):
+def _is_below_one(path: str, directories: tuple[str, ...]) -> bool:
+    for directory in directories:  # noqa: SIM110 - half the time of `any`
+        if is_below(path, directory):
             return True
     return False
 

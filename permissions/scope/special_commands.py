@@ -23,7 +23,7 @@ from permissions.shell.access import HERE, AccessKind
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.command_pattern import WORD_END
 from permissions.shell.effects.file_accesses import created_by
-from permissions.shell.flow.working_directories import UNKNOWN_FOLDER
+from permissions.shell.flow.working_directories import UNKNOWN_DIRECTORY
 from permissions.shell.program import Creates
 from permissions.shell.programs.find import changes_found, exec_spans, roots_of
 from permissions.shell.programs.registry import program_named
@@ -39,15 +39,15 @@ def build_directory_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
         if program is None or one.is_read_only:
             continue
         scope = scoped.scope
-        if one.folders == {scope.launch}:
+        if one.directories == {scope.launch}:
             continue
-        for folder in sorted(one.folders - {UNKNOWN_FOLDER}):
-            target = scope.resolve(folder)
+        for directory in sorted(one.directories - {UNKNOWN_DIRECTORY}):
+            target = scope.resolve(directory)
             if target is None or not scope.contains(target):
                 return Floor(
                     Behavior.ASK,
                     Reason.SCOPE_BOUNDS_VIOLATION,
-                    f"runs {program} in {folder}, outside the working directories",
+                    f"runs {program} in {directory}, outside the working directories",
                 )
     return None
 
@@ -60,31 +60,31 @@ def in_nested_repository(scope: Scope, facts: CommandFacts) -> bool:
     if not any(form.head == "git" for form in facts.deny_forms[:1]):
         return False
     places = [one.path for one in facts.accesses if one.kind is AccessKind.READ]
-    if not places and facts.folders == {scope.launch}:
+    if not places and facts.directories == {scope.launch}:
         return False
     return any(
-        _is_repository(scope, folder)
+        _is_repository(scope, directory)
         for place in (HERE, *places)
         for target in _targets(scope, facts, AccessKind.READ, place)
-        for folder in _below_root(scope, target.real)
+        for directory in _below_root(scope, target.real)
     )
 
 
-def _below_root(scope: Scope, folder: str) -> Iterator[str]:
+def _below_root(scope: Scope, directory: str) -> Iterator[str]:
     """Yield the directory and those above it, up to the working directory, which is left out."""
-    while folder not in scope.roots and folder.count("/") > 1:
-        yield folder
-        folder = folder.rpartition("/")[0]
+    while directory not in scope.roots and directory.count("/") > 1:
+        yield directory
+        directory = directory.rpartition("/")[0]
 
 
-def _is_repository(scope: Scope, folder: str) -> bool:
+def _is_repository(scope: Scope, directory: str) -> bool:
     files = scope.files
-    names = files.entries(folder)
+    names = files.entries(directory)
     if names is None:
         return True
     if ".git" in names:
         # A submodule's settings are in the outer repository.
-        is_own = files.is_dir(f"{folder}/.git") or not any(
+        is_own = files.is_dir(f"{directory}/.git") or not any(
             files.is_dir(f"{root}/.git/modules") or files.is_dir(f"{root}/.git/worktrees")
             for root in scope.roots
         )
@@ -106,7 +106,7 @@ class _Candidate(Struct, frozen=True):
 
     path: str
     """As find spells it, from the root that was named."""
-    is_folder: bool
+    is_directory: bool
     depth: int
 
 
@@ -119,10 +119,10 @@ def find_target_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
     if not changes_found(words):
         return None
     scope = scoped.scope
-    for folder, root in _starts(scope, words, facts):
-        for name in _own_names(scope, folder):
-            if any(_is_met(words, one) for one in _candidates(scope, folder, root, name)):
-                path = f"{folder}/{name}"
+    for directory, root in _starts(scope, words, facts):
+        for name in _own_names(scope, directory):
+            if any(_is_met(words, one) for one in _candidates(scope, directory, root, name)):
+                path = f"{directory}/{name}"
                 own = resolve_literal(path, path, base="/", files=scope.files)
                 return scope.check_write(own, path)
     return None
@@ -131,22 +131,22 @@ def find_target_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
 def _starts(scope: Scope, words: Sequence[Word], facts: CommandFacts) -> Iterator[tuple[str, Word]]:
     """Yield each directory where find starts, with the word that names it."""
     for root in roots_of(words) or [Word(".", ".")]:
-        access = resolve_access(scope, AccessKind.READ, root, facts.folders)
+        access = resolve_access(scope, AccessKind.READ, root, facts.directories)
         for target in access.targets if access else ():
             yield target.real, root
 
 
-def _own_names(scope: Scope, folder: str) -> list[str]:
-    return [name for name in scope.files.entries(folder) or () if name.casefold() in _OWN]
+def _own_names(scope: Scope, directory: str) -> list[str]:
+    return [name for name in scope.files.entries(directory) or () if name.casefold() in _OWN]
 
 
-def _candidates(scope: Scope, folder: str, root: Word, name: str) -> Iterator[_Candidate]:
+def _candidates(scope: Scope, directory: str, root: Word, name: str) -> Iterator[_Candidate]:
     path = f"{root.text}/{name}"
-    is_folder = scope.files.is_dir(f"{folder}/{name}")
-    yield _Candidate(path, is_folder, 1)
-    if is_folder and not scope.files.is_link(f"{folder}/{name}"):
-        for inner in scope.files.entries(f"{folder}/{name}") or ():
-            is_inner = scope.files.is_dir(f"{folder}/{name}/{inner}")
+    is_directory = scope.files.is_dir(f"{directory}/{name}")
+    yield _Candidate(path, is_directory, 1)
+    if is_directory and not scope.files.is_link(f"{directory}/{name}"):
+        for inner in scope.files.entries(f"{directory}/{name}") or ():
+            is_inner = scope.files.is_dir(f"{directory}/{name}/{inner}")
             yield _Candidate(f"{path}/{inner}", is_inner, 2)
 
 
@@ -201,7 +201,7 @@ def _answer(test: str, value: str, one: _Candidate) -> bool | None:
     if test in _PATTERNS:
         return _fits(value, path)
     if test == "-type":
-        return ("d" if one.is_folder else "f") in value
+        return ("d" if one.is_directory else "f") in value
     return None
 
 
@@ -227,9 +227,9 @@ def tree_copy_floor(scope: Scope, facts: CommandFacts) -> Floor | None:
     if form is None or created_by(form.head, form.joined) is not Creates.COPY:
         return None
     floors: list[Floor | None] = []
-    for source, folder in _pairs(scope, facts, whole="T" in _letters(form.spaced)):
-        if scope.files.is_dir(source) and scope.files.is_dir(folder):
-            floors.append(_merged(scope, source, folder))
+    for source, directory in _pairs(scope, facts, whole="T" in _letters(form.spaced)):
+        if scope.files.is_dir(source) and scope.files.is_dir(directory):
+            floors.append(_merged(scope, source, directory))
     return strictest_floor(floors)
 
 
@@ -261,21 +261,21 @@ def _pairs(scope: Scope, facts: CommandFacts, *, whole: bool) -> list[tuple[str,
 
 
 def _targets(scope: Scope, facts: CommandFacts, kind: AccessKind, path: Word) -> tuple[Target, ...]:
-    touch = resolve_access(scope, kind, path, facts.folders)
+    touch = resolve_access(scope, kind, path, facts.directories)
     return touch.targets if touch else ()
 
 
-def _merged(scope: Scope, source: str, folder: str) -> Floor | None:
+def _merged(scope: Scope, source: str, directory: str) -> Floor | None:
     files = scope.files
     floors: list[Floor | None] = []
     seen = 0
-    left = [(source, folder)]
+    left = [(source, directory)]
     while left:
         one, other = left.pop()
         names = files.entries(one)
         seen += len(names or ())
         if names is None or seen > MAX_MERGED:
-            message = f"writes more files below {folder} than can be looked at"
+            message = f"writes more files below {directory} than can be looked at"
             return Floor(Behavior.ASK, Reason.SCOPE_BOUNDS_VIOLATION, message)
         for name in names:
             written = f"{other}/{name}"

@@ -14,7 +14,7 @@ from permissions.shell.context_free_facts import own_facts, texts_started
 from permissions.shell.effects.code_names import input_accesses, takes_code
 from permissions.shell.flow.nested_scripts import all_texts, input_text, is_printed
 from permissions.shell.flow.redefinitions import Surroundings
-from permissions.shell.flow.working_directories import UNKNOWN_FOLDER, Folders, Placed, place
+from permissions.shell.flow.working_directories import UNKNOWN_DIRECTORY, Directories, Placed, place
 from permissions.shell.parse.parse import SHORT_CHARACTERS, parse
 from permissions.shell.programs.databases import input_risk
 from permissions.shell.rule_spellings import Form
@@ -35,7 +35,7 @@ MAX_PARTS = 2_000
 _MAX_NESTING = 6
 
 
-def analyse(command: str, folder: str, home: str) -> tuple[CommandFacts, ...] | Unparsable:
+def analyse(command: str, directory: str, home: str) -> tuple[CommandFacts, ...] | Unparsable:
     """Return the facts about every simple command in source order, or why there are none.
 
     Args:
@@ -43,15 +43,15 @@ def analyse(command: str, folder: str, home: str) -> tuple[CommandFacts, ...] | 
         home: What `~` and `$HOME` mean.
     """
     is_short = len(command) <= SHORT_CHARACTERS
-    return (_analysed if is_short else _analysed_long)(command, folder, home)
+    return (_analysed if is_short else _analysed_long)(command, directory, home)
 
 
-def _worked_out(command: str, folder: str, home: str) -> tuple[CommandFacts, ...] | Unparsable:
+def _worked_out(command: str, directory: str, home: str) -> tuple[CommandFacts, ...] | Unparsable:
     script = parse(command)
     if isinstance(script, Unparsable):
         return script
     try:
-        return tuple(_facts_of(script, folder, home, 0))
+        return tuple(_facts_of(script, directory, home, 0))
     except Unparsable as error:
         return error
     except RecursionError:
@@ -63,10 +63,10 @@ _analysed_long = lru_cache(maxsize=4)(_worked_out)
 
 
 def _facts_of(
-    script: Script, folder: str, home: str, depth: int, outer: Surroundings | None = None
+    script: Script, directory: str, home: str, depth: int, outer: Surroundings | None = None
 ) -> list[CommandFacts]:
     around = Surroundings(script, outer)
-    placed = place(script, folder, home)
+    placed = place(script, directory, home)
     if len(placed) > MAX_PARTS:
         raise Unparsable("the command has too many parts")
     if script.hides and not placed:
@@ -97,23 +97,23 @@ def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> Comma
     script, simple = around.script, placed.simple
     words = simple.words
     if not all(word.text.isascii() for word in words):
-        directory = _only(placed.folders)
+        directory = _only(placed.directories)
         words = tuple(_known(word, script, home, directory) for word in words)
     unwrapped = unwrap(words)
     stdin = input_text(simple.redirects, placed.piped)
     hidden, inner = _shell_texts(placed, around, unwrapped, stdin, home, depth)
     last = unwrapped.layers[-1]
     program = program_of(last.words[0]) if last.words else ""
-    is_here = not (last.folder or last.is_elsewhere)
+    is_here = not (last.directory or last.is_elsewhere)
     code = stdin if is_here and takes_code(program, last.words[1:]) else None
     if depth < _MAX_NESTING:
         started = chain(texts_started(simple, unwrapped), commands_in_code(program, code or ""))
-        inner.extend(_started(started, placed.folders, home, depth + 1))
+        inner.extend(_started(started, placed.directories, home, depth + 1))
     facts = own_facts(simple, unwrapped, hidden, tuple(inner))
     named = input_accesses(program, code) if code else ()
     return replace(
         facts,
-        folders=placed.folders,
+        directories=placed.directories,
         risk=input_risk(last.words, stdin) or facts.risk,
         accesses=(*facts.accesses, *named),
         redirects=_redirects(placed, script, home),
@@ -155,7 +155,7 @@ def _shell_texts(
         nested = parse(text)
         is_here = text in texts
         if not isinstance(nested, Unparsable):
-            commands = _nested(nested, placed.folders, home, depth + 1, around)
+            commands = _nested(nested, placed.directories, home, depth + 1, around)
             inner.extend(commands if is_here else map(_elsewhere, commands))
             continue
         if is_here and not unwrapped.hidden:
@@ -172,7 +172,7 @@ def _is_read_ahead(placed: Placed, unwrapped: Unwrapped, stdin: str | None) -> b
 
 
 def _started(
-    texts: Iterable[str], folders: Folders, home: str, depth: int
+    texts: Iterable[str], directories: Directories, home: str, depth: int
 ) -> Iterator[CommandFacts]:
     """Yield the facts about commands that are started; what is no command is passed over."""
     for text in texts:
@@ -180,36 +180,40 @@ def _started(
         if isinstance(script, Unparsable):
             continue
         try:
-            yield from _nested(script, folders, home, depth)
+            yield from _nested(script, directories, home, depth)
         except Unparsable:
             continue
 
 
-def _only(folders: Folders) -> str | None:
+def _only(directories: Directories) -> str | None:
     """Return the folder when it is known which one it is."""
-    if len(folders) != 1 or UNKNOWN_FOLDER in folders:
+    if len(directories) != 1 or UNKNOWN_DIRECTORY in directories:
         return None
-    return next(iter(folders))
+    return next(iter(directories))
 
 
 def _redirects(placed: Placed, script: Script, home: str) -> tuple[Redirect, ...]:
     if not placed.simple.redirects:
         return ()
-    folder = _only(placed.folders)
+    directory = _only(placed.directories)
     return tuple(
         Redirect(
             item.raw,
             item.kind,
-            None if item.target is None else _known(item.target, script, home, folder),
+            None if item.target is None else _known(item.target, script, home, directory),
         )
         for item in placed.simple.redirects
     )
 
 
 def _nested(
-    script: Script, folders: Folders, home: str, depth: int, around: Surroundings | None = None
+    script: Script,
+    directories: Directories,
+    home: str,
+    depth: int,
+    around: Surroundings | None = None,
 ) -> list[CommandFacts]:
-    places = sorted(folders)
+    places = sorted(directories)
     return [fact for one in places for fact in _facts_of(script, one, home, depth, around)]
 
 
@@ -219,17 +223,17 @@ def _elsewhere(facts: CommandFacts) -> CommandFacts:
     return replace(facts, accesses=(), redirects=(), inner=inner)
 
 
-def _known(word: Word, script: Script, home: str, folder: str | None) -> Word:
+def _known(word: Word, script: Script, home: str, directory: str | None) -> Word:
     """Put the values of HOME and PWD in, as far as they are known."""
     text = word.text
     if text.isascii() or (HOME_MARK not in text and PWD_MARK not in text):
         return word
     splits = word.splits
     if script.taints_variables:
-        guess = text.replace(HOME_MARK, home).replace(PWD_MARK, folder or UNKNOWN)
+        guess = text.replace(HOME_MARK, home).replace(PWD_MARK, directory or UNKNOWN)
         hidden = text.replace(HOME_MARK, UNKNOWN).replace(PWD_MARK, UNKNOWN)
         return Word(word.raw, hidden, True, word.scripts, guess)
-    if folder is None and PWD_MARK in text:
+    if directory is None and PWD_MARK in text:
         text, splits = text.replace(PWD_MARK, UNKNOWN), True
-    text = text.replace(HOME_MARK, home).replace(PWD_MARK, folder or "")
+    text = text.replace(HOME_MARK, home).replace(PWD_MARK, directory or "")
     return Word(word.raw, text, splits, word.scripts)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from permissions.shell.access import Access
-from permissions.shell.flow.working_directories import Folders
+from permissions.shell.flow.working_directories import Directories
 from permissions.shell.rule_spellings import Form
 from permissions.shell.syntax import Redirect
 
@@ -25,7 +25,7 @@ class CommandFacts(Struct, frozen=True):
 
     text: str
     """As written, for users."""
-    folders: Folders
+    directories: Directories
     allow_forms: tuple[Form, ...]
     """Spellings that an allow rule may match."""
     deny_forms: tuple[Form, ...]

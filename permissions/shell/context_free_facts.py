@@ -15,7 +15,7 @@ from permissions.shell.effects.file_accesses import accesses
 from permissions.shell.effects.read_only import is_edit, is_read_only
 from permissions.shell.effects.risks import risk_of
 from permissions.shell.flow.no_effect import is_inert, sets_plain_name
-from permissions.shell.flow.working_directories import Folders
+from permissions.shell.flow.working_directories import Directories
 from permissions.shell.parse.assignments import is_safe_assignment
 from permissions.shell.programs.registry import program_named
 from permissions.shell.programs.shell_builtins import GIT_PLACES
@@ -50,7 +50,7 @@ def own_facts(
     own = _strictest([_programs(one, clean=clean) for one in spelled])
     return CommandFacts(
         text=simple.raw or " ".join(redirect.raw for redirect in simple.redirects),
-        folders=_NOWHERE,
+        directories=_NOWHERE,
         allow_forms=allow_forms(simple, layers, forms, unsafe),
         deny_forms=deny_forms(simple, layers, forms),
         has_literal_program=all(layer.words[0].is_literal for layer in layers),
@@ -93,7 +93,7 @@ def _when_plain(layers: list[Layer], *, clean: bool) -> Plain | None:
     return _programs(below, clean=clean)
 
 
-_NOWHERE: Folders = frozenset()
+_NOWHERE: Directories = frozenset()
 _MAX_SPELLED = 20
 """Words of a loop's list that are put in one by one."""
 _PLAIN_NAME = re.compile(r"[\w./][\w./-]*", re.ASCII)
@@ -164,13 +164,15 @@ def _accesses(layers: list[Layer]) -> tuple[Access, ...]:
             found.extend(_accesses(_likely_layers(layer)))
             continue
         found.extend(
-            replace(access, path=_moved(access.path, layer.folder)) if layer.folder else access
+            replace(access, path=_moved(access.path, layer.directory))
+            if layer.directory
+            else access
             for access in accesses(program_of(layer.words[0]), layer.words[1:])
             if access.path is not FOUND
         )
         builds = program_named(layer.words[0].text).builds
-        if layer.folder and UNKNOWN not in layer.folder and builds:
-            found.append(Access(AccessKind.PLACE, Word(layer.folder, layer.folder)))
+        if layer.directory and UNKNOWN not in layer.directory and builds:
+            found.append(Access(AccessKind.PLACE, Word(layer.directory, layer.directory)))
     return tuple(found)
 
 
@@ -180,7 +182,7 @@ def _likely_layers(layer: Layer) -> list[Layer]:
     if not likely or not likely[0].is_literal:
         return []
     found = [one for one in unwrap(likely).layers if one.words]
-    return [replace(one, folder=UNKNOWN) for one in found] if layer.folder else found
+    return [replace(one, directory=UNKNOWN) for one in found] if layer.directory else found
 
 
 def _variables(simple: Simple) -> Iterator[Access]:
@@ -190,11 +192,11 @@ def _variables(simple: Simple) -> Iterator[Access]:
             yield Access(AccessKind.PLACE, item.value)
 
 
-def _moved(path: Word, folder: str) -> Word:
+def _moved(path: Word, directory: str) -> Word:
     """Return a path as the shell's folder sees it."""
     if path.text.startswith("/"):
         return path
-    text = UNKNOWN if UNKNOWN in folder else f"{folder}/{path.text}"
+    text = UNKNOWN if UNKNOWN in directory else f"{directory}/{path.text}"
     return Word(path.raw, text, path.splits, path.scripts)
 
 

@@ -12,10 +12,10 @@ from benchmarks.program import Output, Program, ProgramEndedError, Step
 pytestmark = pytest.mark.pty
 
 
-def _spawn(script: str, folder: Path) -> Program:
+def _spawn(script: str, directory: Path) -> Program:
     environment = {"PATH": os.environ["PATH"], "TERM": "xterm-256color"}
     return Program.spawn(
-        ["sh", "-c", script], environment=environment, folder=folder, columns=40, rows=5
+        ["sh", "-c", script], environment=environment, directory=directory, columns=40, rows=5
     )
 
 

@@ -132,8 +132,8 @@ async def test_a_mention_means_the_file_that_was_offered_wherever_the_shell_is(
 ) -> None:
     cd = ToolCall("Bash", {"command": "cd src"})
     journey = await begin([Turn((cd,)), DONE, DONE], answers=[yes()])
-    for folder in (journey.project, journey.project / "src"):
-        write(folder / "same.py", f"in {folder.name}")
+    for directory in (journey.project, journey.project / "src"):
+        write(directory / "same.py", f"in {directory.name}")
     write(journey.project / "src" / "x.py", "below")
     await journey.send("go there")
     assert journey.conversation.view.cwd == journey.project / "src"
@@ -237,7 +237,7 @@ async def test_local_commands_answer_without_the_model(begin: Begin) -> None:
     assert journey.server.requests == []
 
 
-async def test_an_added_folder_is_in_scope_and_the_home_is_not(
+async def test_an_added_directory_is_in_scope_and_the_home_is_not(
     begin: Begin, tmp_path: Path, fresh_home: Path
 ) -> None:
     journey = await begin([DONE])

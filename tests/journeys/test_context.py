@@ -215,7 +215,7 @@ async def test_the_cache_serves_most_of_a_conversation_and_costs_say_so(begin: B
     assert "all sessions: $" in shown.text
 
 
-async def test_instructions_of_a_folder_come_with_its_first_file(begin: Begin) -> None:
+async def test_instructions_of_a_directory_come_with_its_first_file(begin: Begin) -> None:
     turns = [
         Turn((ToolCall("Read", {"file_path": "${cwd}/api/a.py"}),)),
         Turn((ToolCall("Read", {"file_path": "${cwd}/api/b.py"}),)),

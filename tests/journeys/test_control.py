@@ -27,9 +27,9 @@ TOUCH = Turn((ToolCall("Bash", {"command": "touch made"}),))
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
+    directory = tmp_path / "project"
+    directory.mkdir()
+    return directory
 
 
 class Program:

@@ -77,10 +77,10 @@ async def test_nothing_is_asked_unless_it_is_turned_on(begin: Begin, fresh_home:
 async def test_a_project_may_turn_it_off_but_not_on(begin: Begin, fresh_home: Path) -> None:
     turned_on(fresh_home)
     journey = await begin(respond=respond)
-    folder = journey.project / ".agent"
-    folder.mkdir()
+    directory = journey.project / ".agent"
+    directory.mkdir()
     for said, expected in (("true", 1), ("false", 0)):
-        (folder / "settings.json").write_text(f'{{"autoMemoryEnabled": {said}}}')
+        (directory / "settings.json").write_text(f'{{"autoMemoryEnabled": {said}}}')
         again = await begin(respond=respond, trust=True)
         await again.send("hello")
         await again.assembled.facts.wait()

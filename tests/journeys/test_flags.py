@@ -22,9 +22,9 @@ BUSY = Status(529, headers={"retry-after": "0"})
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
+    directory = tmp_path / "project"
+    directory.mkdir()
+    return directory
 
 
 @pytest.fixture

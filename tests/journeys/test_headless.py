@@ -24,9 +24,9 @@ NO_SECRETS = {"type": "command", "command": "echo 'No secrets, please.' >&2; exi
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
+    directory = tmp_path / "project"
+    directory.mkdir()
+    return directory
 
 
 @pytest.fixture

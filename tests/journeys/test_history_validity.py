@@ -93,14 +93,14 @@ def test_every_request_is_one_that_an_endpoint_takes(
     aborts: list[int | None],
     seed: int,
 ) -> None:
-    folder = tmp_path_factory.mktemp("run")
-    asyncio.run(_run(folder, turns, plans, aborts, seed))
+    directory = tmp_path_factory.mktemp("run")
+    asyncio.run(_run(directory, turns, plans, aborts, seed))
 
 
 async def _run(
-    folder: Path, turns: list[Turn], plans: list[FaultPlan], aborts: list[int | None], seed: int
+    directory: Path, turns: list[Turn], plans: list[FaultPlan], aborts: list[int | None], seed: int
 ) -> None:
-    project = folder / "project"
+    project = directory / "project"
     project.mkdir()
     (project / "a.txt").write_text("x\n")
     scenario = Scenario(
@@ -109,7 +109,7 @@ async def _run(
         faults=tuple(plans),
     )
     async with ScriptedServer(scenario, variables={"cwd": str(project)}) as server:
-        conversation = await _conversation(folder, project, server, seed)
+        conversation = await _conversation(directory, project, server, seed)
         try:
             for abort_at in aborts:
                 await _prompt(conversation, abort_at)
@@ -123,13 +123,13 @@ async def _run(
 
 
 async def _conversation(
-    folder: Path, project: Path, server: ScriptedServer, seed: int
+    directory: Path, project: Path, server: ScriptedServer, seed: int
 ) -> Conversation:
     environment = Environment(
         launch_dir=project,
-        home=folder,
-        agent_home=folder / ".agent",
-        env={"HOME": str(folder), "PATH": "/usr/bin:/bin"},
+        home=directory,
+        agent_home=directory / ".agent",
+        env={"HOME": str(directory), "PATH": "/usr/bin:/bin"},
         uid=1000,
         version="test",
     )

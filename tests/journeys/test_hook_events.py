@@ -210,7 +210,7 @@ async def test_a_background_hook_wakes_an_idle_agent(
     assert [event.type for event in nothing] == ["terminal"]
 
 
-async def test_an_added_folder_is_told_of_with_the_next_turn(
+async def test_an_added_directory_is_told_of_with_the_next_turn(
     begin: Begin, fresh_home: Path
 ) -> None:
     configure(fresh_home, {"DirectoryAdded": 'echo \'{"systemMessage": "It is a Go module."}\''})

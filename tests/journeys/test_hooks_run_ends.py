@@ -13,13 +13,13 @@ import pytest
 from tests.journeys import program
 
 
-async def hook_started(folder: Path, handler: dict[str, object]) -> asyncio.subprocess.Process:
+async def hook_started(directory: Path, handler: dict[str, object]) -> asyncio.subprocess.Process:
     """Return `hooks run Stop` with this handler, told to go on."""
-    settings = folder / "hooks.json"
+    settings = directory / "hooks.json"
     settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [handler]}]}}))
     process = await program.start(
         "hooks", "run", "Stop", "--settings", str(settings),
-        cwd=folder, env=program.environment(folder), stdin=True,
+        cwd=directory, env=program.environment(directory), stdin=True,
     )  # fmt: skip
     assert process.stdin is not None
     process.stdin.write(b"{}\n")

@@ -24,9 +24,9 @@ def bash(*commands: str) -> Turn:
     return Turn(tuple(ToolCall("Bash", {"command": command}) for command in commands))
 
 
-def configure(folder: Path, name: str = "settings.json", **settings: Any) -> Path:
+def configure(directory: Path, name: str = "settings.json", **settings: Any) -> Path:
     """Write settings below a project or home folder."""
-    path = folder / ".agent" / name
+    path = directory / ".agent" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(settings, indent=1))
     return path

@@ -163,12 +163,12 @@ async def test_rewind_undoes_a_bad_edit_and_a_destructive_command(begin: Begin) 
         Turn((Text("Fresh start."),)),
     ]
     journey = await begin(turns)
-    folder = journey.project
-    (folder / "a.txt").write_text("good\n")
-    (folder / "b.txt").write_text("dear\n")
+    directory = journey.project
+    (directory / "a.txt").write_text("good\n")
+    (directory / "b.txt").write_text("dear\n")
     await journey.send("hello")
     await journey.send("improve it")
-    assert _files(folder) == {"a.txt": "bad\n", "c.txt": "new\n"}
+    assert _files(directory) == {"a.txt": "bad\n", "c.txt": "new\n"}
     conversation = journey.conversation
     hello, improve = await conversation.rewinding.points()
     assert (hello.text, improve.text) == ("hello", "improve it")
@@ -180,15 +180,15 @@ async def test_rewind_undoes_a_bad_edit_and_a_destructive_command(begin: Begin) 
         ("b.txt", "write"),
         ("c.txt", "delete"),
     }
-    one = await conversation.rewinding.restore_files(improve.turn_id, [folder / "a.txt"])
+    one = await conversation.rewinding.restore_files(improve.turn_id, [directory / "a.txt"])
     assert one is not None
-    assert _files(folder) == {"a.txt": "good\n", "c.txt": "new\n"}
+    assert _files(directory) == {"a.txt": "good\n", "c.txt": "new\n"}
     everything = await conversation.rewinding.restore_files(improve.turn_id)
     assert everything is not None
-    assert _files(folder) == {"a.txt": "good\n", "b.txt": "dear\n"}
+    assert _files(directory) == {"a.txt": "good\n", "b.txt": "dear\n"}
     assert conversation.checkpoints is not None
     await conversation.checkpoints.restore(everything.redo_id, redo_id="back")
-    assert _files(folder) == {"a.txt": "good\n", "c.txt": "new\n"}
+    assert _files(directory) == {"a.txt": "good\n", "c.txt": "new\n"}
 
     assert await conversation.rewinding.rewind(improve.message_uid) == "improve it"
     assert conversation.view.context_tokens == 0
@@ -202,8 +202,8 @@ async def test_rewind_undoes_a_bad_edit_and_a_destructive_command(begin: Begin) 
     ]
 
 
-def _files(folder: Path) -> dict[str, str]:
-    return {path.name: path.read_text() for path in sorted(folder.iterdir()) if path.is_file()}
+def _files(directory: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in sorted(directory.iterdir()) if path.is_file()}
 
 
 async def test_rewind_reaches_behind_a_compaction(begin: Begin) -> None:
@@ -286,7 +286,7 @@ async def test_a_session_resumes_in_another_terminal_after_a_kill(
     assert "Outcome unknown" in json.dumps(server.requests[-1].body)
 
 
-async def test_a_deleted_project_folder_is_told_and_ends_nothing(begin: Begin) -> None:
+async def test_a_deleted_project_directory_is_told_and_ends_nothing(begin: Begin) -> None:
     turns: list[Any] = [
         Turn((ToolCall("Bash", {"command": "pwd"}),)),
         Turn((Text("It is gone."),)),

@@ -56,7 +56,7 @@ async def test_only_the_report_comes_back(begin: Begin) -> None:
     assert not names & {"Agent", "AskUserQuestion", "ExitPlanMode"}
 
 
-async def test_a_folder_it_works_in_brings_its_instructions(begin: Begin) -> None:
+async def test_a_directory_it_works_in_brings_its_instructions(begin: Begin) -> None:
     read = ToolCall("Read", {"file_path": "${cwd}/inner/word.txt"})
     journey = await begin(scenario=scenario(inside(read), inside(Text("plum"))))
     (journey.project / "inner").mkdir()

@@ -82,8 +82,8 @@ class Engine:
 def make_engine(base: Path) -> Engine:
     """Lay out a small project with links that leave it."""
     root, home, outside = base / "project", base / "home", base / "outside"
-    for folder in (root / "src", root / "sub", root / ".git" / "hooks", home, outside):
-        folder.mkdir(parents=True)
+    for directory in (root / "src", root / "sub", root / ".git" / "hooks", home, outside):
+        directory.mkdir(parents=True)
     for file in (root / "src" / "a.py", root / ".env", outside / "secret.txt"):
         file.write_text("text\n")
     (root / "outlink").symlink_to(outside)

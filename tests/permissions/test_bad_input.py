@@ -44,7 +44,7 @@ def test_dot_dot_behind_a_link_goes_where_the_kernel_goes(engine: Engine) -> Non
     assert decision.behavior is Behavior.DENY
 
 
-def test_a_folder_that_is_gone_is_still_the_scope(tmp_path: Path, engine: Engine) -> None:
+def test_a_directory_that_is_gone_is_still_the_scope(tmp_path: Path, engine: Engine) -> None:
     gone = Engine(tmp_path / "gone", engine.home)
     assert gone.bash("touch x", allow=["Bash(touch *)"]).behavior is Behavior.ALLOW
     assert gone.bash("touch ../x", allow=["Bash(touch *)"]).behavior is Behavior.DENY

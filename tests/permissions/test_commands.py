@@ -17,14 +17,14 @@ from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from tests.permissions.engine import Engine
 
-FOLDER = Path(__file__).parent / "commands"
+DIRECTORY = Path(__file__).parent / "commands"
 CLASSIFIER = "local classifier"
 
 
 def _sections(name: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the rules in brackets with the commands below them."""
     header, commands = "", list[str]()
-    for line in (FOLDER / name).read_text("utf-8").splitlines():
+    for line in (DIRECTORY / name).read_text("utf-8").splitlines():
         if line.startswith(("[Bash", "[local")) and line.endswith("]"):
             if commands:
                 yield header, commands

@@ -39,7 +39,7 @@ def _product_files() -> list[Path]:
     return [path for path in tracked_files() if path.parts[0] in PACKAGES]
 
 
-def _python_folders() -> set[Path]:
+def _python_directories() -> set[Path]:
     return {path.parent for path in _product_files() if path.suffix == ".py"}
 
 
@@ -77,10 +77,10 @@ def test_child_processes_are_started_in_one_place() -> None:
     assert {path for path in starting if path.parent != runner} == own
 
 
-def test_every_folder_of_modules_is_a_package() -> None:
+def test_every_directory_of_modules_is_a_package() -> None:
     """A folder without `__init__.py` would be missing from the wheel."""
-    sample = {p for p in _python_folders() if any("sample" in part for part in p.parts)}
-    plain = [p for p in _python_folders() - sample if not (ROOT / p / "__init__.py").is_file()]
+    sample = {p for p in _python_directories() if any("sample" in part for part in p.parts)}
+    plain = [p for p in _python_directories() - sample if not (ROOT / p / "__init__.py").is_file()]
     assert plain == []
 
 
@@ -91,8 +91,8 @@ def test_package_is_marked_as_typed(package: str) -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_package_has_tests(package: str) -> None:
-    folder = ("tests", package)
-    assert any(p.parts[:2] == folder and p.name.startswith("test_") for p in tracked_files())
+    directory = ("tests", package)
+    assert any(p.parts[:2] == directory and p.name.startswith("test_") for p in tracked_files())
 
 
 def test_links_between_documents_lead_somewhere() -> None:

@@ -67,10 +67,10 @@ async def hooks(pilot: Pilot[Any], app: AgentApp) -> None:
 async def tasks(pilot: Pilot[Any], app: AgentApp) -> None:
     assert app.parts.conversations.commands is not None
     shells = app.parts.conversations.commands.context.shells
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as directory:
         for line in ("printf 'one\\ntwo\\n'", "exit 3"):
             shell = await shells.start(
-                line, cwd=Path("/"), env=dict(os.environ), results_dir=Path(folder)
+                line, cwd=Path("/"), env=dict(os.environ), results_dir=Path(directory)
             )
             shells.to_background(shell)
             await shell.wait()

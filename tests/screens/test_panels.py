@@ -112,9 +112,9 @@ def asked_about(command: str, *pressed: str) -> Act:
     """Ask about a command, as the engine judges it in a project that is not there."""
 
     async def act(pilot: Pilot[Any], app: AgentApp) -> None:
-        folder, home = Path("/home/ada/slugs"), Path("/home/ada")
+        directory, home = Path("/home/ada/slugs"), Path("/home/ada")
         rules = RuleSet.build(RULES)[0]
-        context = PermissionContext(Mode.DEFAULT, rules, folder, folder, home)
+        context = PermissionContext(Mode.DEFAULT, rules, directory, directory, home)
         request = PermissionRequest("Bash", {"command": command})
         pending = with_rules(decide(request, context), rules)
         asked = PermissionAsk(request, pending, short=home_relative(str(home)))

@@ -69,8 +69,8 @@ async def test_a_kill_loses_nothing_and_repeats_nothing(part: int, tmp_path: Pat
     async with zygote(tmp_path) as starter:
         step_s = await _step(starter, tmp_path, scenario)
         for number in range(part, KILLS, KILL_PARTS):
-            folder = tmp_path / str(number)
-            outcomes[await _killed_run(starter, folder, scenario, rng, step_s)] += 1
+            directory = tmp_path / str(number)
+            outcomes[await _killed_run(starter, directory, scenario, rng, step_s)] += 1
     assert outcomes["killed"] > sum(outcomes.values()) / 2, outcomes
 
 
@@ -87,9 +87,9 @@ async def _step(starter: Zygote, tmp_path: Path, scenario: Scenario) -> float:
 
 @contextlib.asynccontextmanager
 async def _server(
-    folder: Path, scenario: Scenario
+    directory: Path, scenario: Scenario
 ) -> AsyncIterator[tuple[ScriptedServer, Path, dict[str, str]]]:
-    project = folder / "project"
+    project = directory / "project"
     project.mkdir(parents=True)
     async with ScriptedServer(
         scenario,
@@ -97,7 +97,7 @@ async def _server(
         respond=respond,
         clock=asyncio.get_running_loop().time,
     ) as server:
-        yield server, project, environment(folder, server.base_url)
+        yield server, project, environment(directory, server.base_url)
 
 
 async def _start(starter: Zygote, *arguments: str, **where: Any) -> int:
@@ -110,10 +110,10 @@ async def _run(starter: Zygote, *arguments: str, **where: Any) -> int:
 
 
 async def _killed_run(
-    starter: Zygote, folder: Path, scenario: Scenario, rng: random.Random, step_s: float
+    starter: Zygote, directory: Path, scenario: Scenario, rng: random.Random, step_s: float
 ) -> str:
-    async with _server(folder, scenario) as (server, project, env):
-        out = folder / "out"
+    async with _server(directory, scenario) as (server, project, env):
+        out = directory / "out"
         where = {"cwd": project, "env": env, "out": out}
         process = await _start(starter, "go", **where)
         step = rng.randint(1, STEPS)
@@ -125,7 +125,7 @@ async def _killed_run(
         with contextlib.suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
         status = await starter.ended()
-        transcript = next((folder / ".agent" / "sessions").glob("*/*.jsonl"))
+        transcript = next((directory / ".agent" / "sessions").glob("*/*.jsonl"))
         before = transcript.read_bytes()
         kept = before[: before.rfind(b"\n") + 1]
         _check_recorded(transcript, project)

@@ -171,23 +171,23 @@ def _scenario(rng: random.Random) -> Scenario:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_fault_breaks_a_conversation(part: int, tmp_path: Path) -> None:
     for number in range(part, FAULT_RUNS, PARTS):
-        folder = tmp_path / str(number)
-        folder.mkdir()
+        directory = tmp_path / str(number)
+        directory.mkdir()
         try:
-            run_virtually(lambda loop, f=folder, n=number: _run(loop, f, n))  # type: ignore[misc]
+            run_virtually(lambda loop, f=directory, n=number: _run(loop, f, n))  # type: ignore[misc]
         except BaseException as error:
             error.add_note(f"fault run {number}")
             raise
 
 
-async def _run(loop: VirtualLoop, folder: Path, seed: int) -> None:
+async def _run(loop: VirtualLoop, directory: Path, seed: int) -> None:
     rng = random.Random(seed)
-    project = folder / "project"
+    project = directory / "project"
     project.mkdir()
     (project / "a.txt").write_text("x\n")
     scenario = _scenario(rng)
     async with ScriptedServer(scenario, variables={"cwd": str(project)}, clock=loop.time) as server:
-        conversation = await _conversation(loop, folder, project, server, rng)
+        conversation = await _conversation(loop, directory, project, server, rng)
         try:
             for _ in range(PROMPTS):
                 await _prompt(conversation, rng.choice([None, None, rng.randrange(MAX_EVENTS)]))
@@ -204,13 +204,13 @@ async def _run(loop: VirtualLoop, folder: Path, seed: int) -> None:
 
 
 async def _conversation(
-    loop: VirtualLoop, folder: Path, project: Path, server: ScriptedServer, rng: random.Random
+    loop: VirtualLoop, directory: Path, project: Path, server: ScriptedServer, rng: random.Random
 ) -> Conversation:
     environment = Environment(
         launch_dir=project,
-        home=folder,
-        agent_home=folder / ".agent",
-        env={"HOME": str(folder), "PATH": "/usr/bin:/bin"},
+        home=directory,
+        agent_home=directory / ".agent",
+        env={"HOME": str(directory), "PATH": "/usr/bin:/bin"},
         uid=1000,
         version="test",
     )

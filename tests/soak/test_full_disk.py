@@ -34,14 +34,14 @@ async def test_a_disk_that_is_full_ends_no_conversation(tmp_path: Path) -> None:
     limits = [*LIMITS, *(rng.randrange(25_000) for _ in range(MORE))]
     async with zygote(tmp_path) as starter:
         for number, limit in enumerate(limits):
-            folder = tmp_path / str(number)
-            project = folder / "project"
+            directory = tmp_path / str(number)
+            project = directory / "project"
             project.mkdir(parents=True)
-            out = folder / "out"
+            out = directory / "out"
             out.touch()
             server = ScriptedServer(Scenario(turns=TURNS), variables={"cwd": str(project)})
             async with server:
-                env = environment(folder, server.base_url)
+                env = environment(directory, server.base_url)
                 await starter.start(
                     "-p", "go", "--allow", "Bash,Edit,Write",
                     cwd=project, env=env, out=out, file_limit=limit,
@@ -57,6 +57,6 @@ async def test_a_disk_that_is_full_ends_no_conversation(tmp_path: Path) -> None:
             assert limit > 5_000 or "cannot be" in said, (limit, said)
             assert [r.problem for r in server.requests if r.problem] == []
             assert len(server.requests) == len(TURNS), (limit, said)
-            for transcript in folder.glob(".agent/sessions/*/*.jsonl"):
+            for transcript in directory.glob(".agent/sessions/*/*.jsonl"):
                 resumed = load(transcript)
                 assert problems((*resumed.messages, user_message("go on"))) == ()

@@ -55,10 +55,10 @@ Screen = Callable[..., Program]
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    (folder / "greet.py").write_text("print('helo')\n")
-    return folder
+    directory = tmp_path / "project"
+    directory.mkdir()
+    (directory / "greet.py").write_text("print('helo')\n")
+    return directory
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def screen(project: Path, fresh_home: Path) -> Iterator[Screen]:
             program = Program.spawn(
                 [*command, *arguments],
                 environment=environment(fresh_home, url, **env),
-                folder=project,
+                directory=project,
                 columns=size[0],
                 rows=size[1],
             )

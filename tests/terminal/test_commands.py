@@ -45,14 +45,14 @@ def type_line(program: Program, text: str) -> None:
 def test_a_command_of_ones_own_appears_while_the_program_runs(
     screen: Screen, serve: Serve, fresh_home: Path
 ) -> None:
-    folder = fresh_home / ".agent" / "commands"
-    folder.mkdir(parents=True)
+    directory = fresh_home / ".agent" / "commands"
+    directory.mkdir(parents=True)
     server = serve(ANSWERS)
     program = screen(server=server)
     assert program.wait_until(READY), program.emulator.text()
     type_line(program, "hello")
     see(program, "The answer is 42.")
-    (folder / "greet.md").write_text("---\ndescription: Greet people\n---\nSay hello to $1.\n")
+    (directory / "greet.md").write_text("---\ndescription: Greet people\n---\nSay hello to $1.\n")
     for _ in range(40):
         program.type(b"/gre")
         if program.wait_until(shows("Greet people"), timeout_s=0.5):

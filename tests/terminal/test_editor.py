@@ -14,8 +14,8 @@ pytestmark = pytest.mark.pty
 CTRL_G = b"\x07"
 
 
-def script(folder: Path, name: str, text: str) -> str:
-    path = folder / name
+def script(directory: Path, name: str, text: str) -> str:
+    path = directory / name
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o700)
     return str(path)

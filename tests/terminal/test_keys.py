@@ -74,7 +74,7 @@ def test_each_key_arrives_as_it_is_named(tmp_path: Path) -> None:
     program = Program.spawn(
         [sys.executable, str(SCRIPT), str(log)],
         environment=environment(tmp_path),
-        folder=tmp_path,
+        directory=tmp_path,
         columns=60,
         rows=10,
     )

@@ -49,8 +49,8 @@ That is all."""
 class TmuxProgram:
     """The program in a tmux server of its own; text is what the terminal shows."""
 
-    def __init__(self, folder: Path, project: Path, env: dict[str, str]) -> None:
-        self._base = ["tmux", "-S", str(folder / "tmux.sock"), "-f", "/dev/null"]
+    def __init__(self, directory: Path, project: Path, env: dict[str, str]) -> None:
+        self._base = ["tmux", "-S", str(directory / "tmux.sock"), "-f", "/dev/null"]
         self._env = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
         self._env.pop("TMUX", None)
         # TMUX and TERM are tmux's to set.
@@ -106,9 +106,9 @@ def start(
     server = serve(Scenario(turns=(Turn((Text(ANSWER),), times=0),)))
 
     def run(**env: str) -> TmuxProgram:
-        folder = tmp_path / f"tmux-{len(programs)}"
-        folder.mkdir()
-        program = TmuxProgram(folder, project, environment(fresh_home, server.base_url, **env))
+        directory = tmp_path / f"tmux-{len(programs)}"
+        directory.mkdir()
+        program = TmuxProgram(directory, project, environment(fresh_home, server.base_url, **env))
         programs.append(program)
         program.wait_for(lambda text: "Ask for something" in text)
         program.type("go\r")

@@ -35,7 +35,7 @@ class Reader:
     """Somebody who does what the tutorial says."""
 
     home: Path
-    folder: Path
+    directory: Path
     env: dict[str, str]
     port: str
     program: Program | None = None
@@ -69,12 +69,12 @@ class Reader:
     def run(self, text: str) -> None:
         script = f"set -e\n{self.ported(text)}\npwd\nenv -0"
         done = subprocess.run(
-            ["bash", "-c", script], cwd=self.folder, env=self.env, capture_output=True, text=True,
-            check=False,
+            ["bash", "-c", script], cwd=self.directory, env=self.env, capture_output=True,
+            text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, (text, done.stderr)
         before, _, after = done.stdout.partition("\n")
-        self.folder = Path(before)
+        self.directory = Path(before)
         pairs = (pair.partition("=") for pair in after.split("\0") if "=" in pair)
         self.env = {name: value for name, _, value in pairs}
 
@@ -82,7 +82,7 @@ class Reader:
         words = [os.path.expandvars(word) for word in shlex.split(self.ported(text))]
         words = [word.replace("$HOME", str(self.home)) for word in words]
         process = subprocess.Popen(
-            [sys.executable, *words[1:]], cwd=self.folder, env=self.env,
+            [sys.executable, *words[1:]], cwd=self.directory, env=self.env,
             stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         self.background.append(process)
@@ -93,7 +93,7 @@ class Reader:
         assert text.split()[0] == "agent-tui"
         command = [sys.executable, "-m", "tui.cli", *text.split()[1:]]
         self.program = Program.spawn(
-            command, environment=self.env, folder=self.folder, columns=110, rows=40
+            command, environment=self.env, directory=self.directory, columns=110, rows=40
         )
         self.expect(lambda screen: "Ask for something" in screen.text(), "the prompt")
 

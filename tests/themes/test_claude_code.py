@@ -11,9 +11,9 @@ from themes.registry import available_themes, load_theme
 from themes.theme import Role, ThemeError
 
 
-def write(folder: Path, stem: str, **data: object) -> None:
-    folder.mkdir(exist_ok=True)
-    (folder / f"{stem}.json").write_text(json.dumps(data))
+def write(directory: Path, stem: str, **data: object) -> None:
+    directory.mkdir(exist_ok=True)
+    (directory / f"{stem}.json").write_text(json.dumps(data))
 
 
 def test_tokens_become_roles_over_their_base(tmp_path: Path) -> None:
@@ -56,8 +56,8 @@ def test_own_files_come_before_those_of_claude_code(tmp_path: Path) -> None:
     write(theirs, "only", base="both", overrides={"warning": "#222222"})
     own.mkdir()
     (own / "both.toml").write_text('[roles]\nerror = "#333333"\n')
-    folders = (own, theirs)
-    assert set(available_themes(folders)) - set(available_themes()) == {"both", "only"}
-    assert load_theme("both", user_dir=folders)[0].roles[Role.ERROR] == "#333333"
-    only = load_theme("only", user_dir=folders)[0]
+    directories = (own, theirs)
+    assert set(available_themes(directories)) - set(available_themes()) == {"both", "only"}
+    assert load_theme("both", user_dir=directories)[0].roles[Role.ERROR] == "#333333"
+    only = load_theme("only", user_dir=directories)[0]
     assert (only.roles[Role.ERROR], only.roles[Role.WARNING]) == ("#333333", "#222222")

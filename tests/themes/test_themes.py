@@ -141,7 +141,7 @@ def test_user_theme_that_names_itself_as_base_ends(tmp_path: Path) -> None:
         load_theme("loop", user_dir=tmp_path)
 
 
-def test_a_theme_name_cannot_leave_the_folder(tmp_path: Path) -> None:
+def test_a_theme_name_cannot_leave_the_directory(tmp_path: Path) -> None:
     (tmp_path / "secret.toml").write_text("")
     inner = tmp_path / "themes"
     inner.mkdir()

@@ -14,8 +14,8 @@ from agent.commands.command_context import CommandContext
 from agent.commands.command_registry import CommandRegistry
 from agent.commands.service import CommandService
 from agent.commands.sources.command_files import CustomCommands
+from agent.commands.sources.directories import CommandLocations
 from agent.commands.sources.discover import CommandFinder
-from agent.commands.sources.folders import CommandLocations
 from agent.commands.spec import Surface
 from agent.commands.table import BUILTIN_COMMANDS
 from agent.display import Display, TodoItem
@@ -141,8 +141,8 @@ class RecordedConversation:
     def add_note(self, text: str) -> None:
         self.told.append(text)
 
-    def move_to(self, folder: Path) -> bool:
-        self.cwd = folder
+    def move_to(self, directory: Path) -> bool:
+        self.cwd = directory
         return True
 
     def send_to_background(self) -> bool:
@@ -321,7 +321,7 @@ def make_app(
     options = AppOptions(
         load_theme(theme)[0],
         version="1.2.3",
-        folder=Path("/home/ada/slugs"),
+        directory=Path("/home/ada/slugs"),
         home=Path("/home/ada"),
         no_color=no_color,
     )

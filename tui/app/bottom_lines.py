@@ -159,8 +159,10 @@ class BottomLines:
     def _status(self) -> StatusLineState:
         conversation, workspace = self._conversations.current, self._workspace
         if conversation is None:
-            folder = workspace.display_path(workspace.folder) if not workspace.awaits_demo else ""
-            return StatusLineState(folder=folder, hint=self._hint.text)
+            directory = (
+                workspace.display_path(workspace.directory) if not workspace.awaits_demo else ""
+            )
+            return StatusLineState(directory=directory, hint=self._hint.text)
         figures = self._document.figures
         center = self._conversations.commands
         denials = center.context.gate.denials if center is not None else None
@@ -173,7 +175,7 @@ class BottomLines:
             context_tokens=figures.context_tokens or conversation.view.context_tokens,
             context_window=figures.context_window or conversation.view.context_window,
             cost_usd=figures.cost_usd or conversation.view.cost_usd,
-            folder=short_directory(conversation.view.cwd, workspace.home),
+            directory=short_directory(conversation.view.cwd, workspace.home),
             branch=conversation.view.branch,
             is_demo=conversation.view.is_demo,
             running=self._conversations.background_count,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agent.commands.spec import Command
     from agent.settings.load import Settings
 
-FOLDER: Final = ".claude"
+DIRECTORY: Final = ".claude"
 MEMORY: Final = "found-settings.json"
 MAX_PROJECTS: Final = 500
 MAX_PROBLEMS: Final = 3
@@ -79,7 +79,7 @@ async def news_of_found(
 
 def _keys_without_effect(settings: Settings) -> Iterator[str]:
     for key, origin in settings.merged.origins.items():
-        is_theirs = origin.file is not None and FOLDER in Path(origin.file).parts
+        is_theirs = origin.file is not None and DIRECTORY in Path(origin.file).parts
         if is_theirs and not key.startswith("$") and not _has_effect(key):
             yield key
 
@@ -91,21 +91,21 @@ def _has_effect(key: str) -> bool:
 
 
 def _instructions(settings: Settings, home: Path) -> Iterator[str]:
-    for path in (home / FOLDER / "CLAUDE.md", settings.project_root / "CLAUDE.md"):
+    for path in (home / DIRECTORY / "CLAUDE.md", settings.project_root / "CLAUDE.md"):
         if os.path.isfile(path):
             yield _short(path, settings, home)
 
 
 def _unused_files(settings: Settings, home: Path) -> Iterator[str]:
     """Yield what of another program's files this one has no use for."""
-    for base in dict.fromkeys((home / FOLDER, settings.project_root / FOLDER)):
+    for base in dict.fromkeys((home / DIRECTORY, settings.project_root / DIRECTORY)):
         agents = sum(1 for _ in (base / "agents").glob("*.md"))
         if agents:
             yield f"{_counted(agents, 'sub-agent')} of {_short(base / 'agents', settings, home)}"
         for name in ("plugins", "output-styles", "workflows"):
             if os.path.isdir(base / name):
                 yield _short(base / name, settings, home)
-    keys = home / FOLDER / "keybindings.json"
+    keys = home / DIRECTORY / "keybindings.json"
     if os.path.isfile(keys) and keys not in _keys_in_force(settings, home):
         yield _short(keys, settings, home)
 
@@ -115,7 +115,7 @@ def _keys_in_force(settings: Settings, home: Path) -> list[Path]:
     from tui.app.keybindings_watch import keys_path  # behind the first frame
 
     path = keys_path(settings.agent_home, home)
-    return [path] if FOLDER in path.parts and os.path.isfile(path) else []
+    return [path] if DIRECTORY in path.parts and os.path.isfile(path) else []
 
 
 def _with_home(text: str, home: Path) -> str:
@@ -124,7 +124,7 @@ def _with_home(text: str, home: Path) -> str:
 
 def _files(settings: Settings, home: Path) -> Iterator[str]:
     for path in settings.watched:
-        if FOLDER not in path.parts or not os.path.isfile(path):
+        if DIRECTORY not in path.parts or not os.path.isfile(path):
             continue
         name = str(path)
         rules = sum(1 for rule in settings.rules if rule.file == name)
@@ -154,7 +154,7 @@ def _handlers(hooks: Mapping[str, object]) -> int:
 
 def _commands(commands: Sequence[Command]) -> Iterator[str]:
     count = sum(
-        1 for command in commands if command.meta.file and FOLDER in command.meta.file.parts
+        1 for command in commands if command.meta.file and DIRECTORY in command.meta.file.parts
     )
     if count:
         yield _counted(count, "command")

@@ -24,7 +24,7 @@ def keys_path(agent_home: Path, home: Path) -> Path:
 
 
 async def follow_keys(
-    folder: Path,
+    directory: Path,
     defaults: Keymap,
     use: Callable[[Keymap], None],
     notice: Callable[[str, str], None],
@@ -36,19 +36,19 @@ async def follow_keys(
     A file that cannot be read leaves the keys as they are and is reported. Claude Code's file,
     below `home`, is read at the start, and counts until there is one in `folder`.
     """
-    path = folder / FILE_NAME
-    first = keys_path(folder, home) if home is not None else path
+    path = directory / FILE_NAME
+    first = keys_path(directory, home) if home is not None else path
     text = await asyncio.to_thread(_read, first)
     if text:
         apply_keys(text, first, defaults, use, notice)
-    if not os.path.isdir(folder):
+    if not os.path.isdir(directory):
         return
     # After the first frame: what it imports is needed by nothing before that.
     from permissions.base.files.file_watch import file_changes
 
     try:
         async for _ in file_changes(
-            folder,
+            directory,
             watch_filter=lambda _change, name: Path(name).name == FILE_NAME,
             debounce_ms=QUIET_MS,
             step_ms=QUIET_MS,

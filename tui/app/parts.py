@@ -82,7 +82,7 @@ class AppOptions(Struct, frozen=True):
     env: Mapping[str, str] = field(default_factory=dict)
     """Tells which terminal this is."""
     version: str = ""
-    folder: Path = field(default_factory=Path)
+    directory: Path = field(default_factory=Path)
     awaits_demo: bool = False
     """Whether the demo's directory replaces this one, which is not shown until then."""
     home: Path = field(default_factory=Path)
@@ -191,7 +191,7 @@ class ScreenParts:
 
     def _make_document(self) -> None:
         options = self.options
-        self.document = TranscriptModel(str(options.folder), str(options.home))
+        self.document = TranscriptModel(str(options.directory), str(options.home))
         self.history = PromptHistory(options.history)
         self.past = EarlierPages(self.document, self._runtime.start_worker, self._show)
         self.transcript.near_start = self.past.more
@@ -269,7 +269,7 @@ class ScreenParts:
             self._app, self.notices, partial(from_home, home=options.home), edit_text, edit_path
         )
         self.workspace = ScreenWorkspace(
-            options.folder,
+            options.directory,
             options.home,
             options.agent_home,
             options.version,

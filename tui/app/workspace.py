@@ -23,7 +23,7 @@ class ScreenWorkspace:
 
     def __init__(
         self,
-        folder: Path,
+        directory: Path,
         home: Path,
         agent_home: Path | None,
         version: str,
@@ -39,7 +39,7 @@ class ScreenWorkspace:
         show_lines: Callable[[], None],
     ) -> None:
         """`folder` is not shown while the demo's copy is awaited in its place."""
-        self.folder = folder
+        self.directory = directory
         self.home = home
         self.agent_home = agent_home
         self.awaits_demo = awaits_demo
@@ -57,9 +57,9 @@ class ScreenWorkspace:
         """Return a directory as users write it."""
         return from_home(path, self.home)
 
-    def use_folder(self, folder: Path) -> None:
+    def use_directory(self, directory: Path) -> None:
         """Work in another directory than the one the program was started in: the demo's copy."""
-        self.folder, self.awaits_demo = folder, False
+        self.directory, self.awaits_demo = directory, False
         self.show_header(is_demo=True)
         self._show_lines()
 
@@ -68,9 +68,9 @@ class ScreenWorkspace:
         if self.awaits_demo:
             self._transcript.set_header(welcome_rows(self._version, "", is_demo=True))
             return
-        folder = self.display_path(self.folder)
-        self._window.name(self.folder.name or folder)
-        self._transcript.set_header(welcome_rows(self._version, folder, is_demo=is_demo))
+        directory = self.display_path(self.directory)
+        self._window.name(self.directory.name or directory)
+        self._transcript.set_header(welcome_rows(self._version, directory, is_demo=is_demo))
 
     def name_window(self, title: str) -> None:
         """Show a session's name as the window's title."""

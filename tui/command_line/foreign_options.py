@@ -17,7 +17,7 @@ _MODES: Final = "--permission-mode default, plan, acceptEdits or dontAsk."
 _SANDBOX: Final = (
     "nothing is written outside of the folder in any mode; --permission-mode plan changes nothing."
 )
-_FOLDER: Final = "start it in that folder."
+_DIRECTORY: Final = "start it in that folder."
 _IMAGE: Final = "name the file in the prompt as @path."
 INSTEAD: Final = {
     "--json-schema": "say in the prompt what JSON you want, and check it with a program.",
@@ -44,9 +44,9 @@ INSTEAD: Final = {
     "-a": _MODES,
     "--sandbox": _SANDBOX,
     "-s": _SANDBOX,
-    "--cd": _FOLDER,
-    "--cwd": _FOLDER,
-    "-C": _FOLDER,
+    "--cd": _DIRECTORY,
+    "--cwd": _DIRECTORY,
+    "-C": _DIRECTORY,
     "--image": _IMAGE,
     "-i": _IMAGE,
     "--search": "the model may read pages; --allow 'WebFetch(domain:example.com)' asks about none.",

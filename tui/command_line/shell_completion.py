@@ -20,7 +20,7 @@ class Takes(StrEnum):
     WORD = "word"
     """One of the option's own words."""
     FILE = "file"
-    FOLDER = "folder"
+    DIRECTORY = "folder"
 
 
 class Flag(Struct, frozen=True):
@@ -150,7 +150,7 @@ def _zsh_flag(flag: Flag, spelling: str) -> str:
         Takes.TEXT: ":value: ",
         Takes.WORD: f":value:({' '.join(flag.words)})",
         Takes.FILE: ":file:_files",
-        Takes.FOLDER: ":folder:_files -/",
+        Takes.DIRECTORY: ":folder:_files -/",
     }[flag.takes]
     return _single(f"*{spelling}[{text}]{value}")
 
@@ -195,7 +195,7 @@ def _fish_flag(flag: Flag) -> str:
             text += f" -x -a {_fish(' '.join(flag.words))}"
         case Takes.FILE:
             text += " -r -F"
-        case Takes.FOLDER:
+        case Takes.DIRECTORY:
             text += " -x -a '(__fish_complete_directories)'"
         case Takes.TEXT:
             text += " -x"

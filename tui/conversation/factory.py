@@ -47,7 +47,7 @@ class Front(Protocol):
         """Show a line."""
         ...
 
-    def use_folder(self, folder: Path) -> None:
+    def use_directory(self, directory: Path) -> None:
         """Work in another folder than the one the program was started in: the demo's copy."""
         ...
 
@@ -303,7 +303,7 @@ class ConversationMaker:
 
         setup, environment, closer = await demo_model(environment)
         self._closers.append(closer)
-        self._front.use_folder(environment.launch_dir)
+        self._front.use_directory(environment.launch_dir)
         self.options = replace(
             self.options, demo=True, continue_latest=False, resume=None, model=None
         )

@@ -82,12 +82,12 @@ async def demo_model(environment: Environment) -> tuple[ModelSetup, Environment,
     )
 
     try:
-        folder, project = await asyncio.to_thread(demo_project)
-        demo = await start_demo(folder, project)
+        directory, project = await asyncio.to_thread(demo_project)
+        demo = await start_demo(directory, project)
     except OSError as error:
         raise ConfigError(f"The demo could not start: {error}") from error
     # Its session and settings go with the copy: the user's own folder stays as it was.
-    copy = replace(environment, launch_dir=project, agent_home=folder.path / "agent-home")
+    copy = replace(environment, launch_dir=project, agent_home=directory.path / "agent-home")
     return demo.setup, copy, demo.aclose
 
 

@@ -37,7 +37,7 @@ class TrustLine(Struct, frozen=True):
 class TrustRequest(Struct, frozen=True):
     """A folder and what it brings."""
 
-    folder: str
+    directory: str
     items: Sequence[TrustLine]
     was_trusted: bool = False
     """Whether an earlier state of this folder is trusted."""
@@ -102,9 +102,9 @@ class TrustDialog:
             if request.was_trusted
             else "This folder brings settings of its own. Until you trust it they do nothing:"
         )
-        folder = row((shown_path(request.folder), Ink(bold=True)))
+        directory = row((shown_path(request.directory), Ink(bold=True)))
         body: list[Row] = indented(
-            [folder, BLANK, *wrap([(lead, TEXT)], width)],
+            [directory, BLANK, *wrap([(lead, TEXT)], width)],
             pad,
             pad,
         )
@@ -136,7 +136,7 @@ def _item_rows(item: TrustLine, width: int) -> list[Row]:
 def trust_request(state: TrustState) -> TrustRequest:
     """Return what the user is asked about a folder."""
     return TrustRequest(
-        folder=str(state.root),
+        directory=str(state.root),
         items=[
             TrustLine(
                 item.kind,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.assembly.memory_setup import everywhere, facts_folder
+from agent.assembly.memory_setup import everywhere, facts_directory
 from agent.memory.facts import INDEX
 from tui.panels.list_panel import Item, ListPanel
 from tui.ports.command_screen import CommandScreen
@@ -20,7 +20,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     found.setdefault(context.settings().project_root / "AGENTS.md", "Project, not there yet")
     found.setdefault(context.agent_home / "AGENTS.md", "User, not there yet")
     # Facts kept from sessions are files as well: to read, to mend, to remove.
-    directory = facts_folder(context.agent_home, context.settings().project_root)
+    directory = facts_directory(context.agent_home, context.settings().project_root)
     for path in (
         *sorted(directory.glob("*.md")),
         *sorted(everywhere(context.agent_home).glob("*.md")),

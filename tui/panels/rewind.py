@@ -173,4 +173,4 @@ def _counted(count: int) -> str:
 
 def _change(screen: CommandScreen, path: object, action: str) -> str:
     signs = {"write": "~", "delete": "-", "cannot": "!"}
-    return f"{signs.get(action, '?')} {path}".replace(f"{screen.workspace.folder}/", "")
+    return f"{signs.get(action, '?')} {path}".replace(f"{screen.workspace.directory}/", "")

@@ -144,7 +144,7 @@ class ConversationPort(Protocol):
         """Add something to the next prompt."""
         ...
 
-    def move_to(self, folder: Path) -> bool:
+    def move_to(self, directory: Path) -> bool:
         """Work in another folder; False, and where it was, when that is outside of what is."""
         ...
 

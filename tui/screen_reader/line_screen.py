@@ -135,10 +135,10 @@ class LineWorkspace:
     """Directory, settings and clipboard; the editor and the window are the user's own."""
 
     def __init__(
-        self, folder: Path, session: LineSession, notice: Callable[[str, str], None]
+        self, directory: Path, session: LineSession, notice: Callable[[str, str], None]
     ) -> None:
         """`notice` writes a line of a level."""
-        self.folder = folder
+        self.directory = directory
         self._session = session
         self._notice = notice
 
@@ -193,12 +193,12 @@ class LineKeys:
 class LineScreen:
     """Implements `CommandScreen`."""
 
-    def __init__(self, run: LineRun, folder: Path) -> None:
+    def __init__(self, run: LineRun, directory: Path) -> None:
         """Take the run."""
         self._run = run
         self.session = LineSession(run)
         self.appearance = LineAppearance()
-        self.workspace = LineWorkspace(folder, self.session, run.notice)
+        self.workspace = LineWorkspace(directory, self.session, run.notice)
         self.keys = LineKeys()
         self.composer = PromptText()
 

@@ -139,9 +139,9 @@ class _LineSession:
         lines = text.splitlines() or [""]
         self.output.write([f"{label}: {lines[0]}", *lines[1:]])
 
-    def use_folder(self, folder: Path) -> None:
+    def use_directory(self, directory: Path) -> None:
         """Work in the demo's copy of its sample project."""
-        self._screen.workspace.folder = folder
+        self._screen.workspace.directory = directory
 
     def name_window(self, title: str) -> None:
         """The window's title stays the terminal's own."""

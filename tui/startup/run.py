@@ -128,7 +128,7 @@ class _ScreenRun:
                 is_dark=start.is_dark,
                 env=env,
                 version=version(),
-                folder=launch_dir,
+                directory=launch_dir,
                 awaits_demo=options.demo,
                 home=home,
                 no_color=bool(env.get("NO_COLOR")),
@@ -231,9 +231,9 @@ class _ScreenRun:
         """Add a line of our own to the transcript."""
         self.app.parts.notices.notice(text, level)
 
-    def use_folder(self, folder: Path) -> None:
+    def use_directory(self, directory: Path) -> None:
         """Show the demo's copy as the folder that is worked in."""
-        self.app.parts.workspace.use_folder(folder)
+        self.app.parts.workspace.use_directory(directory)
 
     def name_window(self, title: str) -> None:
         """Show a session's name as the window's title."""

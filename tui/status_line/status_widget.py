@@ -53,7 +53,7 @@ class StatusLineState(Struct, frozen=True):
     context_tokens: int = 0
     context_window: int = 0
     cost_usd: float = 0.0
-    folder: str = ""
+    directory: str = ""
     """As shown: `~` for the home folder."""
     branch: str | None = None
     is_demo: bool = False
@@ -102,11 +102,11 @@ def _parts(status: StatusLineState, *, is_narrow: bool) -> list[list[Run]]:
     if status.is_demo:
         label = "demo" if is_narrow else "demo: scripted model"
         parts.append([(label, Ink(Role.WARNING, bold=True))])
-    if status.folder:
-        folder: list[Run] = [(status.folder, MUTED)]
+    if status.directory:
+        directory: list[Run] = [(status.directory, MUTED)]
         if status.branch:
-            folder.append((f" ⎇ {status.branch}", MUTED))
-        parts.append(folder)
+            directory.append((f" ⎇ {status.branch}", MUTED))
+        parts.append(directory)
     if status.cost_usd > 0:
         parts.append([(_money(status.cost_usd), MUTED)])
     if status.context_window and status.context_tokens:

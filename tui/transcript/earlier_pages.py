@@ -93,7 +93,9 @@ class EarlierPages:
             if pages is not self._pages or not self.has_more:
                 return
             try:
-                page, blocks = await asyncio.to_thread(_blocks_before, pages, self._document.folder)
+                page, blocks = await asyncio.to_thread(
+                    _blocks_before, pages, self._document.directory
+                )
             except SessionError:
                 # The conversation itself says what is wrong with its file.
                 self._is_broken = True
@@ -103,12 +105,14 @@ class EarlierPages:
                 self._on_added()
 
 
-def _blocks_before(pages: SessionPages, folder: str) -> tuple[HistoryPage, tuple[BlockList, str]]:
+def _blocks_before(
+    pages: SessionPages, directory: str
+) -> tuple[HistoryPage, tuple[BlockList, str]]:
     page = pages.older()
-    return page, past_blocks(page, folder)
+    return page, past_blocks(page, directory)
 
 
-def past_blocks(page: HistoryPage, folder: str = "") -> tuple[BlockList, str]:
+def past_blocks(page: HistoryPage, directory: str = "") -> tuple[BlockList, str]:
     """Return the blocks of a page and the last answer in it, empty without one.
 
     Paths in `folder` are shown as seen from it.
@@ -123,7 +127,7 @@ def past_blocks(page: HistoryPage, folder: str = "") -> tuple[BlockList, str]:
         key = f"past:{page.offset}:{position}"
         match item:
             case Message(origin="model"):
-                last_answer = show_answer(found, item, 0.0, folder) or last_answer
+                last_answer = show_answer(found, item, 0.0, directory) or last_answer
             case Message(origin="tool"):
                 show_results(found, item)
             case Message():

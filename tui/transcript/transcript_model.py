@@ -68,7 +68,7 @@ _QUIET_ENDS: Final = frozenset({"completed", "error", "prompt_too_long"})
 class TranscriptModel:
     """The transcript as data. Blocks are frozen; a changed block is another object in its place."""
 
-    def __init__(self, folder: str = "", home: str = "") -> None:
+    def __init__(self, directory: str = "", home: str = "") -> None:
         """Start empty; `home` is written `~`."""
         self._home = home
         self.activity = Activity()
@@ -76,7 +76,7 @@ class TranscriptModel:
         self.todos: tuple[TodoItem, ...] = ()
         self.last_answer = ""
         """Text of the latest finished answer; empty before the first."""
-        self.folder = folder
+        self.directory = directory
         """The conversation's, as calls name it; what waits is shown as seen from it."""
         self._list = BlockList()
         self._agents = SubagentCards(self._list)
@@ -346,9 +346,9 @@ class TranscriptModel:
                     show_user_message(self._list, message)
             case "model":
                 if not self._list.knows_message(message.uid):
-                    text = show_answer(self._list, message, at_s, self.folder)
+                    text = show_answer(self._list, message, at_s, self.directory)
                     self.last_answer = text or self.last_answer
-                name_calls(self._list, message, self.folder)
+                name_calls(self._list, message, self.directory)
                 self._settle(message.uid)
             case "tool":
                 show_results(self._list, message)
@@ -420,7 +420,7 @@ class TranscriptModel:
             reason_text,
         )
 
-        return reason_text(decision, place_relative(self.folder, self._home))
+        return reason_text(decision, place_relative(self.directory, self._home))
 
     def _update_card(self, tool_use_id: str, **changes: Any) -> None:
         card = self._list.get(tool_use_id)

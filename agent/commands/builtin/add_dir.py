@@ -14,15 +14,17 @@ from agent.settings.locations import expand_home
 async def call(arguments: str, context: CommandContext) -> CommandResult:
     """Add the directory to the scope; settings stay as they are."""
     if not arguments:
-        folders = [context.session.launch_dir, *context.gate.context.additional_dirs]
-        return ShowText("Working directories:\n" + "\n".join(f"  {folder}" for folder in folders))
+        directories = [context.session.launch_dir, *context.gate.context.additional_dirs]
+        return ShowText(
+            "Working directories:\n" + "\n".join(f"  {directory}" for directory in directories)
+        )
     path = context.session.cwd / expand_home(arguments.strip("\"'"), context.home)
     real = type(path)(os.path.realpath(path))
     if not real.is_dir():
         return ShowText(f"{path} is no folder.", "warning")
     gate = context.gate
     known = (gate.context.launch_dir, *gate.context.additional_dirs)
-    if any(real.is_relative_to(os.path.realpath(folder)) for folder in known):
+    if any(real.is_relative_to(os.path.realpath(directory)) for directory in known):
         return ShowText(f"{real} is inside the working directories already.")
     if real == real.parent or real == type(real)(os.path.realpath(context.home)):
         what = "the whole machine" if real == real.parent else "your whole home folder"

@@ -91,7 +91,7 @@ def command_name(parts: tuple[str, ...]) -> str | None:
     return joined if joined.strip(":") and joined.isprintable() and "/" not in joined else None
 
 
-def parse_command_file(data: bytes, *, folder: Path | None) -> CommandFile:
+def parse_command_file(data: bytes, *, directory: Path | None) -> CommandFile:
     """Return the command a file describes; `folder` is that of a skill. Raises nothing."""
     text = data.decode("utf-8-sig", "replace")
     head = read_head(text)
@@ -111,8 +111,8 @@ def parse_command_file(data: bytes, *, folder: Path | None) -> CommandFile:
     is_listed = reader.flag("user-invocable", default=True)
     template = Template(
         body=body,
-        first_argument=first_number(body, 1 if folder is None else 0),
-        folder=folder,
+        first_argument=first_number(body, 1 if directory is None else 0),
+        directory=directory,
         argument_names=names,
         allowed_tools=reader.rules("allowed-tools"),
         disallowed_tools=reader.rules("disallowed-tools"),
@@ -122,7 +122,7 @@ def parse_command_file(data: bytes, *, folder: Path | None) -> CommandFile:
         hooks=reader.mapping("hooks"),
     )
     # The model chooses commands by their description; without one it cannot choose.
-    can_choose = folder is not None or bool(described)
+    can_choose = directory is not None or bool(described)
     for_model = not reader.flag("disable-model-invocation", default=False) and can_choose
     heading = Heading(
         description, argument_hint, when_to_use, is_listed, for_model, tuple(reader.problems)

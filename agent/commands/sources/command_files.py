@@ -10,8 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from agent.commands.sources.command_file import FileProblem
+from agent.commands.sources.directories import (
+    CommandLocations,
+    linked_directories,
+    watched_directories,
+)
 from agent.commands.sources.discover import CommandFinder, DiscoveredCommands
-from agent.commands.sources.folders import CommandLocations, linked_folders, watched_folders
 from agent.commands.spec import Command
 from permissions.base.files.file_watch import file_changes
 
@@ -93,7 +97,9 @@ class CustomCommands:
             stop = asyncio.Event()
             parts = [asyncio.ensure_future(self._follow(roots, stop))] if roots else []
             if parents:
-                parts.append(asyncio.ensure_future(self._wait_for_folders(parents, roots, stop)))
+                parts.append(
+                    asyncio.ensure_future(self._wait_for_directories(parents, roots, stop))
+                )
             if not parts:
                 return
             try:
@@ -137,12 +143,14 @@ class CustomCommands:
                 if self._roots() != roots:
                     return
 
-    async def _wait_for_folders(
+    async def _wait_for_directories(
         self, parents: tuple[Path, ...], roots: tuple[Path, ...], stop: asyncio.Event
     ) -> None:
         """End when one of the directories that were missing is there."""
-        folders = watched_folders(self._places)
-        names = {part for folder in folders for part in (folder.name, folder.parent.name)}
+        directories = watched_directories(self._places)
+        names = {
+            part for directory in directories for part in (directory.name, directory.parent.name)
+        }
         with contextlib.suppress(OSError):
             async for _ in file_changes(
                 *parents,
@@ -167,25 +175,33 @@ class CustomCommands:
 
     def _roots(self) -> tuple[Path, ...]:
         """Return the directories that are there, to be watched with all that is in them."""
-        own = [folder for folder in watched_folders(self._places) if os.path.isdir(folder)]
-        return tuple(dict.fromkeys([*own, *linked_folders(self._places)]))
+        own = [
+            directory for directory in watched_directories(self._places) if os.path.isdir(directory)
+        ]
+        return tuple(dict.fromkeys([*own, *linked_directories(self._places)]))
 
     def _parents(self) -> tuple[Path, ...]:
         """Return where the directories that are missing would appear; these are watched alone."""
-        missing = [folder for folder in watched_folders(self._places) if not os.path.isdir(folder)]
-        return tuple(dict.fromkeys(p for folder in missing if (p := _nearest(folder)) is not None))
+        missing = [
+            directory
+            for directory in watched_directories(self._places)
+            if not os.path.isdir(directory)
+        ]
+        return tuple(
+            dict.fromkeys(p for directory in missing if (p := _nearest(directory)) is not None)
+        )
 
     def _concerns(self, _change: object, path: str) -> bool:
         return path.endswith(".md") or "." not in Path(path).name
 
 
-def _nearest(folder: Path) -> Path | None:
+def _nearest(directory: Path) -> Path | None:
     """Return the next directory above that exists, at most two up: `.agent` or what holds it."""
-    return next((p for p in (folder.parent, folder.parent.parent) if os.path.isdir(p)), None)
+    return next((p for p in (directory.parent, directory.parent.parent) if os.path.isdir(p)), None)
 
 
-def _files_below(folders: Iterable[Path]) -> list[Path]:
-    return [path for folder in folders for path in folder.rglob("*.md")]
+def _files_below(directories: Iterable[Path]) -> list[Path]:
+    return [path for directory in directories for path in directory.rglob("*.md")]
 
 
 def _summary(found: DiscoveredCommands) -> tuple[object, ...]:

@@ -1,7 +1,7 @@
 """Command and skill files of the user and the project, found and read.
 
 What a project contains waits until the user trusted exactly that content. Where files are looked
-for: `agent.commands.sources.folders`; their cache:
+for: `agent.commands.sources.directories`; their cache:
 `agent.commands.sources.frontmatter_cache`.
 """
 
@@ -25,11 +25,11 @@ from agent.commands.sources.command_file import (
     command_name,
     parse_command_file,
 )
-from agent.commands.sources.folders import (
+from agent.commands.sources.directories import (
     SKILL_FILE,
-    CommandFolder,
+    CommandDirectory,
     CommandLocations,
-    command_folders,
+    command_directories,
     files_of,
     leads_out,
 )
@@ -86,19 +86,19 @@ class CommandFinder:
         problems: list[FileProblem] = []
         seen: dict[str, _Known] = {}
         at_ns = time.time_ns()
-        for folder in command_folders(self._places):
-            look = self._look_at_project if folder.is_project else self._look_at_own
-            for path, parts, status in files_of(folder):
+        for directory in command_directories(self._places):
+            look = self._look_at_project if directory.is_project else self._look_at_own
+            for path, parts, status in files_of(directory):
                 if len(seen) >= MAX_FILES:
                     problems.append(
-                        FileProblem(folder.path, f"more than {MAX_FILES:,} command files")
+                        FileProblem(directory.path, f"more than {MAX_FILES:,} command files")
                     )
                     break
                 try:
                     if status is None:
                         raise CommandError(_why_not(path))
-                    name = _name(parts, folder)
-                    known = look(path, status, folder)
+                    name = _name(parts, directory)
+                    known = look(path, status, directory)
                 except CommandError as error:
                     problems.append(FileProblem(Path(path), str(error)))
                     continue
@@ -109,8 +109,8 @@ class CommandFinder:
                     continue
                 if heading.problems:
                     problems.extend(FileProblem(Path(path), text) for text in heading.problems)
-                meta = heading.metadata(name, folder.source, path)
-                load = partial(self._load, path, name, folder)
+                meta = heading.metadata(name, directory.source, path)
+                load = partial(self._load, path, name, directory)
                 commands.append(PromptCommand(meta, load, heading.for_model))
         self._known, self._to_keep = seen, (seen, at_ns)
         return DiscoveredCommands(tuple(commands), tuple(dict.fromkeys(waiting)), tuple(problems))
@@ -127,38 +127,42 @@ class CommandFinder:
         }
         self._cache.keep(own, at_ns)
 
-    def _look_at_own(self, path: str, status: os.stat_result, folder: CommandFolder) -> _Known:
+    def _look_at_own(
+        self, path: str, status: os.stat_result, directory: CommandDirectory
+    ) -> _Known:
         signature = signature_of(status)
         known = self._known.get(path)
         if known is not None and known.signature == signature:
             return known
         if self._cache is not None:
-            heading = self._cache.heading(path, signature, is_skill=folder.is_skills)
+            heading = self._cache.heading(path, signature, is_skill=directory.is_skills)
             if heading is not None:
-                return _Known(signature, folder.is_skills, heading)
+                return _Known(signature, directory.is_skills, heading)
         signature, data = _read(path)
-        return _Known(signature, folder.is_skills, _parse(path, folder, data).heading)
+        return _Known(signature, directory.is_skills, _parse(path, directory, data).heading)
 
-    def _look_at_project(self, path: str, status: os.stat_result, folder: CommandFolder) -> _Known:
+    def _look_at_project(
+        self, path: str, status: os.stat_result, directory: CommandDirectory
+    ) -> _Known:
         known = self._known.get(path)
         signature, data, heading = signature_of(status), None, None
         if known is not None and known.signature == signature:
             data, heading = known.data, known.heading
         if data is None:
             signature, data = self._read_project(path)
-        if not self._is_trusted(path, folder, data):
-            return _Known(signature, folder.is_skills, None, data)
-        heading = heading or _parse(path, folder, data).heading
-        return _Known(signature, folder.is_skills, heading, data)
+        if not self._is_trusted(path, directory, data):
+            return _Known(signature, directory.is_skills, None, data)
+        heading = heading or _parse(path, directory, data).heading
+        return _Known(signature, directory.is_skills, heading, data)
 
-    def _load(self, path: str, name: str, folder: CommandFolder) -> Template:
+    def _load(self, path: str, name: str, directory: CommandDirectory) -> Template:
         """Read the file once more: what is used is what was checked in this very moment."""
-        _, data = self._read_project(path) if folder.is_project else _read(path)
-        if folder.is_project and not self._is_trusted(path, folder, data):
+        _, data = self._read_project(path) if directory.is_project else _read(path)
+        if directory.is_project and not self._is_trusted(path, directory, data):
             raise CommandError(
                 f"/{name} changed since you trusted this project. /trust shows what is new."
             )
-        return _parse(path, folder, data).template
+        return _parse(path, directory, data).template
 
     def _read_project(self, path: str) -> tuple[Signature, bytes]:
         if leads_out(path, self._places.project_root):
@@ -166,17 +170,17 @@ class CommandFinder:
             raise CommandError("is a link to a file outside of the project; such do not count")
         return _read(path)
 
-    def _is_trusted(self, path: str, folder: CommandFolder, data: bytes) -> bool:
-        kind: ItemKind = "skill" if folder.is_skills else "command"
+    def _is_trusted(self, path: str, directory: CommandDirectory, data: bytes) -> bool:
+        kind: ItemKind = "skill" if directory.is_skills else "command"
         root = self._places.project_root
         return self._trust().in_force(content_item(Path(path), kind, root, data))
 
 
-def _name(parts: tuple[str, ...], folder: CommandFolder) -> str:
+def _name(parts: tuple[str, ...], directory: CommandDirectory) -> str:
     name = command_name(parts)
     if name is None:
         raise CommandError("this file name cannot be typed as a command")
-    if folder.is_project and name in RESERVED:
+    if directory.is_project and name in RESERVED:
         raise CommandError(f"/{name} is reserved; a project cannot take it")
     return name
 
@@ -193,8 +197,8 @@ def _why_not(path: str) -> str:
     return "cannot be read"
 
 
-def _parse(path: str, folder: CommandFolder, data: bytes) -> CommandFile:
-    return parse_command_file(data, folder=Path(path).parent if folder.is_skills else None)
+def _parse(path: str, directory: CommandDirectory, data: bytes) -> CommandFile:
+    return parse_command_file(data, directory=Path(path).parent if directory.is_skills else None)
 
 
 def _read(path: str) -> tuple[Signature, bytes]:

@@ -88,15 +88,15 @@ class Snapshot(Struct, frozen=True):
 class BlobStore:
     """Contents by hash in one directory (0700), files of 0600."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, directory: Path) -> None:
         """The directory is made with the first content."""
-        self._folder = folder
+        self._directory = directory
         self._known: dict[str, tuple[tuple[int, int, int, int], PathState]] = {}
 
     @property
-    def folder(self) -> Path:
+    def directory(self) -> Path:
         """Where contents are."""
-        return self._folder
+        return self._directory
 
     def capture(self, path: Path, *, keep: bool = True, sync: bool = True) -> PathState:
         """Return a path's state now, its content kept unless `keep` is off (then only hashed).
@@ -157,7 +157,7 @@ class BlobStore:
 
     def link_all(self, target: Path) -> None:
         """Make every content available to another store as well. Raises OSError."""
-        for path in self._folder.glob("??/*"):
+        for path in self._directory.glob("??/*"):
             copy = target / path.parent.name / path.name
             make_private_dir(copy.parent)
             try:
@@ -171,4 +171,4 @@ class BlobStore:
     def _path(self, digest: str) -> Path:
         if len(digest) != 64 or not all(c in "0123456789abcdef" for c in digest):
             raise ValueError("not a content hash")
-        return self._folder / digest[:2] / digest[2:]
+        return self._directory / digest[:2] / digest[2:]

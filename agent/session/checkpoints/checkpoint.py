@@ -63,15 +63,15 @@ class Checkpoints:
 
     def __init__(
         self,
-        folder: Path,
+        directory: Path,
         worktree: Worktree,
         *,
         turn_id: Callable[[], str],
         may_write: Callable[[Path], bool],
     ) -> None:
         """`folder` is the session's own; `turn_id` names the prompt being worked on."""
-        self._log_path = folder / LOG_NAME
-        self._blobs = BlobStore(folder / FILES_NAME)
+        self._log_path = directory / LOG_NAME
+        self._blobs = BlobStore(directory / FILES_NAME)
         self._worktree = worktree
         self._turn_id = turn_id
         self._may_write = may_write

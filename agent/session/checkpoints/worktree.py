@@ -114,8 +114,8 @@ class Worktree:
         return None if data is None else (data, mode & 0o777)
 
     def _walk(self) -> Iterator[Path]:
-        for where, folders, files in os.walk(self.root, followlinks=False):
-            folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+        for where, directories, files in os.walk(self.root, followlinks=False):
+            directories[:] = sorted(name for name in directories if name not in _SKIPPED)
             for name in sorted(files):
                 yield Path(where, name)
 

@@ -53,10 +53,10 @@ class GlobInput(BaseModel):
 
 def _root(tool_input: GlobInput, services: ToolServices) -> tuple[Path, str]:
     """Return the directory and the pattern below it; an absolute pattern has its own."""
-    folder = absolute(tool_input.path, services) if tool_input.path else services.cwd
+    directory = absolute(tool_input.path, services) if tool_input.path else services.cwd
     pattern = tool_input.pattern.removeprefix("./")
     if not pattern.startswith(("/", "~/")):
-        return folder, pattern
+        return directory, pattern
     parts = Path(absolute(pattern, services)).parts
     fixed = next((i for i, part in enumerate(parts) if _MAGIC & set(part)), len(parts) - 1)
     return Path(*parts[:fixed]), "/".join(parts[fixed:])
@@ -83,14 +83,14 @@ def _permission_input(
 async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
     services = context.services
     started = time.monotonic()
-    folder, pattern = _root(tool_input, services)
-    name = shown(folder, services.launch_dir)
-    if not os.path.isdir(folder):
+    directory, pattern = _root(tool_input, services)
+    name = shown(directory, services.launch_dir)
+    if not os.path.isdir(directory):
         raise ToolError(
-            f"{name} is not a folder." if os.path.exists(folder) else f"{name} does not exist."
+            f"{name} is not a folder." if os.path.exists(directory) else f"{name} does not exist."
         )
-    names, note, ignored = await _found(pattern, folder, services.env)
-    found = await asyncio.to_thread(_newest_first, names, folder)
+    names, note, ignored = await _found(pattern, directory, services.env)
+    found = await asyncio.to_thread(_newest_first, names, directory)
     chosen, withheld = _permitted(found, services)
     is_cut = len(chosen) + withheld < len(found)
     lines = [shown(path, services.launch_dir) for path in chosen]
@@ -114,17 +114,17 @@ async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
 
 
 async def _found(
-    pattern: str, folder: Path, env: Mapping[str, str]
+    pattern: str, directory: Path, env: Mapping[str, str]
 ) -> tuple[set[bytes], str, bool]:
     """Return the matching names, a note, and whether all of them are ignored by .gitignore."""
-    names, note = await _matching(pattern, folder, env)
+    names, note = await _matching(pattern, directory, env)
     # A glob of rg brings back files that .gitignore leaves out.
     if names and not note:
-        listed = await _listed([], folder, env)
+        listed = await _listed([], directory, env)
         names, note = names & _names(listed), listed.note
     if names or note:
         return names, note, False
-    names, note = await _matching(pattern, folder, env, "--no-ignore")
+    names, note = await _matching(pattern, directory, env, "--no-ignore")
     return names, note, bool(names)
 
 
@@ -143,15 +143,15 @@ def _permitted(found: list[Path], services: ToolServices) -> tuple[list[Path], i
 
 
 async def _matching(
-    pattern: str, folder: Path, env: Mapping[str, str], *options: str
+    pattern: str, directory: Path, env: Mapping[str, str], *options: str
 ) -> tuple[set[bytes], str]:
     """Return the names that match, ignored files among them, and the note of the search."""
     try:
-        result = await _listed([_glob(pattern)], folder, env, *options)
+        result = await _listed([_glob(pattern)], directory, env, *options)
     except ToolError:
         # Malformed, such as an open bracket: it stands for itself.
         literal = _glob(re.sub(r"(\\.)|([*?\[\]{}\\])", _escaped, pattern, flags=re.DOTALL))
-        result = await _listed([literal], folder, env, *options)
+        result = await _listed([literal], directory, env, *options)
     return _names(result), result.note
 
 
@@ -160,10 +160,10 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 async def _listed(
-    globs: list[str], folder: Path, env: Mapping[str, str], *options: str
+    globs: list[str], directory: Path, env: Mapping[str, str], *options: str
 ) -> SearchResult:
     arguments = ["--files", "--null", *options, *file_selection(globs), "./"]
-    return await search(arguments, directory=folder, env=env)
+    return await search(arguments, directory=directory, env=env)
 
 
 def _glob(pattern: str) -> str:
@@ -181,10 +181,10 @@ def _names(result: SearchResult) -> set[bytes]:
     return set(filter(None, result.data.split(b"\0")))
 
 
-def _newest_first(names: set[bytes], folder: Path) -> list[Path]:
+def _newest_first(names: set[bytes], directory: Path) -> list[Path]:
     stamped = []
     for name in islice(names, _MAX_STATED):
-        path = folder / os.fsdecode(name.removeprefix(b"./"))
+        path = directory / os.fsdecode(name.removeprefix(b"./"))
         try:
             changed = path.stat().st_mtime_ns
         except OSError:

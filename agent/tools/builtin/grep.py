@@ -135,22 +135,22 @@ async def _run(tool_input: GrepInput, context: ToolContext) -> ToolOutcome:
     target = _target(tool_input, services)
     if not os.path.exists(target):
         raise ToolError(f"{shown(target, services.launch_dir)} does not exist.")
-    folder, operand = (
+    directory, operand = (
         (target, "./") if os.path.isdir(target) else (target.parent, f"./{target.name}")
     )
     options = _options(tool_input)
     result = await search(
         [*options, "--", tool_input.pattern, operand],
-        directory=folder,
+        directory=directory,
         env=services.env,
         enough=_enough(tool_input),
     )
     if tool_input.output_mode == "files_with_matches":
-        entries = await asyncio.to_thread(file_entries, result.data, folder, services.launch_dir)
+        entries = await asyncio.to_thread(file_entries, result.data, directory, services.launch_dir)
     else:
         entries = line_entries(
             result.data,
-            folder,
+            directory,
             services.launch_dir,
             is_count=tool_input.output_mode == "count",
             with_numbers=tool_input.line_numbers,

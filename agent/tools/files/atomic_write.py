@@ -98,14 +98,14 @@ def replace_file(
             "Nothing was written."
         )
     try:
-        with _open_folder(target.parent) as folder:
-            _replace_in(folder, target, data, expected_digest)
+        with _open_directory(target.parent) as directory:
+            _replace_in(directory, target, data, expected_digest)
     except OSError as error:
         raise ToolError(_explain(error, path)) from error
 
 
-def _replace_in(folder: int, target: Path, data: bytes, expected_digest: str | None) -> None:
-    current = _current_in(folder, target)
+def _replace_in(directory: int, target: Path, data: bytes, expected_digest: str | None) -> None:
+    current = _current_in(directory, target)
     if (current.digest if current else None) != expected_digest:
         raise ToolError(
             f"{_name(target)} changed on disk just now. Nothing was written: "
@@ -117,12 +117,12 @@ def _replace_in(folder: int, target: Path, data: bytes, expected_digest: str | N
         )
     name = os.fsencode(target.name)
     try:
-        _put(folder, name, data, current, is_named=False)
+        _put(directory, name, data, current, is_named=False)
     except _NotNameless:
-        _put(folder, name, data, current, is_named=True)
+        _put(directory, name, data, current, is_named=True)
     # The rename itself becomes durable; some file systems have no such call for directories.
     with contextlib.suppress(OSError):
-        os.fsync(folder)
+        os.fsync(directory)
 
 
 class _NotNameless(Exception):
@@ -130,7 +130,7 @@ class _NotNameless(Exception):
 
 
 def _put(
-    folder: int, name: bytes, data: bytes, current: CurrentFile | None, *, is_named: bool
+    directory: int, name: bytes, data: bytes, current: CurrentFile | None, *, is_named: bool
 ) -> None:
     """Write a temporary file, and put it in place once it is whole.
 
@@ -142,46 +142,46 @@ def _put(
     temporary = b"." + name[:200] + b"." + secrets.token_hex(6).encode() + b".tmp"
     # A new file gets its mode from the umask; a replacement is private until it has the old one.
     mode = 0o666 if current is None else 0o600
-    descriptor = (_open_named if is_named else _open_nameless)(folder, temporary, mode)
+    descriptor = (_open_named if is_named else _open_nameless)(directory, temporary, mode)
     try:
         try:
             _write_all(descriptor, data)
             if current is not None:
-                _keep_attributes(descriptor, current, name, folder)
+                _keep_attributes(descriptor, current, name, directory)
             os.fsync(descriptor)
             if not is_named:
                 # Only now does it get a name, so that a kill until here leaves nothing behind.
-                _give_name(descriptor, folder, name if current is None else temporary)
+                _give_name(descriptor, directory, name if current is None else temporary)
         finally:
             os.close(descriptor)
         if current is not None:
-            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
         elif is_named:
-            _create(folder, temporary, name)
+            _create(directory, temporary, name)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(temporary, dir_fd=folder)
+            os.unlink(temporary, dir_fd=directory)
         raise
 
 
-def _open_nameless(folder: int, _name: bytes, mode: int) -> int:
+def _open_nameless(directory: int, _name: bytes, mode: int) -> int:
     nameless = getattr(os, "O_TMPFILE", 0)
     if not nameless:
         raise _NotNameless
     try:
-        return os.open(".", os.O_WRONLY | nameless | os.O_CLOEXEC, mode, dir_fd=folder)
+        return os.open(".", os.O_WRONLY | nameless | os.O_CLOEXEC, mode, dir_fd=directory)
     except OSError as error:
         raise _NotNameless from error
 
 
-def _open_named(folder: int, name: bytes, mode: int) -> int:
+def _open_named(directory: int, name: bytes, mode: int) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    return os.open(name, flags, mode, dir_fd=folder)
+    return os.open(name, flags, mode, dir_fd=directory)
 
 
-def _give_name(descriptor: int, folder: int, name: bytes) -> None:
+def _give_name(descriptor: int, directory: int, name: bytes) -> None:
     try:
-        os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=folder)
+        os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=directory)
     except FileExistsError:
         raise
     except OSError as error:
@@ -189,19 +189,19 @@ def _give_name(descriptor: int, folder: int, name: bytes) -> None:
         raise _NotNameless from error
 
 
-def _create(folder: int, temporary: bytes, name: bytes) -> None:
+def _create(directory: int, temporary: bytes, name: bytes) -> None:
     # A link fails where a file appeared meanwhile; a rename would destroy that file.
     try:
-        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
     else:
-        os.unlink(temporary, dir_fd=folder)
+        os.unlink(temporary, dir_fd=directory)
 
 
-def _keep_attributes(descriptor: int, current: CurrentFile, name: bytes, folder: int) -> None:
+def _keep_attributes(descriptor: int, current: CurrentFile, name: bytes, directory: int) -> None:
     made = os.fstat(descriptor)
     if (made.st_uid, made.st_gid) != (current.uid, current.gid):
         # Only root may give files away; a shared project still works with the writer as owner.
@@ -209,13 +209,13 @@ def _keep_attributes(descriptor: int, current: CurrentFile, name: bytes, folder:
             os.fchown(descriptor, current.uid, current.gid)
     os.fchmod(descriptor, stat.S_IMODE(current.mode))
     if hasattr(os, "listxattr"):
-        _keep_extended(descriptor, name, folder)
+        _keep_extended(descriptor, name, directory)
 
 
-def _keep_extended(descriptor: int, name: bytes, folder: int) -> None:
+def _keep_extended(descriptor: int, name: bytes, directory: int) -> None:
     """Copy what else belongs to a file: its access list, its labels. What is refused is left."""
     with contextlib.suppress(OSError):
-        old = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        old = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
         try:
             for attribute in set(os.listxattr(old)) - _NOT_KEPT:
                 with contextlib.suppress(OSError):
@@ -224,9 +224,9 @@ def _keep_extended(descriptor: int, name: bytes, folder: int) -> None:
             os.close(old)
 
 
-def _current_in(folder: int, target: Path) -> CurrentFile | None:
+def _current_in(directory: int, target: Path) -> CurrentFile | None:
     try:
-        file = open_regular(target.name, dir_fd=folder)
+        file = open_regular(target.name, dir_fd=directory)
     except FileNotFoundError:
         return None
     except NotRegular as error:
@@ -255,14 +255,14 @@ def _bytes(file: BinaryIO, path: Path) -> bytes:
 
 
 @contextlib.contextmanager
-def _open_folder(folder: Path) -> Iterator[int]:
+def _open_directory(directory: Path) -> Iterator[int]:
     """Open a canonical directory step by step, refusing links; new ones go on failure."""
     made: list[tuple[int, str]] = []
     opened: list[int] = []
     try:
         current = os.open("/", _PASS)
         opened.append(current)
-        for part in folder.parts[1:]:
+        for part in directory.parts[1:]:
             try:
                 step = os.open(part, _PASS, dir_fd=current)
             except FileNotFoundError:

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 PermissionInput = Callable[[Any, Mapping[str, object], ToolContext], Mapping[str, object]]
 
 
-def absolute(path: str, services: ToolServices, folder: Path | None = None) -> Path:
+def absolute(path: str, services: ToolServices, directory: Path | None = None) -> Path:
     """Return the path with `~` and a directory filled in: the shell's current one if none is given.
 
     `..` stays: taking it out before links are followed would name another file.
     """
     if path == "~" or path.startswith("~/"):
         path = str(services.home) + path[1:]
-    return (folder or services.cwd) / path
+    return (directory or services.cwd) / path
 
 
 def with_absolute(field: str) -> PermissionInput:

@@ -68,7 +68,7 @@ class ShellOutput:
         self.file_error: str | None = None
         """Why the file is incomplete, or None."""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._folder = LineFolder()
+        self._line_folder = LineFolder()
         self._sanitizer = Sanitizer()
         self._head = ""
         self._tail = ""
@@ -80,14 +80,17 @@ class ShellOutput:
     def feed(self, data: bytes) -> str:
         """Take the next bytes; return them decoded and not yet cleaned, for live display."""
         text = self._decoder.decode(data)
-        self._append(self._sanitizer.feed(self._folder.feed(text)))
+        self._append(self._sanitizer.feed(self._line_folder.feed(text)))
         return text
 
     def close(self) -> None:
         """End the output; later calls of `feed` are an error, reading goes on to work."""
         if self._is_closed:
             return
-        rest = self._folder.feed(self._decoder.decode(b"", final=True)) + self._folder.finish()
+        rest = (
+            self._line_folder.feed(self._decoder.decode(b"", final=True))
+            + self._line_folder.finish()
+        )
         self._append(self._sanitizer.feed(rest))
         self._is_closed = True
         if self._descriptor is not None:
@@ -125,7 +128,7 @@ class ShellOutput:
 
         An unfinished last line is included; what follows it later starts a new line of its own.
         """
-        self._append(self._sanitizer.feed(self._folder.finish()))
+        self._append(self._sanitizer.feed(self._line_folder.finish()))
         new = self.total_chars - self._taken_chars
         self._taken_chars = self.total_chars
         if not new:

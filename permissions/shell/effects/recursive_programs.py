@@ -27,7 +27,7 @@ class TreeReading(Struct, frozen=True):
     excluded: tuple[str, ...]
     """Patterns of the names of files and folders that are left out."""
 
-    def takes(self, name: str, *, is_folder: bool) -> bool:
+    def takes(self, name: str, *, is_directory: bool) -> bool:
         """Does it read a file, or look into a folder, of that name?"""
         if name.startswith(".") and not self.reads_hidden:
             # What `rg -g` asks for is read though it is hidden.
@@ -35,7 +35,7 @@ class TreeReading(Struct, frozen=True):
         if any(fnmatchcase(name, pattern) for pattern in self.excluded):
             return False
         return (
-            is_folder
+            is_directory
             or not self.included
             or any(fnmatchcase(name, pattern) for pattern in self.included)
         )

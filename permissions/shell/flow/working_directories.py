@@ -33,26 +33,26 @@ from permissions.shell.syntax import (
     Words,
 )
 
-MAX_FOLDERS = 4
+MAX_DIRECTORIES = 4
 """Folders that are followed at once; beyond it the folder counts as unknown, too."""
 
 _NESTED_LOOPS = 2
 """Loops inside loops that are followed exactly; the work grows with each level."""
 
-UNKNOWN_FOLDER = f"/{UNKNOWN}"
+UNKNOWN_DIRECTORY = f"/{UNKNOWN}"
 """Stands for a folder that is not known. What is known beside it can still make a call stricter."""
 
-Folders = frozenset[str]
+Directories = frozenset[str]
 """Absolute paths a command may run in; never empty."""
 
-_ANYWHERE: Folders = frozenset({UNKNOWN_FOLDER})
+_ANYWHERE: Directories = frozenset({UNKNOWN_DIRECTORY})
 
 
 class Placed(Struct, frozen=True):
     """A simple command or a redirection of a compound one, with its folders."""
 
     simple: Simple
-    folders: Folders
+    directories: Directories
     stage: int
     """Grows with time: what has a smaller one has ended before; what has the same one may not."""
     is_late: bool
@@ -68,21 +68,21 @@ class Placed(Struct, frozen=True):
 class _Exit(Struct, frozen=True):
     """Where the shell may be after a statement, by its result."""
 
-    success: Folders
-    failure: Folders
+    success: Directories
+    failure: Directories
 
     @property
-    def either(self) -> Folders:
+    def either(self) -> Directories:
         return _union(self.success, self.failure)
 
 
-def place(script: Script, folder: str, home: str) -> list[Placed]:
+def place(script: Script, directory: str, home: str) -> list[Placed]:
     """Return the simple commands in source order; those of a substitution follow their command."""
     functions, moves = _NOTHING
     if _DEFINES_OR_REPEATS.search(script.raw):
         functions, moves = _moving_functions(script.body)
     walker = _Walker(home, functions, moves, is_strange=script.taints_variables)
-    walker.walk(script.body, frozenset({folder}))
+    walker.walk(script.body, frozenset({directory}))
     return walker.placed
 
 
@@ -91,15 +91,15 @@ _DEFINES_OR_REPEATS = re.compile(r"[(]|function|for|while|until|select")
 _NOTHING: tuple[frozenset[str], bool] = (frozenset(), False)
 
 
-def _union(left: Folders, right: Folders) -> Folders:
+def _union(left: Directories, right: Directories) -> Directories:
     if left == right:
         return left
     both = left | right
-    if len(both - _ANYWHERE) <= MAX_FOLDERS:
+    if len(both - _ANYWHERE) <= MAX_DIRECTORIES:
         return both
     # Those nearest the root are the ones that `..` leads out of first.
     nearest = sorted(both - _ANYWHERE, key=lambda path: (path.count("/"), path))
-    return frozenset(nearest[:MAX_FOLDERS]) | _ANYWHERE
+    return frozenset(nearest[:MAX_DIRECTORIES]) | _ANYWHERE
 
 
 class _Walker:
@@ -122,52 +122,52 @@ class _Walker:
         self._search: Simple | None = None
         self.placed: list[Placed] = []
 
-    def walk(self, node: Node, folders: Folders) -> _Exit:
+    def walk(self, node: Node, directories: Directories) -> _Exit:
         match node:
             case Simple():
-                return self._simple(node, folders)
+                return self._simple(node, directories)
             case Sequence():
-                exits = _Exit(folders, folders)
+                exits = _Exit(directories, directories)
                 for item in node.items:
                     exits = self.walk(item, exits.either)
                     self._advance()
                 return exits
             case AndOr():
-                return self._and_or(node, folders)
+                return self._and_or(node, directories)
             case Isolated():
                 self._sharing += len(node.items) > 1 or node.is_background
                 self._late += node.is_background
                 for before, item in zip((None, *node.items), node.items, strict=False):
                     self._piped = self._printed(before) if isinstance(item, Simple) else None
                     self._search = _search(before) if isinstance(item, Simple) else None
-                    self.walk(item, folders)
+                    self.walk(item, directories)
                 self._sharing -= len(node.items) > 1 or node.is_background
                 self._late -= node.is_background
-                return _Exit(folders, folders)
+                return _Exit(directories, directories)
             case Branches():
-                return self._branches(node, folders)
+                return self._branches(node, directories)
             case FunctionBody():
                 self._sharing += 1
                 self._late += 1
-                self.walk(node.body, folders | _ANYWHERE if self._moving else folders)
+                self.walk(node.body, directories | _ANYWHERE if self._moving else directories)
                 self._sharing -= 1
                 self._late -= 1
-                return _Exit(folders, folders)
+                return _Exit(directories, directories)
             case Redirected():
-                exits = self.walk(node.body, folders)
-                self._record(Simple("", (), (), node.redirects), folders)
-                self._redirect_scripts(node.redirects, folders)
+                exits = self.walk(node.body, directories)
+                self._record(Simple("", (), (), node.redirects), directories)
+                self._redirect_scripts(node.redirects, directories)
                 return exits
             case Words():
-                self._scripts(node.words, folders)
-                return _Exit(folders, folders)
+                self._scripts(node.words, directories)
+                return _Exit(directories, directories)
 
-    def _record(self, simple: Simple, folders: Folders) -> None:
+    def _record(self, simple: Simple, directories: Directories) -> None:
         if not self._silent:
             late = self._late > 0
             looped = self._loops > 0
             self.placed.append(
-                Placed(simple, folders, self._stage, late, self._piped, self._search, looped)
+                Placed(simple, directories, self._stage, late, self._piped, self._search, looped)
             )
         self._piped = self._search = None
 
@@ -180,7 +180,7 @@ class _Walker:
         if not self._sharing:
             self._stage += 1
 
-    def _scripts(self, words: Iterable[Word], folders: Folders) -> None:
+    def _scripts(self, words: Iterable[Word], directories: Directories) -> None:
         for word in words:
             if not word.scripts:
                 continue
@@ -189,26 +189,26 @@ class _Walker:
             self._sharing += 1
             self._late += outlives
             for script in word.scripts:
-                self.walk(script.body, folders)
+                self.walk(script.body, directories)
             self._sharing -= 1
             self._late -= outlives
 
-    def _redirect_scripts(self, redirects: tuple[Redirect, ...], folders: Folders) -> None:
+    def _redirect_scripts(self, redirects: tuple[Redirect, ...], directories: Directories) -> None:
         self._sharing += 1
         self._late += 1
         for redirect in redirects:
             for script in redirect.scripts:
-                self.walk(script.body, folders)
+                self.walk(script.body, directories)
         self._sharing -= 1
         self._late -= 1
 
-    def _simple(self, simple: Simple, folders: Folders) -> _Exit:
-        self._record(simple, folders)
+    def _simple(self, simple: Simple, directories: Directories) -> _Exit:
+        self._record(simple, directories)
         words = simple.words
-        self._scripts(words, folders)
-        self._scripts([assignment.value for assignment in simple.assignments], folders)
+        self._scripts(words, directories)
+        self._scripts([assignment.value for assignment in simple.assignments], directories)
         if simple.redirects:
-            self._redirect_scripts(simple.redirects, folders)
+            self._redirect_scripts(simple.redirects, directories)
         while len(words) > 1 and words[0].text in _HERE:
             # What they run, they run in this very shell.
             is_timed = words[0].text == "time"
@@ -218,19 +218,19 @@ class _Walker:
             ):
                 words = words[1:]
         if not words:
-            return _Exit(folders, folders)
+            return _Exit(directories, directories)
         name = words[0]
         if name.text in ("source", ".") and _is_activation(words[1:]):
-            return _Exit(folders, folders)
+            return _Exit(directories, directories)
         if not name.is_literal or name.text in _OPAQUE_BUILTINS or name.text in self._moving:
-            return _Exit(folders | _ANYWHERE, folders | _ANYWHERE)
+            return _Exit(directories | _ANYWHERE, directories | _ANYWHERE)
         if name.text in ("cd", "pushd"):
-            return _Exit(self._destination(words[1:], folders) | self._aside, folders)
+            return _Exit(self._destination(words[1:], directories) | self._aside, directories)
         if name.text == "popd":
-            return _Exit(_ANYWHERE, folders)
-        return _Exit(folders, folders)
+            return _Exit(_ANYWHERE, directories)
+        return _Exit(directories, directories)
 
-    def _destination(self, words: tuple[Word, ...], folders: Folders) -> Folders:
+    def _destination(self, words: tuple[Word, ...], directories: Directories) -> Directories:
         operands = [word for word in words if word.text not in ("-P", "-L", "--", "-e", "-@")]
         if not operands:
             return frozenset({self._home})
@@ -239,30 +239,32 @@ class _Walker:
         if len(operands) > 1 or text.startswith("-") or word.splits or word.has_glob:
             return _ANYWHERE
         if PWD_MARK in text:
-            if len(folders) != 1:
+            if len(directories) != 1:
                 return _ANYWHERE
-            text = text.replace(PWD_MARK, next(iter(folders)))
+            text = text.replace(PWD_MARK, next(iter(directories)))
         if UNKNOWN in text or not Word("", text).is_literal:
             return _ANYWHERE
         if text.startswith("/"):
             return self._spellings(text)
-        found: Folders = frozenset()
-        for folder in folders:
+        found: Directories = frozenset()
+        for directory in directories:
             found = _union(
                 found,
-                _ANYWHERE if folder == UNKNOWN_FOLDER else self._spellings(f"{folder}/{text}"),
+                _ANYWHERE
+                if directory == UNKNOWN_DIRECTORY
+                else self._spellings(f"{directory}/{text}"),
             )
         return found
 
     @staticmethod
-    def _spellings(path: str) -> Folders:
+    def _spellings(path: str) -> Directories:
         # The shell removes `x/..` by text unless told otherwise; with a link the two readings
         # differ, so both count.
         lexical = os.path.normpath(path)
         return frozenset({lexical, path}) if ".." in path.split("/") else frozenset({lexical})
 
-    def _and_or(self, node: AndOr, folders: Folders) -> _Exit:
-        left = self.walk(node.left, folders)
+    def _and_or(self, node: AndOr, directories: Directories) -> _Exit:
+        left = self.walk(node.left, directories)
         self._advance()
         if node.is_and:
             right = self.walk(node.right, left.success)
@@ -270,18 +272,18 @@ class _Walker:
         right = self.walk(node.right, left.failure)
         return _Exit(_union(left.success, right.success), right.failure)
 
-    def _branches(self, node: Branches, folders: Folders) -> _Exit:
+    def _branches(self, node: Branches, directories: Directories) -> _Exit:
         if not node.repeats:
-            return self._once(node, folders)
+            return self._once(node, directories)
         self._sharing += 1
         self._loops += 1
-        exits = self._once(node, self._settled(node, folders))
+        exits = self._once(node, self._settled(node, directories))
         self._sharing -= 1
         self._loops -= 1
         return exits
 
-    def _once(self, node: Branches, folders: Folders) -> _Exit:
-        current = folders
+    def _once(self, node: Branches, directories: Directories) -> _Exit:
+        current = directories
         for condition in node.condition:
             current = self.walk(condition, current).either
         after = current
@@ -289,15 +291,15 @@ class _Walker:
             after = _union(after, self.walk(body, current).either)
         return _Exit(after, after)
 
-    def _settled(self, node: Branches, folders: Folders) -> Folders:
+    def _settled(self, node: Branches, directories: Directories) -> Directories:
         """Return every folder that an iteration may start in."""
         if not self._moves:
-            return folders
+            return directories
         if self._silent >= _NESTED_LOOPS:
-            return folders | _ANYWHERE
+            return directories | _ANYWHERE
         self._silent += 1
-        current = folders
-        for _ in range(MAX_FOLDERS):
+        current = directories
+        for _ in range(MAX_DIRECTORIES):
             following = _union(current, self._once(node, current).either)
             if following == current:
                 break

@@ -80,22 +80,22 @@ def tar(words: Sequence[Word]) -> list[Access]:
 
 def _tar(found: Arguments) -> list[Access]:
     archives = [word for word in found.values("-f", "--file") if word.text != "-"]
-    folders = found.values("-C", "--directory", "--one-top-level")
+    directories = found.values("-C", "--directory", "--one-top-level")
     listing = found.values("-T", "--files-from", "-X", "--exclude-from")
     if found.has("-x", "--extract", "--get"):
         to_output = found.has("-O", "--to-stdout")
-        places = each(AccessKind.WRITE, folders or (() if to_output else (HERE,)))
+        places = each(AccessKind.WRITE, directories or (() if to_output else (HERE,)))
         if found.has("-P", "--absolute-names") and not to_output:
             # The archive alone says where.
             places.append(Access(AccessKind.WRITE, Word("tar -P", UNKNOWN)))
         return [*each(AccessKind.READ, archives), *places, *each(AccessKind.READ, listing)]
     if found.has("-t", "--list"):
-        return [*each(AccessKind.READ, archives), *each(AccessKind.READ, folders)]
-    members = () if folders else found.operands
+        return [*each(AccessKind.READ, archives), *each(AccessKind.READ, directories)]
+    members = () if directories else found.operands
     kind = AccessKind.REMOVE if found.has("--remove-files") else AccessKind.READ
     return [
         *each(AccessKind.WRITE, archives),
-        *each(AccessKind.READ, folders),
+        *each(AccessKind.READ, directories),
         *each(kind, members),
         *each(AccessKind.READ, listing),
     ]
@@ -124,7 +124,7 @@ def zip_archive(words: Sequence[Word]) -> list[Access]:
 
 def seven_zip(words: Sequence[Word]) -> list[Access]:
     """Return what 7z reads, writes and where it unpacks; capital letters mean the same to it."""
-    folders = [
+    directories = [
         Word(word.raw, word.text[2:], word.splits)
         for word in words
         if word.plain.startswith(("-o", "-O"))
@@ -133,11 +133,11 @@ def seven_zip(words: Sequence[Word]) -> list[Access]:
         Word("", "")
     ]
     letters = command.text.lower()
-    if letters in ("l", "t", "b", "i", "h") or (not letters and not folders):
+    if letters in ("l", "t", "b", "i", "h") or (not letters and not directories):
         return each(AccessKind.READ, operands[:1])
     if letters in ("a", "d", "u", "rn"):
         return [*each(AccessKind.WRITE, operands[:1]), *each(AccessKind.READ, operands[1:])]
-    places = each(AccessKind.WRITE, folders or (HERE,))
+    places = each(AccessKind.WRITE, directories or (HERE,))
     return [*each(AccessKind.READ, operands[:1]), *places]
 
 

@@ -48,11 +48,15 @@ def _transfer(words: Sequence[Word], source: AccessKind) -> list[Access]:
     targets = found.values("-t", "--target-directory")
     keeps_path = found.has("--parents")
     if targets:
-        folders = [Word(one.raw, f"{one.text}/", one.splits) for one in targets]
+        directories = [Word(one.raw, f"{one.text}/", one.splits) for one in targets]
         return [
             *each(source, found.operands),
             *each(AccessKind.WRITE, targets),
-            *(one for folder in folders for one in _into(found.operands, folder, keeps_path)),
+            *(
+                one
+                for directory in directories
+                for one in _into(found.operands, directory, keeps_path)
+            ),
         ]
     if len(found.operands) < 2:
         return each(AccessKind.WRITE, found.operands)
@@ -84,17 +88,17 @@ def _destinations(found: Arguments, words: Sequence[Word]) -> Sequence[Word]:
     return operands[-2:] if is_value or is_open else operands[-1:]
 
 
-def _into(sources: Sequence[Word], folder: Word, keeps_path: bool = False) -> list[Access]:
-    is_folder = folder.text.endswith(("/", ".")) or keeps_path
-    if not is_folder and not folder.is_literal:
+def _into(sources: Sequence[Word], directory: Word, keeps_path: bool = False) -> list[Access]:
+    is_directory = directory.text.endswith(("/", ".")) or keeps_path
+    if not is_directory and not directory.is_literal:
         return []
     found: list[Access] = []
-    kind = AccessKind.WRITE if is_folder else AccessKind.INTO
+    kind = AccessKind.WRITE if is_directory else AccessKind.INTO
     for source in sources:
         path = source.text.rstrip("/")
         name = path.lstrip("/") if keeps_path else path.rpartition("/")[2]
-        if name not in ("", ".", "..") and (is_folder or not source.is_unknown):
-            joined = f"{folder.text.rstrip('/')}/{name}"
+        if name not in ("", ".", "..") and (is_directory or not source.is_unknown):
+            joined = f"{directory.text.rstrip('/')}/{name}"
             found.append(Access(kind, Word(source.raw, joined, source.splits)))
     return found
 
@@ -128,10 +132,10 @@ def link(words: Sequence[Word]) -> list[Access]:
 
 def _seen_from(link: str, source: Word) -> Word:
     """Return what a symbolic link leads to: its text is read from the folder that it is in."""
-    folder, slash, _ = link.rpartition("/")
+    directory, slash, _ = link.rpartition("/")
     if not slash or not source.is_literal or source.text.startswith("/") or not link.isascii():
         return source
-    return Word(source.raw, f"{folder}/{source.text}")
+    return Word(source.raw, f"{directory}/{source.text}")
 
 
 def disk_dump(words: Sequence[Word]) -> list[Access]:
@@ -158,9 +162,9 @@ def touch(words: Sequence[Word]) -> list[Access]:
 
 def make_temporary(words: Sequence[Word]) -> list[Access]:
     found = split_arguments(words, valued="p", valued_long=names("--suffix"))
-    folders = found.values("-p", "--tmpdir")
-    if folders or found.has("-t", "--tmpdir"):
-        return each(AccessKind.WRITE, folders)
+    directories = found.values("-p", "--tmpdir")
+    if directories or found.has("-t", "--tmpdir"):
+        return each(AccessKind.WRITE, directories)
     return each(AccessKind.WRITE, found.operands)
 
 

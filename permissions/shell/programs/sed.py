@@ -48,10 +48,10 @@ def _backups(words: Sequence[Word], files: Sequence[Word]) -> Iterator[Word]:
 
 def _backup_paths(suffix: str, files: Sequence[Word]) -> Iterator[str]:
     for file in files:
-        folder, slash, name = file.text.rpartition("/")
+        directory, slash, name = file.text.rpartition("/")
         place = suffix.replace("*", name) if "*" in suffix else f"{name}{suffix}"
-        yield place if "/" in suffix and place.startswith("/") else f"{folder}{slash}{place}"
-        if "*" in suffix and folder:
+        yield place if "/" in suffix and place.startswith("/") else f"{directory}{slash}{place}"
+        if "*" in suffix and directory:
             # GNU sed puts the whole path there, seen from where it runs.
             yield suffix.replace("*", file.text)
 

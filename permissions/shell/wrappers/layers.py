@@ -19,7 +19,7 @@ class Layer(Struct, frozen=True):
     """May an allow rule match here?"""
     assignments: tuple[str, ...] = ()
     """Names that wrappers (`env A=1`) set on the way here."""
-    folder: str = ""
+    directory: str = ""
     """Where it runs, as `env -C` says it: from the shell's folder, "" for that one itself."""
     is_elsewhere: bool = False
     """Runs on another machine or in a container: its paths are not paths here."""
@@ -30,11 +30,11 @@ def program_of(word: Word) -> str:
     return word.plain.rpartition("/")[2]
 
 
-def in_folder(text: str, folder: str) -> str:
+def in_directory(text: str, directory: str) -> str:
     """Return the text as the shell would have to run it to be in `folder`, as `Layer` has it."""
-    if not folder:
+    if not directory:
         return text
-    place = '"${_}"' if UNKNOWN in folder else quote(folder)
+    place = '"${_}"' if UNKNOWN in directory else quote(directory)
     return f"cd {place} && {{\n{text}\n}}"
 
 

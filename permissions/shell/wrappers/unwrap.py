@@ -14,7 +14,7 @@ from permissions.shell.access import names
 from permissions.shell.flow.nested_scripts import Texts, of_shell
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import PIPE_MARK, SUPPLIED, Simple, Word
-from permissions.shell.wrappers.layers import Layer, closed, in_folder, program_of
+from permissions.shell.wrappers.layers import Layer, closed, in_directory, program_of
 from permissions.shell.wrappers.unwrap_one import behind_subcommand, inside
 
 MAX_LAYERS = 12
@@ -42,12 +42,12 @@ class Reader(Struct, frozen=True):
     """A shell that takes its commands from its input."""
 
     name: str
-    folder: str
+    directory: str
     is_elsewhere: bool
 
     def script(self, text: str) -> str:
         """Return the text as this command's own shell would have to run it."""
-        return in_folder(text, self.folder)
+        return in_directory(text, self.directory)
 
 
 def unwrap(words: tuple[Word, ...]) -> Unwrapped:
@@ -67,11 +67,11 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
             layers.extend(found)
             is_away = layer.is_elsewhere or program_of(layer.words[0]) == "ssh"
             (elsewhere if is_away else scripts).extend(
-                in_folder(text, layer.folder) for text in texts.scripts
+                in_directory(text, layer.directory) for text in texts.scripts
             )
             hidden = hidden or texts.hidden
             if texts.reader:
-                reader = Reader(texts.reader, layer.folder, is_away)
+                reader = Reader(texts.reader, layer.directory, is_away)
     return Unwrapped(tuple(layers), tuple(scripts), tuple(elsewhere), hidden, reader)
 
 

@@ -13,7 +13,7 @@ from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.flow.nested_scripts import Texts, joined, of_parallel
 from permissions.shell.program import CommandRunner, Wrapper
 from permissions.shell.syntax import PIPE_MARK, SUPPLIED, Word
-from permissions.shell.wrappers.layers import Layer, closed, in_folder
+from permissions.shell.wrappers.layers import Layer, closed, in_directory
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=", re.DOTALL)
 
@@ -55,7 +55,7 @@ def _wrapped(
         operands,
         layer.is_open_to_allow and _is_open(name, wrapper, arguments),
         (*layer.assignments, *variables),
-        _moved(layer.folder, wrapper, arguments),
+        _moved(layer.directory, wrapper, arguments),
         layer.is_elsewhere or name == "ssh",
     )
     if not is_certain:
@@ -128,19 +128,19 @@ def _supplied(operands: tuple[Word, ...], options: Arguments) -> tuple[Word, ...
     )
 
 
-def _moved(folder: str, wrapper: Wrapper, options: Arguments) -> str:
+def _moved(directory: str, wrapper: Wrapper, options: Arguments) -> str:
     """Return where a wrapper runs its command."""
     if wrapper.loses_directory or _has(options, names(wrapper.losing)):
         return UNKNOWN
     if not _has(options, names(wrapper.moving)):
-        return folder
+        return directory
     moving = names(wrapper.moving)
     values = [one.value or _NO_WORD for one in options.options if _is_one_of(one.name, moving)]
     if not all(value.is_literal and value.text for value in values):
         return UNKNOWN
     # Given twice, the last one counts, from where the wrapper was started.
     last = values[-1].text
-    return f"{folder}/{last}" if folder and not last.startswith("/") else last
+    return f"{directory}/{last}" if directory and not last.startswith("/") else last
 
 
 _NO_WORD = Word("", "")
@@ -182,7 +182,7 @@ def _split_string(wrapper: Wrapper, rest: tuple[Word, ...]) -> Texts:
         if any("\\" in one.text for one in text):
             # Its escapes are not those of a shell: `\\_` is a blank.
             hidden = hidden or "env -S with escapes of its own"
-        return Texts(tuple(in_folder(one, place) for one in found.scripts), hidden)
+        return Texts(tuple(in_directory(one, place) for one in found.scripts), hidden)
     return Texts(hidden="env -S with a text that is not found")
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent.commands.sources.command_files import CustomCommands
+from agent.commands.sources.directories import CommandLocations, linked_directories
 from agent.commands.sources.discover import CommandFinder
-from agent.commands.sources.folders import CommandLocations, linked_folders
 from agent.settings.trust import TrustState
 
 
@@ -49,7 +49,7 @@ async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
     await place.custom.aclose()
 
 
-async def test_the_first_file_in_a_folder_that_was_not_there(watched: Watched) -> None:
+async def test_the_first_file_in_a_directory_that_was_not_there(watched: Watched) -> None:
     watched.custom.watch()
     await watched.notices(watched.home / ".agent" / "commands" / "check.md", "check")
     await watched.notices(watched.home / ".agent" / "commands" / "more.md", "more")
@@ -58,7 +58,7 @@ async def test_the_first_file_in_a_folder_that_was_not_there(watched: Watched) -
     assert watched.names() == {"check", "more", "deploy", "old"}
 
 
-async def test_a_linked_folder_is_watched_where_it_is(watched: Watched, tmp_path: Path) -> None:
+async def test_a_linked_directory_is_watched_where_it_is(watched: Watched, tmp_path: Path) -> None:
     skills = watched.home / ".claude" / "skills"
     skills.mkdir(parents=True)
     (tmp_path / "work" / "deploy").mkdir(parents=True)
@@ -66,7 +66,7 @@ async def test_a_linked_folder_is_watched_where_it_is(watched: Watched, tmp_path
     (skills / "deploy").symlink_to(tmp_path / "work" / "deploy")
     (skills / "home").symlink_to(watched.home)
     await watched.notices(tmp_path / "work" / "deploy" / "SKILL.md", "deploy")
-    roots = linked_folders(watched.places)
+    roots = linked_directories(watched.places)
     assert [path.name for path in roots] == ["deploy"]
 
 

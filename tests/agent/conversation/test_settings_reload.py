@@ -33,14 +33,14 @@ class Place:
 
     def __init__(self, base: Path) -> None:
         self.project, self.home, self.managed = base / "project", base / "home", base / "managed"
-        for folder in (self.project, self.home, self.managed):
-            folder.mkdir()
+        for directory in (self.project, self.home, self.managed):
+            directory.mkdir()
         self.told: list[tuple[str, str]] = []
 
     def write(
-        self, settings: object, *, folder: Path | None = None, name: str = "settings"
+        self, settings: object, *, directory: Path | None = None, name: str = "settings"
     ) -> Path:
-        path = (folder or self.home) / ".agent" / f"{name}.json"
+        path = (directory or self.home) / ".agent" / f"{name}.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text(settings if isinstance(settings, str) else json.dumps(settings))
         return path
@@ -83,9 +83,9 @@ class Place:
             approve=approve,
         )
 
-    def change(self, settings: object, *, folder: Path | None = None) -> None:
+    def change(self, settings: object, *, directory: Path | None = None) -> None:
         """Write the settings anew, and let the change count."""
-        path = self.write(settings, folder=folder)
+        path = self.write(settings, directory=directory)
         self.live.apply(reload(self.settings, self.load, [path]))
 
     def answer(self, command: str) -> Behavior:
@@ -162,7 +162,7 @@ def test_a_policy_that_comes_closes_the_gates(place: Place) -> None:
 
 def test_what_a_project_brings_meanwhile_waits_for_trust(place: Place) -> None:
     place.start()
-    place.change(allow("Bash(a)"), folder=place.project)
+    place.change(allow("Bash(a)"), directory=place.project)
     assert place.answer("a") is Behavior.ASK
     assert "1 of the project wait for trust" in place.told[0][1]
 
@@ -186,7 +186,7 @@ ON = {
 
 def turned_on(place: Place) -> tuple[bool, list[str]]:
     settings = place.load()
-    ways = PermissionContenders(lambda: settings, folder=place.home, env={})
+    ways = PermissionContenders(lambda: settings, directory=place.home, env={})
     return is_auto_available(settings), [way.name for way in ways.remote()]
 
 
@@ -201,7 +201,7 @@ def test_the_person_and_the_managed_settings_turn_them_on(place: Place) -> None:
 
 @pytest.mark.parametrize("name", ["settings", "settings.local"])
 def test_a_project_never_does(place: Place, name: str) -> None:
-    place.write(ON, folder=place.project, name=name)
+    place.write(ON, directory=place.project, name=name)
     assert turned_on(place) == (False, [])
     refused = {str(warning.key) for warning in place.load().warnings}
     assert set(ON) <= refused
@@ -247,12 +247,12 @@ def test_nothing_is_written_through_a_link_that_a_project_brings(
 ) -> None:
     victim = tmp_path / "bashrc"
     victim.write_text("own")
-    folder = place.project / ".agent"
-    folder.mkdir()
-    (folder / ".gitignore").symlink_to(victim)
+    directory = place.project / ".agent"
+    directory.mkdir()
+    (directory / ".gitignore").symlink_to(victim)
     granted(place, "localSettings")
     assert victim.read_text() == "own"
-    (folder / "settings.json").symlink_to(place.home / "settings.json")
+    (directory / "settings.json").symlink_to(place.home / "settings.json")
     with pytest.raises(OSError, match="outside of"):
         granted(place, "projectSettings")
     assert not os.path.exists(place.home / "settings.json")

@@ -10,11 +10,11 @@ from agent.files import clipboard_image
 from agent.files.clipboard_image import read_clipboard_image
 
 
-def program(folder: Path, name: str, text: str) -> dict[str, str]:
-    path = folder / name
+def program(directory: Path, name: str, text: str) -> dict[str, str]:
+    path = directory / name
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
-    return {"PATH": f"{folder}:/usr/bin:/bin", "DISPLAY": ":0"}
+    return {"PATH": f"{directory}:/usr/bin:/bin", "DISPLAY": ":0"}
 
 
 async def test_a_picture_comes_back(tmp_path: Path) -> None:

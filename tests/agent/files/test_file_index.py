@@ -48,7 +48,7 @@ async def test_new_files_appear(tmp_path: Path) -> None:
     await index.aclose()
 
 
-async def test_a_folder_that_is_gone_gives_an_empty_list(tmp_path: Path) -> None:
+async def test_a_directory_that_is_gone_gives_an_empty_list(tmp_path: Path) -> None:
     index = FileIndex(tmp_path / "gone", os.environ)
     assert (await index.ready()).names == []
     await index.aclose()

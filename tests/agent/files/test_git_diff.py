@@ -60,9 +60,9 @@ async def test_new_files_and_odd_names_are_in_it(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def staged(folder: Path) -> None:
+def staged(directory: Path) -> None:
     for arguments in (["init", "-q"], ["add", "."]):
-        subprocess.run(["git", "-C", str(folder), *arguments], check=True)
+        subprocess.run(["git", "-C", str(directory), *arguments], check=True)
 
 
 async def test_a_repository_without_a_commit_has_changes(tmp_path: Path) -> None:

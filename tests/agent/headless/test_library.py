@@ -20,9 +20,9 @@ TOUCH = Turn((ToolCall("Bash", {"command": "touch made"}),))
 DONE = Turn((Text("Done."),), times=0)
 
 
-def config(server: ScriptedServer, folder: Path, home: Path) -> RunConfig:
+def config(server: ScriptedServer, directory: Path, home: Path) -> RunConfig:
     return RunConfig(
-        folder=folder,
+        directory=directory,
         env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
         setup=ModelSetup(
             endpoint=Endpoint(base_url=server.base_url, api_key="k"),

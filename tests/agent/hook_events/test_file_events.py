@@ -103,8 +103,8 @@ async def test_config_change_hooks_hear_of_skills_and_may_refuse_them(
 ) -> None:
     log = tmp_path / "log"
     home = fresh_home / ".agent"
-    folder = home / "commands"
-    folder.mkdir(parents=True)
+    directory = home / "commands"
+    directory.mkdir(parents=True)
     hooks = {"ConfigChange": _log_to(log, "exit 2" if refuses else "")}
     (home / "settings.json").write_text(json.dumps({"hooks": hooks}))
     async with journeys(tmp_path, fresh_home) as begin:
@@ -117,7 +117,7 @@ async def test_config_change_hooks_hear_of_skills_and_may_refuse_them(
         number = 0
         while not any(p["source"] == "skills" for p in _heard(log)):
             number += 1
-            (folder / "fix.md").write_text(f"---\ndescription: {number}\n---\nFix it.")
+            (directory / "fix.md").write_text(f"---\ndescription: {number}\n---\nFix it.")
             await asyncio.sleep(TICK_S)
         if refuses:
             assert custom.commands() == ()
@@ -125,4 +125,4 @@ async def test_config_change_hooks_hear_of_skills_and_may_refuse_them(
             await refreshed.wait()
             assert [command.meta.name for command in custom.commands()] == ["fix"]
     heard = next(p for p in _heard(log) if p["source"] == "skills")
-    assert heard["file_path"] == str(folder / "fix.md")
+    assert heard["file_path"] == str(directory / "fix.md")

@@ -81,7 +81,7 @@ async def test_a_compaction_starts_the_session_again_for_hooks(tmp_path: Path) -
     assert dispatch.late_context() == []
 
 
-async def test_a_message_about_an_added_folder_is_for_the_model(tmp_path: Path) -> None:
+async def test_a_message_about_an_added_directory_is_for_the_model(tmp_path: Path) -> None:
     dispatch, _ = dispatch_for(tmp_path, {"DirectoryAdded": {"systemMessage": "a Go module"}})
     await dispatch.directory_added("/x", "slash_command")
     await dispatch.firing.aclose(wait_s=60)

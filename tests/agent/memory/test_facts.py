@@ -54,10 +54,10 @@ def test_facts_about_the_person_count_in_every_project(tmp_path: Path) -> None:
 
 def test_secrets_and_control_sequences_are_not_kept(store: FactStore) -> None:
     store.save(Fact("project", "x", "the password is hunter2 \x1b]0;owned\x07"), TODAY)
-    text = (store.folder / "x.md").read_text()
+    text = (store.directory / "x.md").read_text()
     assert "hunter2" not in text
     assert "\x1b" not in text
-    assert (store.folder / "x.md").stat().st_mode & 0o777 == 0o600
+    assert (store.directory / "x.md").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("name", ["", "../x", "A", "a/b", ".a", "a" * 61, "MEMORY"])
@@ -68,23 +68,23 @@ def test_a_name_cannot_lead_elsewhere(store: FactStore, tmp_path: Path, name: st
 
 
 def test_there_is_an_end_to_facts(store: FactStore) -> None:
-    store.folder.mkdir()
+    store.directory.mkdir()
     for number in range(MAX_FACTS):
-        (store.folder / f"f{number}.md").write_text("---\ntype: project\n---\nx")
+        (store.directory / f"f{number}.md").write_text("---\ntype: project\n---\nx")
     assert not store.save(Fact("project", "another", "x"), TODAY)
     assert store.save(Fact("project", "f1", "y"), TODAY)
 
 
 def test_files_that_are_no_facts_are_passed_over(store: FactStore) -> None:
-    store.folder.mkdir()
-    (store.folder / "plain.md").write_text("no head")
-    (store.folder / "odd.md").write_text("---\ntype: secret\n---\nx")
-    (store.folder / "empty.md").write_text("---\ntype: project\n---\n")
-    (store.folder / "bytes.md").write_bytes(b"\xff\xfe\x00")
-    (store.folder / "good.md").write_text("---\ntype: project\n---\nwritten by hand")
+    store.directory.mkdir()
+    (store.directory / "plain.md").write_text("no head")
+    (store.directory / "odd.md").write_text("---\ntype: secret\n---\nx")
+    (store.directory / "empty.md").write_text("---\ntype: project\n---\n")
+    (store.directory / "bytes.md").write_bytes(b"\xff\xfe\x00")
+    (store.directory / "good.md").write_text("---\ntype: project\n---\nwritten by hand")
     assert [fact.name for fact in store.all()] == ["good"]
     store.write_index()
-    assert (store.folder / INDEX).read_text() == "- [project] good: written by hand\n"
+    assert (store.directory / INDEX).read_text() == "- [project] good: written by hand\n"
 
 
 def test_an_index_too_long_says_so() -> None:

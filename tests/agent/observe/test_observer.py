@@ -61,7 +61,7 @@ async def test_texts_are_in_the_spans_only_where_they_are_asked_for(
     assert contents["hook"] == contents["blocked_on_user"] == {}
 
 
-async def test_a_folder_that_is_gone_costs_the_spans_and_nothing_else(tmp_path: Path) -> None:
+async def test_a_directory_that_is_gone_costs_the_spans_and_nothing_else(tmp_path: Path) -> None:
     observer = Observer(tmp_path / "nowhere", env={}, redact=str)
     observer.record(PROMPT)
     observer.record(Terminal("t", "completed"))
@@ -97,10 +97,10 @@ def test_the_background_keeps_order_and_close_waits_for_all() -> None:
 
 
 def test_the_debug_log_is_private_and_redacted_and_only_so_many_are_kept(tmp_path: Path) -> None:
-    folder = debug_path(tmp_path, "x").parent
-    folder.mkdir(parents=True)
+    directory = debug_path(tmp_path, "x").parent
+    directory.mkdir(parents=True)
     for number in range(LOGS_KEPT + 5):
-        (folder / f"old-{number}.log").touch()
+        (directory / f"old-{number}.log").touch()
     path = debug_path(tmp_path, "mine")
     log = DebugLog(path, redact=lambda text: text.replace("hush", "***"))
     logging.getLogger("agent.somewhere").debug("the key is hush\nsecond line")
@@ -112,7 +112,7 @@ def test_the_debug_log_is_private_and_redacted_and_only_so_many_are_kept(tmp_pat
     assert '"event": "tool"' in text
     assert "too late" not in text
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert len(list(folder.glob("*.log"))) == LOGS_KEPT
+    assert len(list(directory.glob("*.log"))) == LOGS_KEPT
 
 
 def test_the_ledger_adds_up_over_sessions_days_and_programs(tmp_path: Path) -> None:

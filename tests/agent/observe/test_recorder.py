@@ -160,7 +160,7 @@ def test_spans_survive_a_file_with_damage(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o077 == 0
 
 
-def test_a_folder_that_is_gone_is_no_failure_of_the_run(tmp_path: Path) -> None:
+def test_a_directory_that_is_gone_is_no_failure_of_the_run(tmp_path: Path) -> None:
     spans, _, _ = recorded(PROMPT, Terminal("t", "completed"))
     write = SpanFile(tmp_path / "gone" / "spans")
     write(spans[0])

@@ -130,7 +130,7 @@ def test_the_person_s_own_file_may_import_from_anywhere(tree: Tree) -> None:
     assert texts(tree) == ["mine", "@~/notes.md"]
 
 
-def test_a_folder_above_that_others_may_write_is_not_read(tree: Tree) -> None:
+def test_a_directory_above_that_others_may_write_is_not_read(tree: Tree) -> None:
     tree.write("home/work/AGENTS.md", "from anybody")
     (tree.home / "work").chmod(0o777)
     assert texts(tree) == []
@@ -163,7 +163,7 @@ def test_control_characters_do_not_reach_the_model(tree: Tree) -> None:
     assert texts(tree) == ["abc"]
 
 
-def test_folders_below_are_read_when_a_file_in_them_is_used(tree: Tree) -> None:
+def test_directories_below_are_read_when_a_file_in_them_is_used(tree: Tree) -> None:
     tree.write(f"{P}/src/AGENTS.md", "src")
     tree.write(f"{P}/src/deep/CLAUDE.md", "deep")
     loaded = tree.instructions()

@@ -63,7 +63,7 @@ def test_one_changed_byte_is_noticed(position: int, byte: int) -> None:
 @given(st.lists(st.integers(min_value=0, max_value=90_000), max_size=6))
 def test_backwards_is_forwards_reversed(sizes: list[int]) -> None:
     # Sizes around the block of 65,536 bytes are where reading backwards goes wrong.
-    path = Path(_folder, "lines.jsonl")
+    path = Path(_directory, "lines.jsonl")
     written(path, [{"text": "x" * size} for size in sizes])
     assert list(read_backwards(path)) == list(read_forwards(path))[::-1]
 
@@ -85,20 +85,20 @@ def test_a_torn_end_is_told_from_both_sides(tmp_path: Path) -> None:
     assert next(read_backwards(path)) == torn
 
 
-_folder: str
+_directory: str
 
 
 def setup_module() -> None:
     import tempfile
 
-    global _folder
-    _folder = tempfile.mkdtemp()
+    global _directory
+    _directory = tempfile.mkdtemp()
 
 
 def teardown_module() -> None:
     import shutil
 
-    shutil.rmtree(_folder)
+    shutil.rmtree(_directory)
 
 
 def test_a_copied_record_keeps_its_time_and_never_its_number() -> None:

@@ -253,8 +253,8 @@ RECORDS = st.one_of(
 def test_any_records_with_any_damage_make_a_valid_history(
     records: list[Record], data: st.DataObject
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = write(Path(folder, "s.jsonl"), *records)
+    with tempfile.TemporaryDirectory() as directory:
+        path = write(Path(directory, "s.jsonl"), *records)
         raw = bytearray(path.read_bytes())
         for _ in range(data.draw(st.integers(0, 3))):
             raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))

@@ -100,10 +100,10 @@ def test_what_is_no_session_file_is_passed_over(store: SessionStore, tmp_path: P
     spoken = store.create(tmp_path)
     say(spoken, "hello")
     spoken.close()
-    folder = store.folder(tmp_path)
-    os.mkfifo(folder / "00000000-0000-4000-8000-000000000001.jsonl")
-    (folder / "00000000-0000-4000-8000-000000000002.jsonl").mkdir()
-    (folder / "00000000-0000-4000-8000-000000000003.jsonl").symlink_to(spoken.path)
+    directory = store.directory(tmp_path)
+    os.mkfifo(directory / "00000000-0000-4000-8000-000000000001.jsonl")
+    (directory / "00000000-0000-4000-8000-000000000002.jsonl").mkdir()
+    (directory / "00000000-0000-4000-8000-000000000003.jsonl").symlink_to(spoken.path)
     latest = store.latest(tmp_path)
     assert latest is not None
     assert latest.id == spoken.id
@@ -184,7 +184,7 @@ def test_a_copy_that_nobody_wanted_stays_only_when_it_is_used(
     assert copy.is_unused_copy is (added is None)
     copy.finish()
     assert copy.path.exists() is (added is not None)
-    assert copy.folder.exists() is False
+    assert copy.directory.exists() is False
     assert store.get(session.id).path == session.path
     wanted = store.fork(session.id)
     wanted.finish()
@@ -229,7 +229,7 @@ def test_a_session_in_use_is_not_deleted(store: SessionStore, tmp_path: Path) ->
     assert store.list() == ()
 
 
-def test_project_folders_do_not_collide(tmp_path: Path) -> None:
+def test_project_directories_do_not_collide(tmp_path: Path) -> None:
     names = {project_slug(Path(p)) for p in ("/a/b-c", "/a/b/c", "/a-b/c", "/ä", "/" + "x" * 900)}
     assert len(names) == 5
     assert all(len(name) < 120 and "/" not in name for name in names)
@@ -242,7 +242,7 @@ def test_a_home_that_cannot_be_read_has_no_sessions(tmp_path: Path) -> None:
 
 def test_deleting_takes_everything_of_a_session(store: SessionStore, tmp_path: Path) -> None:
     session = store.create(tmp_path)
-    (session.folder / "files").mkdir(parents=True)
+    (session.directory / "files").mkdir(parents=True)
     session.close()
     store.delete(session.id)
     assert list(session.path.parent.iterdir()) == []
@@ -279,7 +279,7 @@ def test_a_session_in_which_nothing_was_said_leaves_no_file(
     store: SessionStore, tmp_path: Path, record: Record | None, stays: bool
 ) -> None:
     session = store.create(tmp_path)
-    session.folder.mkdir()
+    session.directory.mkdir()
     if record is not None:
         session.transcript.append(to_json(record))
     session.finish()

@@ -11,11 +11,11 @@ from agent.session.unsent_draft import remember_unsent, store_unsent
 
 
 def test_what_was_sent_and_what_was_typed_come_back_in_order(tmp_path: Path) -> None:
-    home, folder = tmp_path / "home", tmp_path / "repository" / "deep"
-    (folder.parent / ".git").mkdir(parents=True)
-    folder.mkdir()
-    store_unsent(home, folder, ["first", "second"], "half a th", version="1")
-    found = SessionStore(home).latest(folder.parent)
+    home, directory = tmp_path / "home", tmp_path / "repository" / "deep"
+    (directory.parent / ".git").mkdir(parents=True)
+    directory.mkdir()
+    store_unsent(home, directory, ["first", "second"], "half a th", version="1")
+    found = SessionStore(home).latest(directory.parent)
     assert found is not None
     resumed = load(found.path)
     assert (resumed.queued, resumed.draft) == (("first", "second"), "half a th")

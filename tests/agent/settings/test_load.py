@@ -23,8 +23,8 @@ class World:
     root: Path
 
     def __post_init__(self) -> None:
-        for folder in (self.home, self.project / ".git"):
-            folder.mkdir(parents=True)
+        for directory in (self.home, self.project / ".git"):
+            directory.mkdir(parents=True)
 
     @property
     def home(self) -> Path:
@@ -194,7 +194,7 @@ def test_a_changed_command_file_asks_again(world: World) -> None:
     assert [i.label for i in world.load().trust.new] == [".agent/commands/go.md"]
 
 
-def test_rules_the_person_granted_are_accepted_without_trusting_the_folder(world: World) -> None:
+def test_rules_the_person_granted_are_accepted_without_trusting_the_directory(world: World) -> None:
     world.write(LOCAL, {"permissions": {"allow": ["Bash(mine)", "Bash(other)"]}})
     world.store.note_own_rules(world.project, ["Bash(mine)"])
     settings = world.load()
@@ -454,7 +454,7 @@ def test_servers_on_the_command_line_are_a_file_or_json(world: World) -> None:
             world.load(mcp_configs=(bad,))
 
 
-def test_in_the_home_folder_the_own_file_is_not_a_project_s(world: World) -> None:
+def test_in_the_home_directory_the_own_file_is_not_a_project_s(world: World) -> None:
     world.write(USER, {"permissions": {"allow": ["Bash(a)"], "defaultMode": "plan"}})
     settings = world.load(world.home)
     assert rules(settings) == ["allow Bash(a) userSettings"]

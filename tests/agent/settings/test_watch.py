@@ -53,7 +53,7 @@ def test_a_managed_file_that_turns_bad_keeps_the_last_good_settings(tmp_path: Pa
     assert "managed settings" in change.problem
 
 
-async def test_a_change_is_noticed_also_in_a_folder_that_was_not_there(tmp_path: Path) -> None:
+async def test_a_change_is_noticed_also_in_a_directory_that_was_not_there(tmp_path: Path) -> None:
     root = world(tmp_path)
     stop = asyncio.Event()
     changes = watch_settings(load(root), lambda: load(root), stop, poll_ms=50)

@@ -58,7 +58,7 @@ async def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path)
     assert not state.exists() or state.read_text().split()[2] == "Z"
 
 
-async def test_a_folder_that_is_gone_is_said(tmp_path: Path) -> None:
+async def test_a_directory_that_is_gone_is_said(tmp_path: Path) -> None:
     found = await run_status_command("echo x", {}, cwd=tmp_path / "gone", env=ENV)
     assert "cannot start" in found.problem
 
@@ -131,8 +131,8 @@ def test_the_work_tree_is_told_where_it_is_one(
     tmp_path: Path, head: str, branch: dict[str, str]
 ) -> None:
     git_dir, tree = tmp_path / "slugs" / ".git" / "worktrees" / "fix-a", tmp_path / "tree"
-    for folder in (git_dir, tree):
-        folder.mkdir(parents=True)
+    for directory in (git_dir, tree):
+        directory.mkdir(parents=True)
     (git_dir / "HEAD").write_text(head)
     context = context_of(RecordedConversation([]))
     settings = replace(context.settings(), project_root=tree)

@@ -18,13 +18,13 @@ from agent.tools.shell.shells import ShellRegistry
 
 
 @dataclass
-class FolderScope:
+class DirectoryScope:
     """Everything below one folder."""
 
-    folder: Path
+    directory: Path
 
     def is_inside(self, path: Path) -> bool:
-        return Path(os.path.realpath(path)).is_relative_to(self.folder)
+        return Path(os.path.realpath(path)).is_relative_to(self.directory)
 
     def may_write(self, path: Path) -> bool:
         return self.is_inside(path)
@@ -105,7 +105,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
         env={"PATH": os.environ["PATH"], "HOME": str(base / "home"), "LANG": "C.UTF-8"},
         files=FileState(),
         shells=shells,
-        scope=FolderScope(root),
+        scope=DirectoryScope(root),
         mode=Mode(),
         session_id="session",
     )

@@ -97,7 +97,7 @@ async def test_directory_outside_the_scope_is_not_kept(bench: Bench) -> None:
     assert bench.services.cwd == bench.root
 
 
-async def test_vanished_directory_falls_back_to_the_launch_folder(bench: Bench) -> None:
+async def test_vanished_directory_falls_back_to_the_launch_directory(bench: Bench) -> None:
     (bench.root / "sub").mkdir()
     await bench.call(BASH, command="cd sub")
     (bench.root / "sub").rmdir()

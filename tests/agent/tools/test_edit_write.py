@@ -187,7 +187,7 @@ async def test_write_falls_back_to_utf8_and_says_so(bench: Bench) -> None:
     assert "now UTF-8: LATIN-1 cannot hold the new text" in text
 
 
-async def test_write_makes_folders_and_obeys_the_umask(bench: Bench) -> None:
+async def test_write_makes_directories_and_obeys_the_umask(bench: Bench) -> None:
     old = os.umask(0o027)
     try:
         outcome = await bench.call(WRITE, file_path="new/sub/a b\n🙂.txt", content="x")
@@ -233,7 +233,7 @@ async def test_link_out_of_scope_is_not_followed(bench: Bench) -> None:
     assert outside.read_text() == "old"
 
 
-def test_folder_swapped_for_a_link_after_the_check_is_not_followed(tmp_path: Path) -> None:
+def test_directory_swapped_for_a_link_after_the_check_is_not_followed(tmp_path: Path) -> None:
     root = Path(os.path.realpath(tmp_path))
     (root / "inside").mkdir()
     (root / "outside").mkdir()
@@ -317,25 +317,26 @@ for name in ("file", "new", "readonly"):
 def test_read_only_project_is_told_plainly() -> None:
     # Not below pytest's folder, which is closed to whoever is not this user.
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
-        folder = Path(os.path.realpath(name))
-        (folder / "file").write_text("old")
-        (folder / "readonly").write_text("old")
-        (folder / "readonly").chmod(0o444)
-        folder.chmod(0o555)
+        directory = Path(os.path.realpath(name))
+        (directory / "file").write_text("old")
+        (directory / "readonly").write_text("old")
+        (directory / "readonly").chmod(0o444)
+        directory.chmod(0o555)
         done = subprocess.run(
-            [sys.executable, "-c", _AS_NOBODY, str(folder)],
+            [sys.executable, "-c", _AS_NOBODY, str(directory)],
             cwd=Path(__file__).parents[3],
             capture_output=True,
             text=True,
             check=True,
         )
-        folder.chmod(0o755)
+        directory.chmod(0o755)
+        denied = "permission denied for its folder. Nothing was changed."
         assert done.stdout.splitlines() == [
-            f"Cannot write {folder}/file: permission denied for its folder. Nothing was changed.",
-            f"Cannot write {folder}/new: permission denied for its folder. Nothing was changed.",
-            f"{folder}/readonly is read-only (mode 0444). Nothing was written.",
+            f"Cannot write {directory}/file: {denied}",
+            f"Cannot write {directory}/new: {denied}",
+            f"{directory}/readonly is read-only (mode 0444). Nothing was written.",
         ]
-        assert (folder / "file").read_text() == "old"
+        assert (directory / "file").read_text() == "old"
 
 
 @pytest.mark.parametrize("name", ["folder", "pipe"])
@@ -420,9 +421,9 @@ def test_a_kill_leaves_the_old_file_whole(step: str, tmp_path: Path) -> None:
         assert os.listdir(tmp_path) == ["a.txt"]
 
 
-def _takes_nameless_files(folder: Path) -> bool:
+def _takes_nameless_files(directory: Path) -> bool:
     try:
-        os.close(os.open(folder, os.O_WRONLY | os.O_TMPFILE, 0o600))
+        os.close(os.open(directory, os.O_WRONLY | os.O_TMPFILE, 0o600))
     except (OSError, AttributeError):
         return False
     return True

@@ -56,7 +56,7 @@ async def test_nothing_is_overwritten(bench: Bench) -> None:
     assert (bench.services.results_dir / "toolu_1-2.txt").read_text() == "b" * 6_000
 
 
-async def test_ids_cannot_lead_out_of_the_folder(bench: Bench) -> None:
+async def test_ids_cannot_lead_out_of_the_directory(bench: Bench) -> None:
     context = ToolContext("../../x/y", "t", None, bench.controller.signal, print, bench.services)
     await bound_result(ToolOutcome("a" * 6_000), small(), context)
     assert [p.name for p in bench.services.results_dir.iterdir()] == ["_x_y.txt"]

@@ -308,7 +308,7 @@ async def test_impossible_names_are_refused(bench: Bench, path: str) -> None:
     assert await bench.objection(READ, file_path=path)
 
 
-async def test_read_outside_the_home_folder_tree_keeps_links_working(
+async def test_read_outside_the_home_directory_tree_keeps_links_working(
     bench: Bench, tmp_path: Path
 ) -> None:
     target = bench.file("real.txt", "x\n")

@@ -127,7 +127,7 @@ async def test_malformed_pattern_is_explained(tree: Bench) -> None:
         await tree.call(GREP, pattern="(")
 
 
-async def test_missing_folder_is_told(tree: Bench) -> None:
+async def test_missing_directory_is_told(tree: Bench) -> None:
     with pytest.raises(ToolError, match="nowhere does not exist"):
         await tree.call(GREP, pattern="x", path="nowhere")
     with pytest.raises(ToolError, match="nowhere does not exist"):
@@ -238,7 +238,7 @@ async def test_files_that_a_rule_hides_are_left_out(tree: Bench) -> None:
     assert await tree.text(GLOB, pattern="docs/*") == f"No file in . matches docs/*.{note}"
 
 
-async def test_folder_that_is_ignored_can_still_be_searched(tree: Bench) -> None:
+async def test_directory_that_is_ignored_can_still_be_searched(tree: Bench) -> None:
     assert await tree.text(GREP, pattern="needle", path="ignored") == "ignored/f.py"
     assert await tree.text(GLOB, pattern="*", path="ignored") == "ignored/f.py"
 
@@ -248,7 +248,7 @@ async def test_glob_patterns_that_lead_elsewhere_are_refused(bench: Bench, patte
     assert await bench.objection(GLOB, pattern=pattern)
 
 
-def test_permission_sees_the_folder_that_is_searched(bench: Bench) -> None:
+def test_permission_sees_the_directory_that_is_searched(bench: Bench) -> None:
     for raw, path in [
         ({"pattern": "*"}, bench.root),
         ({"pattern": "*", "path": "sub"}, bench.root / "sub"),

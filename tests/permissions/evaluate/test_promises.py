@@ -171,19 +171,19 @@ def test_a_path_is_where_the_kernel_says(own_engine: Engine, parts: list[str]) -
 @given(
     name=st.sampled_from(sorted(ALL_NAMES)),
     upper=st.lists(st.booleans(), min_size=40, max_size=40),
-    folder=st.sampled_from(["", "sub/", "src/../", "./"]),
+    directory=st.sampled_from(["", "sub/", "src/../", "./"]),
     mode=st.sampled_from([Mode.DEFAULT, Mode.ACCEPT_EDITS, Mode.PLAN, Mode.DONT_ASK]),
 )
 def test_protected_names_are_never_pre_approved(
-    engine: Engine, name: str, upper: list[bool], folder: str, mode: Mode
+    engine: Engine, name: str, upper: list[bool], directory: str, mode: Mode
 ) -> None:
     folded = "".join(
         letter.upper() if is_upper else letter
         for letter, is_upper in zip(name, upper, strict=False)
     )
-    rules = ["Bash", "Edit", "Write", "Edit(**)", f"Edit({folder}{folded})", "Edit(//**)"]
+    rules = ["Bash", "Edit", "Write", "Edit(**)", f"Edit({directory}{folded})", "Edit(//**)"]
     context = engine.context(allow=rules, mode=mode)
-    path = f"{folder}{folded}"
+    path = f"{directory}{folded}"
     for request in (
         PermissionRequest("Write", {"file_path": path}),
         PermissionRequest("Bash", {"command": f"touch '{path}'"}),

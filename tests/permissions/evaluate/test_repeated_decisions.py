@@ -42,7 +42,7 @@ def _link_in(root: Path) -> None:
     (root / "place").symlink_to(root / "inner")
 
 
-def _folder(root: Path) -> None:
+def _directory(root: Path) -> None:
     (root / "place").mkdir()
 
 
@@ -57,7 +57,7 @@ def _folder(root: Path) -> None:
         "cp -r place copy && echo x > copy/y",
     ],
 )
-@pytest.mark.parametrize("change", [_link_out, _link_in, _folder])
+@pytest.mark.parametrize("change", [_link_out, _link_in, _directory])
 def test_what_changes_on_the_disk_is_seen(
     own_engine: Engine, command: str, change: Callable[[Path], None]
 ) -> None:
@@ -94,7 +94,7 @@ def test_a_known_command_behind_one_that_makes_links_is_asked_about(own_engine: 
     assert _decide(context, f"ls && {known}").behavior is Behavior.ALLOW
 
 
-def test_a_known_command_in_another_folder_is_another_one(own_engine: Engine) -> None:
+def test_a_known_command_in_another_directory_is_another_one(own_engine: Engine) -> None:
     context = own_engine.context(allow=["Bash", "Edit"])
     assert _decide(context, "ls && touch out.txt").behavior is Behavior.ALLOW
     assert _decide(context, "cd /tmp && touch out.txt").behavior is Behavior.DENY

@@ -43,10 +43,10 @@ def bash(command: str) -> PermissionRequest:
 class Book:
     """An audit log in a folder, and a short way to decide and log."""
 
-    def __init__(self, engine: Engine, folder: Path) -> None:
+    def __init__(self, engine: Engine, directory: Path) -> None:
         self.engine = engine
-        self.folder = folder
-        self.path = folder / "2026-01.jsonl"
+        self.directory = directory
+        self.path = directory / "2026-01.jsonl"
         self.mode = Mode.DEFAULT
         self.told: list[str] = []
         self.at = NOW
@@ -56,7 +56,7 @@ class Book:
             redact=lambda text: text.replace("hunter2", "[redacted]"),
             mode=lambda: str(self.mode),
             cwd=lambda: engine.root,
-            folder=engine.root,
+            directory=engine.root,
             now=lambda: self.at,
             tell=self.told.append,
         )
@@ -75,7 +75,7 @@ class Book:
         return [json.loads(line) for line in self.path.read_text().splitlines() if line]
 
     def replayed(self, since: str | None = None, **rules: Any) -> list[Difference]:
-        return list(replay(self.folder, self.engine.context(**rules), since=since))
+        return list(replay(self.directory, self.engine.context(**rules), since=since))
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ def test_a_line_that_is_written_as_it_is_holds_no_named_secret(text: str, is_nam
 def test_it_is_its_owner_s_alone(book: Book) -> None:
     book.decided("ls")
     assert stat.S_IMODE(book.path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(book.folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(book.directory.stat().st_mode) == 0o700
 
 
 def test_long_and_deep_inputs_are_cut_and_say_so(book: Book) -> None:
@@ -232,7 +232,7 @@ def test_a_torn_line_does_not_spoil_the_next(book: Book) -> None:
     book.decided("ls")
     with book.path.open("a") as stream:
         stream.write('{"half":')
-    Book(book.engine, book.folder).decided("pwd")
+    Book(book.engine, book.directory).decided("pwd")
     whole = [json.loads(line) for line in book.path.read_text().splitlines()[::2]]
     assert [line["input"]["command"] for line in whole] == ["ls", "pwd"]
 
@@ -242,13 +242,13 @@ def test_a_log_that_cannot_be_written_is_told_once_and_holds_nothing_up(
     book: Book, obstacle: str
 ) -> None:
     if obstacle == "file above":
-        book.folder.write_text("a file")
+        book.directory.write_text("a file")
     else:
-        book.folder.mkdir()
+        book.directory.mkdir()
         if obstacle == "folder":
             book.path.mkdir()
         elif obstacle == "link":
-            book.path.symlink_to(book.folder / "elsewhere")
+            book.path.symlink_to(book.directory / "elsewhere")
         else:
             os.mkfifo(book.path)
     book.decided("ls")
@@ -265,11 +265,11 @@ def test_the_use_of_rules_is_read_from_all_logs(book: Book) -> None:
     book.decided("npm test", **rules)
     with book.path.open("a") as stream:
         stream.write('no JSON\n{"at": 3}\n{"at": "2026-01-01", "trace": []}\n')
-    assert read_usage(book.folder) == {
+    assert read_usage(book.directory) == {
         ("allow", "userSettings", "Bash(npm test)"): RuleUse(2, NOW),
         ("deny", "userSettings", "Bash(rm *)"): RuleUse(1, NOW),
     }
-    assert read_usage(book.folder / "missing") == {}
+    assert read_usage(book.directory / "missing") == {}
 
 
 # -- the replay ---------------------------------------------------------------------------------
@@ -300,13 +300,13 @@ def test_what_a_hook_or_the_classifier_said_is_no_change_of_rules(book: Book) ->
     assert [d.is_changed for d in book.replayed(allow=["Bash(npm test)"])] == [False]
 
 
-def test_calls_are_judged_in_their_mode_and_folder(book: Book, engine: Engine) -> None:
+def test_calls_are_judged_in_their_mode_and_directory(book: Book, engine: Engine) -> None:
     book.mode = Mode.ACCEPT_EDITS
     book.decided("touch a")
     book.mode = Mode.BYPASS
     book.decided("make")
-    elsewhere = Book(engine, book.folder)
-    elsewhere.log = AuditLog(book.path, session_id="s2", folder=Path("/elsewhere"))
+    elsewhere = Book(engine, book.directory)
+    elsewhere.log = AuditLog(book.path, session_id="s2", directory=Path("/elsewhere"))
     elsewhere.decided("make")
     assert [(d.call, d.now, d.is_changed) for d in book.replayed()] == [
         ("Bash(touch a)", "allow", False),
@@ -343,8 +343,8 @@ def test_a_change_is_told_in_one_line_and_in_json(book: Book, engine: Engine) ->
 
 
 def advised(book: Book, **rules: Any) -> Advice:
-    usage = read_usage(book.folder)
-    calls = logged_calls(book.folder, book.engine.root)
+    usage = read_usage(book.directory)
+    calls = logged_calls(book.directory, book.engine.root)
     return advise(calls, book.engine.context(**rules), usage)
 
 

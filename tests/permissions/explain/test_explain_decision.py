@@ -213,11 +213,11 @@ def test_a_changed_input_is_told(engine: Engine) -> None:
         ("/etc/agent-tui/managed-settings.json", "/etc/agent-tui/managed-settings.json"),
     ],
 )
-def test_a_place_is_told_from_the_folder_or_from_home(file: str, shown: str) -> None:
+def test_a_place_is_told_from_the_directory_or_from_home(file: str, shown: str) -> None:
     assert place_relative("/home/ada/slugs", "/home/ada")(file) == shown
 
 
-def test_a_project_that_is_the_home_folder_is_told_as_home() -> None:
+def test_a_project_that_is_the_home_directory_is_told_as_home() -> None:
     assert place_relative("/home/ada", "/home/ada")("/home/ada/.agent/x") == "~/.agent/x"
 
 

@@ -140,7 +140,7 @@ def test_nothing_is_offered_that_would_not_help(engine: Engine, options: dict[st
     assert rules_for(engine, "git push", **options) == ()
 
 
-def test_an_untrusted_folder_keeps_no_rules_of_its_own(engine: Engine) -> None:
+def test_an_untrusted_directory_keeps_no_rules_of_its_own(engine: Engine) -> None:
     grants = offered(engine, PermissionRequest("Bash", {"command": "git push"}), trusted=False)
     assert [grant.destination for grant in grants] == [SESSION]
 
@@ -173,7 +173,7 @@ def test_a_path_is_written_as_the_place_of_its_rule_reads_it(tmp_path: Path) -> 
     assert rules == ["Edit(/src/**)", "Edit(/src/**)", f"Edit(/{engine.root}/src/**)"]
 
 
-def test_a_folder_with_special_characters_stands_for_itself(tmp_path: Path) -> None:
+def test_a_directory_with_special_characters_stands_for_itself(tmp_path: Path) -> None:
     engine = make_engine(tmp_path)
     (engine.root / "a*[b]").mkdir()
     (grant,) = offered(
@@ -184,7 +184,7 @@ def test_a_folder_with_special_characters_stands_for_itself(tmp_path: Path) -> N
     assert decide(other, engine.context(allow=grant.rules, source=SESSION)).behavior is Behavior.ASK
 
 
-def test_reading_outside_is_offered_for_the_folder_unless_it_holds_too_much(
+def test_reading_outside_is_offered_for_the_directory_unless_it_holds_too_much(
     engine: Engine,
 ) -> None:
     outside = engine.root.parent / "outside"

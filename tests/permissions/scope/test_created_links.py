@@ -15,9 +15,9 @@ RULES = ["Bash", "Edit"]
 def linked(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     """A project in which `dir` holds a link that leaves it."""
     engine = make_engine(tmp_path_factory.mktemp("linked"))
-    folder = engine.root / "dir"
-    folder.mkdir()
-    (folder / "l").symlink_to(engine.root.parent / "outside")
+    directory = engine.root / "dir"
+    directory.mkdir()
+    (directory / "l").symlink_to(engine.root.parent / "outside")
     (engine.root / "b.py").write_text("text\n")
     return engine
 
@@ -124,16 +124,16 @@ def test_reads_and_writes_elsewhere_go_on(linked: Engine, command: str) -> None:
     assert found.behavior is Behavior.ALLOW, found.message
 
 
-def test_a_folder_that_is_too_large_to_look_at_may_hold_a_link(linked: Engine) -> None:
-    folder = linked.root / "many"
-    folder.mkdir()
+def test_a_directory_that_is_too_large_to_look_at_may_hold_a_link(linked: Engine) -> None:
+    directory = linked.root / "many"
+    directory.mkdir()
     for number in range(1_100):
-        (folder / str(number)).touch()
+        (directory / str(number)).touch()
     command = "cp -r many y && echo x > y/1"
     assert linked.bash(command, allow=RULES).behavior is Behavior.ASK
 
 
-def test_the_walk_ends_where_folders_are_nested(linked: Engine) -> None:
+def test_the_walk_ends_where_directories_are_nested(linked: Engine) -> None:
     deep = linked.root / "deep" / "/".join("abcdefgh")
     deep.mkdir(parents=True)
     command = "cp -r deep y && echo x > y/a"

@@ -36,7 +36,7 @@ READ_ALL = [
 
 
 @pytest.mark.parametrize("command", READ_ALL)
-def test_a_folder_with_a_denied_file_is_asked_about(project: Engine, command: str) -> None:
+def test_a_directory_with_a_denied_file_is_asked_about(project: Engine, command: str) -> None:
     found = project.bash(command, allow=["Bash", "Edit"], deny=RULES, mode=Mode.BYPASS)
     assert found.behavior is not Behavior.ALLOW
     as_ask = project.bash(command, allow=["Bash", "Edit"], ask=RULES)

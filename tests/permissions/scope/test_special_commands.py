@@ -59,7 +59,7 @@ LINKS = [
 
 
 @pytest.mark.parametrize(("command", "stays"), LINKS, ids=str)
-def test_a_link_is_read_from_its_own_folder(engine: Engine, command: str, stays: bool) -> None:
+def test_a_link_is_read_from_its_own_directory(engine: Engine, command: str, stays: bool) -> None:
     found = engine.bash(command, mode=Mode.BYPASS)
     assert (found.behavior is Behavior.ALLOW) is stays, found.message
 
@@ -67,8 +67,14 @@ def test_a_link_is_read_from_its_own_folder(engine: Engine, command: str, stays:
 @pytest.fixture
 def project(tmp_path: Path) -> Engine:
     engine = make_engine(tmp_path)
-    for folder in ("vendor/x/.git", "vendor/x/src", "docs/bare/objects", "docs/bare/refs", "lib"):
-        (engine.root / folder).mkdir(parents=True)
+    for directory in (
+        "vendor/x/.git",
+        "vendor/x/src",
+        "docs/bare/objects",
+        "docs/bare/refs",
+        "lib",
+    ):
+        (engine.root / directory).mkdir(parents=True)
     (engine.root / "docs/bare/HEAD").write_text("ref: refs/heads/main\n")
     (engine.root / "lib/.git").write_text("gitdir: ../.git/modules/lib\n")
     return engine
@@ -112,9 +118,9 @@ def test_a_submodule_belongs_to_the_project(project: Engine) -> None:
 def governed(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     """A project with settings of its own."""
     engine = make_engine(tmp_path_factory.mktemp("governed"))
-    folder = engine.root / ".agent"
-    folder.mkdir(exist_ok=True)
-    (folder / "settings.json").write_text("{}\n")
+    directory = engine.root / ".agent"
+    directory.mkdir(exist_ok=True)
+    (directory / "settings.json").write_text("{}\n")
     return engine
 
 
@@ -255,9 +261,9 @@ def test_ordinary_copies_are_not_asked_about(trees: Engine, command: str) -> Non
 
 
 def test_more_files_than_can_be_looked_at_are_asked_about(trees: Engine) -> None:
-    folder = trees.root / "many"
-    folder.mkdir()
+    directory = trees.root / "many"
+    directory.mkdir()
     for number in range(1_100):
-        (folder / str(number)).touch()
+        (directory / str(number)).touch()
     assert trees.bash("cp -r many/. sub", allow=["Bash"]).behavior is Behavior.ASK
     assert trees.bash("cp -r many copy", allow=["Bash"]).behavior is Behavior.ALLOW

@@ -332,9 +332,9 @@ async def test_it_says_who_decided_when_it_was_not_the_person() -> None:
 
 
 async def test_the_place_of_a_rule_that_decided_meanwhile_is_short() -> None:
-    folder = "/home/me/project"
-    message = f"Bash(ls *) is a deny rule (localSettings, {folder}/.agent/settings.local.json:3)"
-    rule = RuleRef("Bash(ls *)", "localSettings", f"{folder}/.agent/settings.local.json", 3)
+    directory = "/home/me/project"
+    message = f"Bash(ls *) is a deny rule (localSettings, {directory}/.agent/settings.local.json:3)"
+    rule = RuleRef("Bash(ls *)", "localSettings", f"{directory}/.agent/settings.local.json", 3)
     by_rule = replace(
         DENIED, source=DecisionSource.LOCAL, message=message, rule=rule, feedback=None
     )
@@ -345,12 +345,12 @@ async def test_the_place_of_a_rule_that_decided_meanwhile_is_short() -> None:
             PermissionResolved(T, "r1", "u1", by_rule),
         ]
     )
-    conversation.cwd = Path(folder)
+    conversation.cwd = Path(directory)
     app = make_app(conversation)
     async with app.run_test(size=(160, 20)) as pilot:
         await send(pilot, "go")
         shown = text_of(app.parts.status_line)
-        assert folder not in shown
+        assert directory not in shown
         assert ".agent/settings.local.json:3" in shown
 
 
@@ -386,8 +386,8 @@ async def test_a_table_that_decided_is_not_named(stood_s: float, said: bool) -> 
         assert ("allowed without asking: only reads" in text_of(app.parts.status_line)) is said
 
 
-def with_shell(conversation: RecordedConversation, folder: Path) -> AgentApp:
-    conversation.cwd = folder
+def with_shell(conversation: RecordedConversation, directory: Path) -> AgentApp:
+    conversation.cwd = directory
     return make_app(conversation, shell_env={"PATH": os.environ["PATH"]})
 
 
@@ -473,9 +473,9 @@ async def test_cd_is_remembered_where_it_may_lead(tmp_path: Path) -> None:
     conversation = played([], [], [])
     app = with_shell(conversation, tmp_path)
 
-    def move_to(folder: Path) -> bool:
-        is_inside = folder.is_relative_to(tmp_path)
-        conversation.cwd = folder if is_inside else conversation.cwd
+    def move_to(directory: Path) -> bool:
+        is_inside = directory.is_relative_to(tmp_path)
+        conversation.cwd = directory if is_inside else conversation.cwd
         return is_inside
 
     conversation.move_to = move_to  # type: ignore[method-assign]
@@ -657,7 +657,7 @@ async def test_escape_ends_what_runs_before_it_leaves_the_shells_mode() -> None:
         assert app.parts.composer.buffer.text == "!ls"
 
 
-async def test_the_folder_of_a_demo_is_shown_once_it_is_there() -> None:
+async def test_the_directory_of_a_demo_is_shown_once_it_is_there() -> None:
     app = make_app(played([]), awaits_demo=True)
     async with app.run_test(size=(80, 20)) as pilot:
         await settled(pilot)
@@ -665,5 +665,5 @@ async def test_the_folder_of_a_demo_is_shown_once_it_is_there() -> None:
         app.parts.workspace.show_header()
         assert "slugs" not in plain(header._header)
         assert "Try: The total" in plain(header._header)
-        app.parts.workspace.use_folder(Path("/tmp/copy"))
+        app.parts.workspace.use_directory(Path("/tmp/copy"))
         assert "/tmp/copy" in plain(header._header)

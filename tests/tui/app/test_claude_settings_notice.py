@@ -50,11 +50,11 @@ def test_rules_hooks_keys_and_commands_are_counted(home: Path) -> None:
 
 
 def test_what_has_no_use_here_is_named_apart(home: Path) -> None:
-    folder = home / ".claude"
+    directory = home / ".claude"
     for name in ("plugins/x", "agents", "commands"):
-        (folder / name).mkdir(parents=True)
+        (directory / name).mkdir(parents=True)
     for name in ("agents/reviewer.md", "keybindings.json", "CLAUDE.md"):
-        (folder / name).write_text("{}")
+        (directory / name).write_text("{}")
     user = {"$schema": "x", "model": "m", "outputStyle": "Explanatory", "voiceEnabled": True}
     assert found_text(settings(home, **user), [], home) == (
         "In force from Claude Code's files: ~/.claude/settings.json (model); "
@@ -87,10 +87,10 @@ async def test_it_is_said_once_until_it_changes(home: Path) -> None:
 
 async def test_many_broken_command_files_take_three_lines(tmp_path: Path) -> None:
     center = center_for(RecordedConversation([]), tmp_path)
-    folder = center.context.agent_home / "commands"
-    folder.mkdir(parents=True)
+    directory = center.context.agent_home / "commands"
+    directory.mkdir(parents=True)
     for number in range(6):
-        (folder / f"c{number}.md").write_text("---\ndescription: [\n---\n")
+        (directory / f"c{number}.md").write_text("---\ndescription: [\n---\n")
     await center.custom.refresh()
     warnings, notices = await notes_of_start(center)
     assert [warning.partition(":")[0] for warning in warnings[:2]] == [

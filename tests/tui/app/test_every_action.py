@@ -169,8 +169,8 @@ async def with_shells(scene: Scene) -> None:
     """A command in the background."""
     assert scene.conversation.commands is not None
     shells = scene.conversation.commands.context.shells
-    folder = scene.app.parts.options.folder
-    shell = await shells.start("sleep 60", cwd=Path("/"), env={}, results_dir=folder)
+    directory = scene.app.parts.options.directory
+    shell = await shells.start("sleep 60", cwd=Path("/"), env={}, results_dir=directory)
     shells.to_background(shell)
     scene.closing.append(shells.kill_all)
 

@@ -9,7 +9,7 @@ from tui.app.workspace import from_home, short_directory
 HOME = Path("/home/ada")
 
 
-def test_a_folder_is_written_from_home() -> None:
+def test_a_directory_is_written_from_home() -> None:
     assert from_home(HOME, HOME) == "~"
     assert from_home(HOME / "slugs", HOME) == "~/slugs"
     assert from_home(Path("/srv/slugs"), HOME) == "/srv/slugs"

@@ -48,12 +48,20 @@ def options_of(*arguments: str) -> RunOptions:
     return seen[0]
 
 
-def test_rules_and_folders_without_an_option_each(tmp_path: Path) -> None:
+def test_rules_and_directories_without_an_option_each(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
-    folders = (tmp_path, tmp_path / "b")
-    arguments = ["--disallowedTools", "Bash", "Edit", "--add-dir", *map(str, folders), "-p", "go"]
+    directories = (tmp_path, tmp_path / "b")
+    arguments = [
+        "--disallowedTools",
+        "Bash",
+        "Edit",
+        "--add-dir",
+        *map(str, directories),
+        "-p",
+        "go",
+    ]
     options = options_of(*arguments)
-    assert (options.deny, options.add_dirs, options.prompt) == (("Bash", "Edit"), folders, "go")
+    assert (options.deny, options.add_dirs, options.prompt) == (("Bash", "Edit"), directories, "go")
 
 
 def test_system_prompts_from_files(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ async def test_a_plan_that_was_not_changed_is_the_models_own() -> None:
     assert await dialog.wait() == PlanAnswer(True, "acceptEdits")
 
 
-async def test_trust_lists_what_the_folder_brings_and_is_careful_by_default() -> None:
+async def test_trust_lists_what_the_directory_brings_and_is_careful_by_default() -> None:
     items = [
         TrustLine("allow rules", "Bash(make *)", ".agent/settings.json:3"),
         TrustLine("hooks", "PostToolUse: fmt\u202e", ".agent/settings.json:9", is_new=True),
@@ -261,7 +261,7 @@ async def test_trust_lists_what_the_folder_brings_and_is_careful_by_default() ->
     assert await dialog.wait() is False
 
 
-async def test_trust_names_no_other_folder_than_the_one_it_is_about() -> None:
+async def test_trust_names_no_other_directory_than_the_one_it_is_about() -> None:
     shown = drawn(TrustDialog(TrustRequest("/home/ada/slu\ngs\u200b\udcff", [])))
     assert r"/home/ada/slu\ngsU+200BU+DCFF" in shown
 

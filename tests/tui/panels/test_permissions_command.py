@@ -23,7 +23,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(project)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("AGENT_TUI_HOME", raising=False)
-    log = AuditLog(home / ".agent" / "audit" / "2026-01.jsonl", session_id="s", folder=project)
+    log = AuditLog(home / ".agent" / "audit" / "2026-01.jsonl", session_id="s", directory=project)
     for text in ("git push", "make", "npm test"):
         log.write(user_decision(Behavior.ALLOW), PermissionRequest("Bash", {"command": text}))
     rules = {"allow": ["Bash(npm test)"], "deny": ["Bash(git push *)"]}
@@ -102,7 +102,7 @@ def test_advise_counts_questions_and_names_idle_rules(home: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", [["explain", "Bash(ls)"], ["check"], ["lint"], ["replay"]])
-def test_a_folder_that_is_gone_is_said_in_one_line(
+def test_a_directory_that_is_gone_is_said_in_one_line(
     verb: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     gone = tmp_path / "gone"

@@ -45,7 +45,7 @@ def test_an_offer_replaces_the_word_at_the_cursor() -> None:
     assert found.applied("fix @slu now", 0) == ("fix @src/slug.py now", 17)
 
 
-def test_a_folder_stays_open_for_its_files() -> None:
+def test_a_directory_stays_open_for_its_files() -> None:
     found = complete("@src", 4, COMMANDS, FILES)
     assert found is not None
     assert found.applied("@src", 2) == ("@src/", 5)
@@ -84,7 +84,7 @@ def test_an_open_quote_holds_spaces(text: str, query: str | None) -> None:
     assert mentioned(text, len(text)) == query
 
 
-def test_a_folder_with_spaces_stays_open_for_more() -> None:
+def test_a_directory_with_spaces_stays_open_for_more() -> None:
     found = complete("@one", 4, (), ["one two/", "one two/a.py"])
     assert found is not None
     text, cursor = found.applied("@one", 0)

@@ -27,11 +27,11 @@ ROOT = Path(__file__).parents[3]
 class Tmux:
     """A tmux server of its own with one window."""
 
-    def __init__(self, folder: Path, renderer: str) -> None:
-        self._base = ["tmux", "-S", str(folder / f"{renderer}.sock"), "-f", "/dev/null"]
+    def __init__(self, directory: Path, renderer: str) -> None:
+        self._base = ["tmux", "-S", str(directory / f"{renderer}.sock"), "-f", "/dev/null"]
         program = shlex.join([sys.executable, str(APP)])
         settings = f"PYTHONPATH={ROOT} AGENT_TUI_RENDERER={renderer}"
-        command = f"cd {shlex.quote(str(folder))} && exec env {settings} {program}"
+        command = f"cd {shlex.quote(str(directory))} && exec env {settings} {program}"
         self._run("new-session", "-d", "-x", "100", "-y", "30", command)
 
     def send(self, *keys: str) -> None:

@@ -20,15 +20,15 @@ from tui.terminal.clipboard import TERMINAL_BYTES, copy_beside, for_gnu_screen
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    folder = tmp_path / "bin"
-    folder.mkdir()
+    directory = tmp_path / "bin"
+    directory.mkdir()
     for name in ("tmux", "xclip", "wl-copy", "pbcopy"):
-        program = folder / name
+        program = directory / name
         program.write_text(
             f'#!/bin/sh\necho "$@" > "{tmp_path}/{name}.args"\ncat > "{tmp_path}/{name}.in"\n'
         )
         program.chmod(0o755)
-    return folder
+    return directory
 
 
 async def test_tmux_and_the_first_program_that_can_work_get_the_text(

@@ -128,11 +128,11 @@ BLOCKS: dict[str, Block] = {
 }  # fmt: skip
 
 STATUSES: dict[str, StatusLineState] = {
-    "start": StatusLineState(folder="~/slugs"),
+    "start": StatusLineState(directory="~/slugs"),
     "working": StatusLineState(
         Mode.ACCEPT_EDITS, "claude-sonnet-5", "high", 48_200, 200_000, 0.0423, "~/slugs", "main"
     ),
-    "demo": StatusLineState(model="demo", folder="~/slugs", branch="main", is_demo=True),
+    "demo": StatusLineState(model="demo", directory="~/slugs", branch="main", is_demo=True),
     "nearly_full": StatusLineState(
         Mode.PLAN, "claude-sonnet-5", None, 190_000, 200_000, 12.5, "~/slugs"
     ),

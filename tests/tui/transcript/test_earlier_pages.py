@@ -185,7 +185,7 @@ async def test_a_search_goes_on_in_what_came_in_above(tmp_path: Path) -> None:
             assert f"needle {at} of it" in transcript_of(app)
 
 
-def test_a_call_of_the_past_names_its_file_as_seen_from_the_folder(tmp_path: Path) -> None:
+def test_a_call_of_the_past_names_its_file_as_seen_from_the_directory(tmp_path: Path) -> None:
     call = {**CALL, "input": {"file_path": "/home/me/p/src/a.py"}}
     refused = tool_results_message([tool_result_block("a", "Not run.", is_error=True)])
     path = session(tmp_path / "s.jsonl", Message("assistant", (call,), "model"), refused)

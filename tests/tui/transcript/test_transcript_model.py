@@ -253,9 +253,9 @@ def test_why_a_prompt_was_refused_is_told_once() -> None:
     assert [type(block) for block in document.blocks[1:]] == [NoticeLine, EndLine]
 
 
-def test_a_call_that_waits_names_its_file_as_seen_from_the_folder() -> None:
+def test_a_call_that_waits_names_its_file_as_seen_from_the_directory() -> None:
     document = TranscriptModel()
-    document.folder = "/home/me/p"
+    document.directory = "/home/me/p"
     paths = ("/home/me/p/src/a.py", "/home/me/paper/b.py")
     calls = tuple(
         {"type": "tool_use", "id": f"u{n}", "name": "Edit", "input": {"file_path": path}}

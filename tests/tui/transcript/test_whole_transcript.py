@@ -35,18 +35,18 @@ PAGES = 6
 COUNT = PAGES * PAGE_ITEMS
 
 
-def long_session(folder: Path) -> Path:
+def long_session(directory: Path) -> Path:
     """Return a session with a needle at its start and in its middle, and prompts far apart."""
     messages = [answer(f"line {n} of it") for n in range(COUNT)]
     messages[0] = said("the first question")
     messages[1] = answer("a needle at the start")
     messages[COUNT // 2] = answer("a needle in the middle")
-    return session(folder / "s.jsonl", *messages)
+    return session(directory / "s.jsonl", *messages)
 
 
-async def read(pilot: Pilot[ExitReport], app: AgentApp, folder: Path) -> None:
+async def read(pilot: Pilot[ExitReport], app: AgentApp, directory: Path) -> None:
     await settled(pilot)
-    await app.parts.past.open(long_session(folder))
+    await app.parts.past.open(long_session(directory))
     await settled(pilot)
     assert len(app.parts.document.blocks) < COUNT / 2
     await pilot.press("ctrl+o")

@@ -258,5 +258,5 @@ class Keyboard:
     def _launch_dir(self) -> Path:
         conversation = self._parts.conversations.current
         if conversation is None:
-            return self._parts.workspace.folder
+            return self._parts.workspace.directory
         return conversation.view.launch_dir

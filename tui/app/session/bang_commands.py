@@ -33,8 +33,8 @@ def user_shell(
     context = center.context
     files = context.gate.context.scratch_dir or context.agent_home / "cache" / "commands"
     view = conversation.view
-    folder = view.cwd if os.path.isdir(view.cwd) else view.launch_dir
-    return ShellCommand(command, folder, env, new_uid(), shells=context.shells, files=files)
+    directory = view.cwd if os.path.isdir(view.cwd) else view.launch_dir
+    return ShellCommand(command, directory, env, new_uid(), shells=context.shells, files=files)
 
 
 class BangCommands:
@@ -127,9 +127,9 @@ def pass_result(
     center = conversation.commands
     values = center.context.settings().values if center is not None else None
     remark = ""
-    if (folder := shell.final_cwd) is not None and not conversation.move_to(folder):
-        remark = f"The current directory is still {conversation.view.cwd}: {folder} is outside."
-        notice(f"still in {conversation.view.cwd}: {folder} is outside the working directories")
+    if (directory := shell.final_cwd) is not None and not conversation.move_to(directory):
+        remark = f"The current directory is still {conversation.view.cwd}: {directory} is outside."
+        notice(f"still in {conversation.view.cwd}: {directory} is outside the working directories")
     is_answered = values is None or values.respondToBashCommands is not False
     if is_answered and not shell.was_killed and not shell.background_id:
         return shell.note(remark)

@@ -116,7 +116,7 @@ class ConversationHolder:
             self._on_failed(str(error) or type(error).__name__)
             return
         self.current = conversation
-        self._document.folder = str(conversation.view.cwd)
+        self._document.directory = str(conversation.view.cwd)
         if self._past.path is None:
             self._document.restore(conversation.view.messages)
         self._document.todos = conversation.view.todos

@@ -78,7 +78,7 @@ def _flag(option: click.Option) -> Flag:
     if isinstance(kind, click.Choice):
         return Flag(names, text, Takes.WORD, tuple(str(choice) for choice in kind.choices))
     if isinstance(kind, click.Path):
-        return Flag(names, text, Takes.FILE if kind.file_okay else Takes.FOLDER)
+        return Flag(names, text, Takes.FILE if kind.file_okay else Takes.DIRECTORY)
     if (option.metavar or "").startswith("FILE"):
         return Flag(names, text, Takes.FILE)
     # A value that may be left out, as of `--resume`, is not waited for.

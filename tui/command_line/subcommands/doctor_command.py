@@ -18,8 +18,8 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from agent.assembly.assemble import environment_from
+from agent.commands.sources.directories import CommandLocations
 from agent.commands.sources.discover import CommandFinder
-from agent.commands.sources.folders import CommandLocations
 from agent.errors import AgentError
 from agent.hook_events.config import hook_config
 from agent.model.endpoint_config import is_loopback
@@ -115,9 +115,11 @@ def _terminal() -> Iterator[Check]:
 
 
 def _home(place: Here) -> Iterator[Check]:
-    folder = place.agent_home
-    shown = home_relative(str(place.home))(str(folder))
-    existing = next(each for each in (folder, *folder.absolute().parents) if os.path.exists(each))
+    directory = place.agent_home
+    shown = home_relative(str(place.home))(str(directory))
+    existing = next(
+        each for each in (directory, *directory.absolute().parents) if os.path.exists(each)
+    )
     if os.path.isdir(existing) and os.access(existing, os.W_OK | os.X_OK):
         yield Check("home", "ok", f"{shown} can be written")
     else:
@@ -247,7 +249,7 @@ def _keys(place: Here) -> Iterator[Check]:
 def _theme(place: Here, settings: Settings) -> Iterator[Check]:
     wanted = settings.values.theme or AUTO
     try:
-        theme, warnings = load_theme(theme_for(wanted, None), user_dir=_theme_folders(place))
+        theme, warnings = load_theme(theme_for(wanted, None), user_dir=_theme_directories(place))
     except ThemeError as error:
         yield Check("theme", "note", str(error), "/theme shows those there are.")
         return
@@ -257,17 +259,19 @@ def _theme(place: Here, settings: Settings) -> Iterator[Check]:
         yield Check("theme", "ok", text)
 
 
-def _theme_folders(place: Here) -> tuple[Path, ...]:
+def _theme_directories(place: Here) -> tuple[Path, ...]:
     return place.agent_home / "themes", place.home / ".claude" / "themes"
 
 
 def _own_themes(place: Here, wanted: str) -> Iterator[Check]:
     """Look at the theme files that are not in use, too: they are offered in /theme."""
-    folders = _theme_folders(place)
-    files = (file for folder in folders for end in ENDINGS for file in folder.glob(f"*{end}"))
+    directories = _theme_directories(place)
+    files = (
+        file for directory in directories for end in ENDINGS for file in directory.glob(f"*{end}")
+    )
     for name in sorted({file.stem for file in files} - {wanted.removeprefix("custom:")}):
         try:
-            _, warnings = load_theme(name, user_dir=folders)
+            _, warnings = load_theme(name, user_dir=directories)
         except ThemeError as error:
             warnings = (str(error),)
         yield from (Check("theme", "note", warning) for warning in warnings)

@@ -179,9 +179,9 @@ def advise_rules(since: str | None, as_json: bool) -> int:
 
     _check_date(since)
     context = _context_here(Mode.DEFAULT)
-    folder = _agent_home() / "audit"
-    calls = logged_calls(folder, context.launch_dir, since=since)
-    found = advise(calls, context, read_usage(folder))
+    directory = _agent_home() / "audit"
+    calls = logged_calls(directory, context.launch_dir, since=since)
+    found = advise(calls, context, read_usage(directory))
     if as_json:
         click.echo(json.dumps(advice_json(found), ensure_ascii=False))
     else:
@@ -228,10 +228,10 @@ class _lines:
 
 def _home() -> Path:
     from tui.command_line.subcommands.places import (
-        home_folder,  # not for lines that bring their own rules
+        home_directory,  # not for lines that bring their own rules
     )
 
-    return home_folder()
+    return home_directory()
 
 
 def _cwd() -> Path:

@@ -29,13 +29,13 @@ def here() -> Here:
     named = os.environ.get("AGENT_TUI_HOME", "").strip()
     home_text = os.environ.get("HOME", "").strip()
     if not home_text and not named:
-        home = home_folder()
+        home = home_directory()
     else:
         home = Path(home_text or named)
     return Here(cwd, home, Path(named) if named else home / ".agent")
 
 
-def home_folder() -> Path:
+def home_directory() -> Path:
     """Return the home folder as a run finds it: HOME, or what the system has for the user."""
     text = os.environ.get("HOME", "").strip()
     try:

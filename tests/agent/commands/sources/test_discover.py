@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent.commands.command_registry import CommandRegistry, split_command
+from agent.commands.sources.directories import CommandLocations
 from agent.commands.sources.discover import CommandFinder
-from agent.commands.sources.folders import CommandLocations
 from agent.commands.spec import CommandError, CommandSource, PromptCommand, Surface
 from agent.commands.table import BUILTIN_COMMANDS
-from agent.settings.project_items import items_of_folders
+from agent.settings.project_items import items_of_directories
 from agent.settings.trust import TrustState
 
 
@@ -31,7 +31,7 @@ class Place:
         return path
 
     def accept(self) -> None:
-        items = tuple(items_of_folders(self.project))
+        items = tuple(items_of_directories(self.project))
         digests = frozenset(item.digest for item in items)
         self.trust = TrustState(self.project, True, items, digests)
 
@@ -44,7 +44,9 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def test_the_own_folders_come_before_the_projects_and_skills_before_commands(place: Place) -> None:
+def test_the_own_directories_come_before_the_projects_and_skills_before_commands(
+    place: Place,
+) -> None:
     place.write(".claude/commands/a.md", "a", home=True)
     place.write(".agent/commands/sub dir/b.md", "b", home=True)
     place.write(".agent/skills/s/SKILL.md", "s", home=True)
@@ -111,10 +113,10 @@ def test_odd_names_can_be_typed(place: Place, name: str, typed: str) -> None:
 
 
 def test_names_that_cannot_be_typed_are_reported(place: Place) -> None:
-    folder = place.home / ".agent" / "commands"
-    folder.mkdir(parents=True)
-    (folder / "a\x1bb.md").write_text("x")
-    with open(os.path.join(os.fsencode(folder), b"\xff.md"), "wb"):
+    directory = place.home / ".agent" / "commands"
+    directory.mkdir(parents=True)
+    (directory / "a\x1bb.md").write_text("x")
+    with open(os.path.join(os.fsencode(directory), b"\xff.md"), "wb"):
         pass
     found = place.finder.find()
     assert found.commands == ()
@@ -137,13 +139,13 @@ def test_a_file_that_is_no_text_is_reported(place: Place) -> None:
 
 
 def test_a_pipe_is_reported(place: Place) -> None:
-    folder = place.home / ".agent" / "skills" / "s"
-    folder.mkdir(parents=True)
-    os.mkfifo(folder / "SKILL.md")
+    directory = place.home / ".agent" / "skills" / "s"
+    directory.mkdir(parents=True)
+    os.mkfifo(directory / "SKILL.md")
     assert place.names() == []
 
 
-def test_started_in_the_home_folder_everything_is_the_persons_own(tmp_path: Path) -> None:
+def test_started_in_the_home_directory_everything_is_the_persons_own(tmp_path: Path) -> None:
     place = Place(tmp_path)
     finder = CommandFinder(
         CommandLocations(place.home, place.home / ".agent", place.home), lambda: place.trust
@@ -166,7 +168,7 @@ def test_the_first_source_with_a_name_counts_and_names_beat_aliases(place: Place
     assert registry.nearest("statsu") == "status"
 
 
-def test_a_command_in_a_folder_is_suggested_by_its_last_part(place: Place) -> None:
+def test_a_command_in_a_directory_is_suggested_by_its_last_part(place: Place) -> None:
     place.write(".agent/commands/web/deploy.md", b"x", home=True)
     found = place.finder.find()
     registry = CommandRegistry([lambda: found.commands, lambda: BUILTIN_COMMANDS], Surface.SCREEN)
@@ -208,7 +210,7 @@ def _problems(place: Place) -> list[tuple[str, str]]:
     return [(problem.file.name, problem.message) for problem in place.finder.find().problems]
 
 
-def test_links_in_the_own_folders_are_followed_but_never_in_a_ring(place: Place) -> None:
+def test_links_in_the_own_directories_are_followed_but_never_in_a_ring(place: Place) -> None:
     place.write("elsewhere/deep/b.md", b"b", home=True)
     place.write(".agent/commands/a.md", b"a", home=True)
     commands = place.home / ".agent" / "commands"
@@ -265,7 +267,7 @@ def test_what_was_probably_meant_as_a_command_is_reported(place: Place) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
-def test_a_folder_that_cannot_be_read_is_reported(place: Place) -> None:
+def test_a_directory_that_cannot_be_read_is_reported(place: Place) -> None:
     locked = place.write(".agent/commands/locked/a.md", b"x", home=True).parent
     locked.chmod(0)
     try:

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.commands.sources import frontmatter_cache as head_cache
+from agent.commands.sources.directories import CommandLocations
 from agent.commands.sources.discover import CommandFinder, DiscoveredCommands
-from agent.commands.sources.folders import CommandLocations
 from agent.commands.sources.frontmatter_cache import FILE, FrontmatterCache
-from agent.settings.project_items import items_of_folders
+from agent.settings.project_items import items_of_directories
 from agent.settings.trust import TrustState
 
 
@@ -206,7 +206,7 @@ def _of_another_version(file: Path) -> None:
     file.write_text(json.dumps(data))
 
 
-def _a_folder(file: Path) -> None:
+def _a_directory(file: Path) -> None:
     file.unlink()
     file.mkdir()
 
@@ -217,7 +217,9 @@ def _a_pipe(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [_writable_by_others, _of_another_version, _a_folder, _a_pipe], ids=lambda f: f.__name__
+    "make",
+    [_writable_by_others, _of_another_version, _a_directory, _a_pipe],
+    ids=lambda f: f.__name__,
 )
 def test_a_foreign_cache_does_not_count(starts: Starts, make: Callable[[Path], None]) -> None:
     starts.write("commands/a.md", "---\ndescription: one\n---\nx")
@@ -248,7 +250,7 @@ def test_the_cache_is_private_and_knows_nothing_of_projects(starts: Starts) -> N
     starts.write("commands/mine.md", "mine")
     starts.write(".claude/commands/theirs.md", "theirs", below=starts.project)
     starts.write(".claude/commands/empty.md", "", below=starts.project)
-    items = tuple(items_of_folders(starts.project))
+    items = tuple(items_of_directories(starts.project))
     starts.trust = TrustState(starts.project, True, items, frozenset(i.digest for i in items))
     assert starts.descriptions() == ["mine", "", "theirs"]
     assert [Path(name).name for name in starts.entries()] == ["mine.md"]
@@ -297,8 +299,8 @@ NAMES = st.sampled_from(
 
 @given(st.lists(st.dictionaries(NAMES, CONTENT | st.none(), max_size=4), min_size=1, max_size=3))
 def test_with_and_without_a_cache_is_the_same(rounds: list[dict[str, str | None]]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        starts = Starts(Path(folder))
+    with tempfile.TemporaryDirectory() as directory:
+        starts = Starts(Path(directory))
         for changes in rounds:
             starts.wait_for_the_clock()
             for name, text in changes.items():

@@ -21,7 +21,7 @@ def test_the_copy_is_a_clean_work_tree_whatever_the_persons_git_says(
     (tmp_path / "gitconfig").write_text("[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = false\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
-    folder, project = demo_project()
+    directory, project = demo_project()
     monkeypatch.delenv("GIT_DIR")
     try:
         assert (project / ".git").is_dir()
@@ -31,11 +31,11 @@ def test_the_copy_is_a_clean_work_tree_whatever_the_persons_git_says(
         assert in_git(project, "log", "--format=%an %s") == "demo The basket"
         assert not (tmp_path / "elsewhere").exists()
     finally:
-        folder.remove()
+        directory.remove()
 
 
 @pytest.mark.parametrize("git", ["", "#!/bin/sh\n/bin/mkdir -p .git\nexit 1\n"])
-def test_without_a_git_that_works_the_copy_is_a_plain_folder(
+def test_without_a_git_that_works_the_copy_is_a_plain_directory(
     git: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if git:
@@ -43,9 +43,9 @@ def test_without_a_git_that_works_the_copy_is_a_plain_folder(
         (tmp_path / "git").chmod(0o755)
     # The shell of the script is found by its path.
     monkeypatch.setenv("PATH", str(tmp_path))
-    folder, project = demo_project()
+    directory, project = demo_project()
     try:
         assert any(project.glob("*.py"))
         assert not (project / ".git").exists()
     finally:
-        folder.remove()
+        directory.remove()

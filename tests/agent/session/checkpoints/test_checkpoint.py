@@ -20,11 +20,11 @@ from agent.tools.base import ToolError
 class Bench:
     """A project, its checkpoints, and the turn that is being worked on."""
 
-    def __init__(self, folder: Path, *, use_git: bool = False) -> None:
-        self.root = folder / "project"
+    def __init__(self, directory: Path, *, use_git: bool = False) -> None:
+        self.root = directory / "project"
         self.root.mkdir(exist_ok=True)
         self.turn = "turn-1"
-        self.store = folder / "session"
+        self.store = directory / "session"
         self.use_git = use_git
         self.points = self.reopened()
 
@@ -57,9 +57,9 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Iterator[Bench]:
-    folder = Path(os.path.realpath(tmp_path))
-    (folder / "project").mkdir()
-    bench = Bench(folder)
+    directory = Path(os.path.realpath(tmp_path))
+    (directory / "project").mkdir()
+    bench = Bench(directory)
     bench.git("init", "-q")
     (bench.root / ".gitignore").write_text("ignored\n")
     for name in ("a.txt", "b.txt"):
@@ -141,17 +141,17 @@ async def test_an_unknown_turn_is_told(bench: Bench) -> None:
         await bench.points.preview("nothing")
 
 
-async def test_a_folder_that_became_a_link_is_not_written_through(
+async def test_a_directory_that_became_a_link_is_not_written_through(
     bench: Bench, tmp_path: Path
 ) -> None:
-    folder, outside = bench.root / "d", tmp_path / "outside"
-    folder.mkdir()
+    directory, outside = bench.root / "d", tmp_path / "outside"
+    directory.mkdir()
     outside.mkdir()
-    (folder / "a").write_text("old")
-    await bench.points.before_change(folder / "a", tool_use_id="u")
-    (folder / "a").unlink()
-    folder.rmdir()
-    folder.symlink_to(outside)
+    (directory / "a").write_text("old")
+    await bench.points.before_change(directory / "a", tool_use_id="u")
+    (directory / "a").unlink()
+    directory.rmdir()
+    directory.symlink_to(outside)
     restored = await bench.points.restore("turn-1", redo_id="x")
     assert [change.path.name for change, _ in restored.failed] == ["a"]
     assert list(outside.iterdir()) == []
@@ -216,16 +216,16 @@ async def test_a_forked_session_can_undo_what_the_original_did(tmp_path: Path) -
     root = Path(os.path.realpath(tmp_path)) / "project"
     root.mkdir()
 
-    def points(folder: Path) -> Checkpoints:
+    def points(directory: Path) -> Checkpoints:
         worktree = Worktree(root, use_git=False, env={})
-        return Checkpoints(folder, worktree, turn_id=lambda: "t", may_write=lambda _: True)
+        return Checkpoints(directory, worktree, turn_id=lambda: "t", may_write=lambda _: True)
 
-    mine = points(original.folder)
+    mine = points(original.directory)
     (root / "a").write_text("old")
     await mine.before_change(root / "a", tool_use_id="u")
     (root / "a").write_text("new")
     fork = store.fork(original.id)
-    copy = points(fork.folder)
+    copy = points(fork.directory)
     await copy.restore("t", redo_id="x")
     assert (root / "a").read_text() == "old"
     for each in (mine, copy, original, fork):

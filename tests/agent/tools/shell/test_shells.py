@@ -150,7 +150,7 @@ async def test_leftovers_are_followed_to_their_end(bench: Bench) -> None:
     assert shell.output.path.read_text() == "now\nx\nlate\n"
 
 
-async def test_kill_all_leaves_no_process_descriptor_or_folder(bench: Bench) -> None:
+async def test_kill_all_leaves_no_process_descriptor_or_directory(bench: Bench) -> None:
     descriptors = os.listdir("/dev/fd")
     shells = [await started(bench, f"sleep 7{n} & sleep 8{n}") for n in range(4)]
     await bench.services.shells.kill_all()
@@ -243,8 +243,8 @@ def test_head_and_tail_are_the_text_itself(parts: list[str]) -> None:
     ],
 )
 def test_carriage_returns_write_a_line_anew(text: str, folded: str) -> None:
-    folder = LineFolder()
-    assert folder.feed(text) + folder.finish() == folded
+    directory = LineFolder()
+    assert directory.feed(text) + directory.finish() == folded
 
 
 async def test_flood_neither_stalls_the_loop_nor_grows_memory(bench: Bench) -> None:

@@ -57,10 +57,10 @@ async def test_a_command_reads_the_whole_payload(place: Place) -> None:
     ],
 )
 async def test_shell_form_is_bash_without_profiles(place: Place, command: str) -> None:
-    for folder in (place.home, place.project):
-        script(folder / "run.sh", "echo yes\n")
-        (folder / ".bashrc").write_text("echo profile")
-        (folder / ".bash_profile").write_text("echo profile")
+    for directory in (place.home, place.project):
+        script(directory / "run.sh", "echo yes\n")
+        (directory / ".bashrc").write_text("echo profile")
+        (directory / ".bash_profile").write_text("echo profile")
     env = {"BASH_ENV": str(place.home / ".bashrc"), "ENV": str(place.home / ".bashrc")}
     outcome = await place.runner("UserPromptSubmit", command, env=env).run(PROMPT)
     assert outcome.additional_context == "yes", outcome.notices

@@ -30,20 +30,20 @@ def owner(how: str) -> tuple[subprocess.Popen[str], Path]:
         cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout is not None
-    folder = Path(process.stdout.readline().strip())
-    (folder / "sub").mkdir()
-    os.utime(folder, (1, 1))
-    return process, folder
+    directory = Path(process.stdout.readline().strip())
+    (directory / "sub").mkdir()
+    os.utime(directory, (1, 1))
+    return process, directory
 
 
 @pytest.mark.parametrize("how", ["killed", "alive"])
 def test_only_what_a_dead_process_left_is_removed(how: str) -> None:
-    process, folder = owner(how)
+    process, directory = owner(how)
     try:
         if how == "killed":
             assert process.wait() == -signal.SIGKILL
         make_owned_directory("agent-tui-test-").remove()
-        assert folder.exists() == (how == "alive")
+        assert directory.exists() == (how == "alive")
     finally:
         process.communicate("")
 
@@ -51,14 +51,14 @@ def test_only_what_a_dead_process_left_is_removed(how: str) -> None:
 def test_what_is_young_foreign_or_of_another_name_stays() -> None:
     base = Path(tempfile.gettempdir())
     young, open_to_others, other = (base / f"agent-tui-{n}" for n in ("test-1", "test-2", "kept-"))
-    for folder in (young, open_to_others, other):
-        folder.mkdir(mode=0o700)
+    for directory in (young, open_to_others, other):
+        directory.mkdir(mode=0o700)
     (base / "agent-tui-test-link").symlink_to(other)
     open_to_others.chmod(0o755)
-    for folder in (open_to_others, other):
-        os.utime(folder, (1, 1))
+    for directory in (open_to_others, other):
+        os.utime(directory, (1, 1))
     made = make_owned_directory("agent-tui-test-")
     assert made.path.is_dir()
     made.remove()
     assert not made.path.exists()
-    assert all(folder.exists() for folder in (young, open_to_others, other))
+    assert all(directory.exists() for directory in (young, open_to_others, other))

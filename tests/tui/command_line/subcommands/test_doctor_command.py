@@ -84,7 +84,7 @@ def test_without_a_model_it_says_what_to_do(checks: Path) -> None:
     assert "ANTHROPIC_API_KEY" in model["text"]
 
 
-def test_in_the_home_folder_own_commands_wait_for_nobody(
+def test_in_the_home_directory_own_commands_wait_for_nobody(
     checks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (checks / "commands" / "fix.md").write_text("Fix it.")

@@ -25,7 +25,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [["config"], ["sessions", "list"], ["permissions", "lint"], ["permissions", "replay"]],
     ids=" ".join,
 )
-def test_without_home_the_system_knows_the_folder_as_in_a_run(
+def test_without_home_the_system_knows_the_directory_as_in_a_run(
     arguments: list[str],
     project: Path,
     fresh_home: Path,

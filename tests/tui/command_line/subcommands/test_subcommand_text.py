@@ -28,17 +28,17 @@ SETTINGS = {
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "project"
-    (folder / ".agent" / "commands").mkdir(parents=True)
-    (folder / ".git").mkdir()
-    (folder / ".agent" / "settings.json").write_text(json.dumps(SETTINGS))
-    (folder / ".agent" / "commands" / "c.md").write_text(f"---\n[{TITLE}: x\n---\nhi")
+    directory = tmp_path / "project"
+    (directory / ".agent" / "commands").mkdir(parents=True)
+    (directory / ".git").mkdir()
+    (directory / ".agent" / "settings.json").write_text(json.dumps(SETTINGS))
+    (directory / ".agent" / "commands" / "c.md").write_text(f"---\n[{TITLE}: x\n---\nhi")
     for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "AGENT_TUI_HOME"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(folder)
-    return folder
+    monkeypatch.chdir(directory)
+    return directory
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def close(monkeypatch: pytest.MonkeyPatch) -> Close:
         return stat(path, *args, **kwargs)
 
     monkeypatch.setattr(os, "stat", refused)
-    return lambda folder: closed.append(f"{folder}/")
+    return lambda directory: closed.append(f"{directory}/")
 
 
 @pytest.mark.parametrize("name", [".agent", ".claude", "."], ids=["agent", "claude", "project"])
@@ -36,14 +36,14 @@ def test_settings_are_loaded_without_what_cannot_be_seen(
     tmp_path: Path, close: Close, name: str
 ) -> None:
     home, project = tmp_path / "home", tmp_path / "project"
-    for folder in (home, project / ".agent", project / ".claude"):
-        folder.mkdir(parents=True)
+    for directory in (home, project / ".agent", project / ".claude"):
+        directory.mkdir(parents=True)
     close(project / name)
     settings = load_settings(launch_dir=project, home=home, agent_home=home / ".agent")
     assert settings.values.model_dump(exclude_none=True) == {}
 
 
-def test_a_repository_is_looked_for_above_a_folder_that_cannot_be_seen(
+def test_a_repository_is_looked_for_above_a_directory_that_cannot_be_seen(
     tmp_path: Path, close: Close
 ) -> None:
     (tmp_path / ".git").mkdir()

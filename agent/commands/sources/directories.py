@@ -32,7 +32,7 @@ class CommandLocations(Struct, frozen=True):
     """Whether those of the project apply."""
 
 
-class CommandFolder(Struct, frozen=True):
+class CommandDirectory(Struct, frozen=True):
     """One directory of commands or skills."""
 
     path: Path
@@ -49,7 +49,7 @@ FoundFile: TypeAlias = tuple[str, tuple[str, ...], os.stat_result | None]
 and cannot be read. No class: a start makes one of each of a thousand files."""
 
 
-def command_folders(places: CommandLocations) -> Iterator[CommandFolder]:
+def command_directories(places: CommandLocations) -> Iterator[CommandDirectory]:
     """Yield the directories in order of priority; they need not exist."""
     own = [places.agent_home, places.home / ".claude"]
     project = [places.project_root / ".agent", places.project_root / ".claude"]
@@ -66,26 +66,26 @@ def command_folders(places: CommandLocations) -> Iterator[CommandFolder]:
             continue
         is_skills = source in SKILLS
         for base in bases:
-            folder = base / ("skills" if is_skills else "commands")
-            yield CommandFolder(folder, source, is_skills, is_project)
+            directory = base / ("skills" if is_skills else "commands")
+            yield CommandDirectory(directory, source, is_skills, is_project)
 
 
-def watched_folders(places: CommandLocations) -> tuple[Path, ...]:
+def watched_directories(places: CommandLocations) -> tuple[Path, ...]:
     """Return the directories that commands and skills come from; they need not exist."""
-    return tuple(folder.path for folder in command_folders(places))
+    return tuple(directory.path for directory in command_directories(places))
 
 
-def linked_folders(places: CommandLocations) -> Iterator[Path]:
+def linked_directories(places: CommandLocations) -> Iterator[Path]:
     """Yield where links right inside the user's own directories lead: a watch stops at a link.
 
     Left out are directories that hold the home: all that happens in there is too much to watch.
     """
     home = os.path.join(os.path.realpath(places.home), "")
-    for folder in command_folders(places):
-        if folder.is_project:
+    for directory in command_directories(places):
+        if directory.is_project:
             continue
         try:
-            with os.scandir(folder.path) as entries:
+            with os.scandir(directory.path) as entries:
                 links = sorted(entry.path for entry in entries if entry.is_symlink())
         except OSError:
             continue
@@ -95,14 +95,14 @@ def linked_folders(places: CommandLocations) -> Iterator[Path]:
                 yield Path(target)
 
 
-def files_of(folder: CommandFolder) -> Iterator[FoundFile]:
+def files_of(directory: CommandDirectory) -> Iterator[FoundFile]:
     """Yield the files of a directory in a stable order; a directory that is missing has none."""
-    root = str(folder.path)
-    if folder.is_skills:
+    root = str(directory.path)
+    if directory.is_skills:
         yield from _skills_in(root)
     else:
         # Users link directories of commands into their home; a project's links are not followed.
-        yield from _markdown_below(root, (), frozenset(), follow=not folder.is_project)
+        yield from _markdown_below(root, (), frozenset(), follow=not directory.is_project)
 
 
 def leads_out(path: str, root: Path) -> bool:
@@ -129,15 +129,15 @@ def _skills_in(root: str) -> Iterator[FoundFile]:
             yield almost, (name,), None
 
 
-def _almost(folder: str) -> str | None:
+def _almost(directory: str) -> str | None:
     """Return what in a directory was probably intended as its `SKILL.md`; None for other
     directories."""
     try:
-        names = os.listdir(folder)
+        names = os.listdir(directory)
     except OSError as error:
-        return folder if isinstance(error, PermissionError) else None
+        return directory if isinstance(error, PermissionError) else None
     meant = next((name for name in names if name.upper() == SKILL_FILE.upper()), None)
-    return f"{folder}/{meant}" if meant is not None else None
+    return f"{directory}/{meant}" if meant is not None else None
 
 
 def _markdown_below(
@@ -156,14 +156,14 @@ def _markdown_below(
     if here in above:
         # A link to a directory above: followed, it would go round for ever.
         return
-    folders: list[str] = []
+    directories: list[str] = []
     for name, entry in (each for each in found if not each[0].startswith(".")):
-        if _is_folder(entry, follow=follow):
-            folders.append(name)
+        if _is_directory(entry, follow=follow):
+            directories.append(name)
         elif name.endswith(".md"):
             yield entry.path, (*parts, name.removesuffix(".md")), _status(entry.path)
     if len(parts) < MAX_DEPTH:
-        for name in folders:
+        for name in directories:
             inside = f"{where}/{name}"
             yield from _markdown_below(inside, (*parts, name), above | {here}, follow=follow)
 
@@ -172,7 +172,7 @@ def _name(found: tuple[str, os.DirEntry[str]]) -> str:
     return found[0]
 
 
-def _is_folder(entry: os.DirEntry[str], *, follow: bool) -> bool:
+def _is_directory(entry: os.DirEntry[str], *, follow: bool) -> bool:
     try:
         return entry.is_dir(follow_symlinks=follow)
     except OSError:
