@@ -243,7 +243,7 @@ class ModelFallback(Struct, frozen=True):
 
 
 class Compacted(Struct, frozen=True):
-    """Earlier history was replaced by a summary for the model; the transcript keeps everything."""
+    """A summary replaced earlier history for the model; the transcript still has everything."""
 
     turn_id: str
     trigger: Literal["manual", "auto", "reactive"]
@@ -322,7 +322,7 @@ class Terminal(Struct, frozen=True):
 
     @property
     def is_refused(self) -> bool:
-        """Whether a hook kept the prompt from the model; a Notice before this says why."""
+        """Whether a hook withheld the prompt from the model; an earlier Notice has the reason."""
         return self.reason == "stop_hook_prevented" and self.turns == 0
 
 

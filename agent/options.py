@@ -32,13 +32,13 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Take over, in this order, while the model is overloaded."""
     effort: str | None = None
     wants_thinking: bool | None = None
-    """Whether the model thinks, where it can be chosen; None is what the settings say."""
+    """Whether the model thinks, where it can be chosen; None is what the settings set."""
     permission_mode: str | None = None
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     tools: tuple[str, ...] | None = None
-    """The tools that the model is told of; None is all."""
+    """The tools that requests list for the model; None is all."""
     add_dirs: tuple[Path, ...] = ()
     setting_sources: tuple[str, ...] | None = None
     """Of `user`, `project` and `local`, those whose settings count; None is all."""

@@ -42,7 +42,7 @@ class HookContender:
         """Ask the hooks of `runner`.
 
         Args:
-            on_outcome: Hears of every event that reached a hook, for the transcript.
+            on_outcome: Receives every event that reached a hook, for the transcript.
             suggest: Returns the grants that the dialog would offer; hooks receive them.
             cwd: The shell's directory now; None: the session's.
         """

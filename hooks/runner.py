@@ -120,7 +120,7 @@ class HookRunner:
         )
 
     def begin_prompt(self) -> None:
-        """Forget how often stop hooks kept the agent going: there is a new prompt."""
+        """Reset the count of continuations by stop hooks for a new prompt."""
         self._stops.reset()
 
     def take_background(self) -> BackgroundDelivery:

@@ -67,5 +67,5 @@ def fact_extractor(
 
 
 def is_extraction_on(settings: Settings, *, headless: bool) -> bool:
-    """Whether each prompt is followed by a request for facts: it costs, so no project says so."""
+    """Whether each prompt is followed by a request for facts; it costs, so no project sets it."""
     return settings.values.autoMemoryEnabled is True and not headless

@@ -1,6 +1,6 @@
 """What to report where a line begins with `/` and the name of no command here.
 
-Users bring names from other agents; each is told what does the same here, or that nothing does.
+Users bring names from other agents; the advice names what does the same here, or that nothing does.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ _LOOKS_LIKE_ONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_:.-]*")
 
 
 def advice_on(text: str, registry: CommandRegistry, waiting: Collection[str] = ()) -> str | None:
-    """Return what to tell the user instead of sending a line; None where it is to be sent.
+    """Return what to show the user instead of sending a line; None where it is to be sent.
 
     `waiting` are commands of the project that nobody trusted yet.
     Sent is what is no command by its form (`/usr/bin is missing`), and several words that begin

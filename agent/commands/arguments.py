@@ -49,7 +49,7 @@ def split_arguments(text: str) -> tuple[str, ...]:
 
 
 def uses_arguments(template: str, names: Sequence[str] = ()) -> bool:
-    """Whether a template says anywhere where its arguments go."""
+    """Whether a template has a placeholder for its arguments."""
     return any(_is_argument(match, names) for match in _PLACEHOLDER.finditer(template))
 
 

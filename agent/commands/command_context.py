@@ -79,7 +79,7 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     shells: ShellRegistry
     instructions: Callable[[], Sequence[InstructionFile]]
     on_directory: Callable[[Path], None]
-    """Told of a working directory that was added."""
+    """Receives a working directory that was added."""
     env: Mapping[str, str]
     home: Path
     agent_home: Path

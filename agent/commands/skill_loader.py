@@ -68,7 +68,7 @@ class Skills:
         extra = [block for message in attached.messages for block in message.content]
         agent = template.agent
         if agent is not None and not self._scope.may_start_agent(agent):
-            # What a rule keeps the model from is not had by way of a skill.
+            # What a rule denies the model is not available through a skill either.
             agent = None
         blocks = (text_block(directory + done.text), *extra)
         return SkillText(blocks, agent, template.model)

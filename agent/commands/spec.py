@@ -1,4 +1,4 @@
-"""What a command is: metadata that says everything but what it does.
+"""What a command is: metadata that describes everything but what it does.
 
 Three kinds: `local` runs and returns a value, `interactive` opens a panel of the screen, `prompt`
 becomes words for the model. Nothing of a command is imported before it is run. Source: the pattern
@@ -93,7 +93,7 @@ class InteractiveCommand(Struct, frozen=True):
 
 
 class Template(Struct, frozen=True):
-    """What a prompt command says, and what applies while the model works on it."""
+    """The text of a prompt command, and what applies while the model works on it."""
 
     body: str
     first_argument: int = 1

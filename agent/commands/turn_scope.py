@@ -1,7 +1,7 @@
 """What a command may change for its own turn: rules, model and effort, all taken back after it.
 
 Allowed tools become allow rules of the session: deny and ask rules of every source, the scope and
-the mode still have their say, so nothing becomes possible that a "yes" could not allow.
+the mode still apply, so nothing becomes possible that a "yes" could not allow.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Understood are the requests that client libraries of such streams send: `initialize`, `interrupt`,
 `set_permission_mode`, `set_model`. Any other is answered with an error, so that nobody waits. The
-program is asked in turn for what its hooks say (`hook_callback`), and with
+program is asked in turn for the answers of its hooks (`hook_callback`), and with
 `--permission-prompt-tool stdio`, where it acts for the user, whether a call may run
 (`can_use_tool`). Next: `agent.headless.input_lines` (which reads the lines).
 """
@@ -78,7 +78,7 @@ class Control:
             answer |= {"subtype": "success", "response": await self._done(conversation, request)}
         except AgentError as error:
             answer |= {"subtype": "error", "error": str(error)}
-        except Exception as error:  # noqa: BLE001 - isolation boundary: whoever asked must hear
+        except Exception as error:  # noqa: BLE001 - isolation boundary: the requester gets an answer
             answer |= {"subtype": "error", "error": f"{type(error).__name__}: {error}"}
         self._write({"type": "control_response", "response": answer})
 

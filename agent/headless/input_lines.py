@@ -133,7 +133,7 @@ class StreamInput:
                     await self._prompts.put(prompt)
         except ValueError as error:
             await self._prompts.put(UsageError(f"input line: {error}"))
-        except Exception as error:  # noqa: BLE001 - whoever waits for prompts must hear of it
+        except Exception as error:  # noqa: BLE001 - whoever waits for prompts receives it
             await self._prompts.put(error)
         self._control.close()
         await self._prompts.put(None)

@@ -72,7 +72,7 @@ class RunResult(Struct, frozen=True):
     """The result of a run."""
 
     final_output: str
-    """The last text of the model; empty when it said nothing."""
+    """The last text of the model; empty when it wrote none."""
     messages: tuple[Message, ...]
     """The whole history, valid to continue from."""
     new_messages: tuple[Message, ...]

@@ -76,7 +76,7 @@ def message_line(event: MessageCommitted, session_id: str, usage: Usage | None) 
 
 
 def replay_line(prompt: Prompt, session_id: str) -> Line:
-    """Return a prompt as whoever sent it hears that its turn has come."""
+    """Return the line that reports to a prompt's sender that its turn has begun."""
     message = prompt.to_message()
     return {
         "type": "user",
@@ -194,7 +194,7 @@ class PartialLines(Struct):
 class _Answer(Struct):
     uid: str
     block: object = None
-    """What tells the open block from another; None while none is open."""
+    """What distinguishes the open block from others; None while none is open."""
     index: int = -1
 
     def events(self, event: Delta) -> Iterator[Line]:

@@ -109,7 +109,7 @@ async def run_start(conversation: Conversation, *, err: TextIO) -> int:
 
 
 def report_hooks(events: Sequence[AgentEvent], err: TextIO) -> None:
-    """Write what hooks had to say outside of a prompt."""
+    """Write the notices of hooks that ran outside of a prompt."""
     for event in events:
         if isinstance(event, HookFinished):
             for notice in event.notices:
@@ -134,7 +134,7 @@ class HeadlessOutput:
     ) -> None:
         """`partial_messages` adds `stream_event` lines to stream-json, `replays` each prompt.
 
-        `is_kept` says whether the session can be continued.
+        `is_stored`: the session can be continued later.
         """
         self._replays = replays
         self._is_kept = is_kept
@@ -200,7 +200,7 @@ class HeadlessOutput:
                     self._say(f"hook: {notice}")
 
     def _see_request(self, event: AgentEvent, run: _Run) -> None:
-        """Keep what one request took and brought."""
+        """Record the duration and the result of one request."""
         if isinstance(event, RequestStart) and event.agent_id is None:
             run.asked_at = time.monotonic()
         elif isinstance(event, Complete | RetryScheduled | ErrorEvent | Terminal):
@@ -296,7 +296,7 @@ class HeadlessOutput:
         return status
 
     def _say_command(self, text: str, run: _Run, *, failed: bool) -> int:
-        """Write what a command said in place of an answer; return the exit status."""
+        """Write a command's text in place of an answer; return the exit status."""
         if self._format != "text":
             run.answer.text = text
             subtype = _FAILED if failed else "success"
@@ -382,7 +382,7 @@ async def run_headless(
     """Run the prompts one after the other; return the first status that is not 0, else 0.
 
     `interrupted` returns the exit status of a signal that arrived, or None. With `control`, who
-    sends the prompts learns how each ended, and says whether more come: a failure ends none of
+    sends the prompts learns how each ended, and decides whether more come: a failure ends none of
     them.
     """
     output = HeadlessOutput(

@@ -1,7 +1,7 @@
 """The contenders that settings turn on: model classifier, bridge and channel.
 
-None of them counts from a project: who may answer for the user is the user's to say, or that of
-whoever manages the machine. Next: `permissions.resolve.model_classifier`, `.bridge`, `.channel`.
+None of them counts from a project: only the user, or whoever manages the machine, sets
+who may answer for the user. Next: `permissions.resolve.model_classifier`, `.bridge`, `.channel`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PermissionContenders:
         tell: Callable[[str], None] = lambda _text: None,
     ) -> None:
         """Take the settings in force, the session's directory, what child processes may see, and
-        who hears of trouble."""
+        the receiver of warnings."""
         self._settings = settings
         self._directory = directory
         self._env = env
@@ -70,7 +70,7 @@ class PermissionContenders:
         user_messages: Callable[[], Sequence[str]],
         is_on: Callable[[], bool],
     ) -> ModelClassifier:
-        """Return the model classifier. `said` gives the user's own messages, oldest first."""
+        """Return the model classifier. `user_messages` returns what the user sent, oldest first."""
 
         async def ask(*, system: str, prompt: str) -> str:
             # Cancelled like any contender when somebody else is faster, so it has no abort.

@@ -17,7 +17,7 @@ HEAD_START_S: Final = 0.25
 class HookHeadStart:
     """Two contenders of one race: `second` holds back while `first` is at it, but not for long.
 
-    Where `first` has nothing to say, or may not answer, `second` does not wait.
+    Where `first` has no answer, or may not answer, `second` does not wait.
     """
 
     def __init__(

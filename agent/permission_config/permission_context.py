@@ -123,7 +123,7 @@ class Grants(Struct):
     on_session_change: Callable[[Sequence[tuple[str, str]]], None] = lambda _: None
 
     def store(self, grant: GrantChoice) -> tuple[str, ...]:
-        """Store the rules where the answer said; returns what was added.
+        """Store the rules where the answer specifies; return what was added.
 
         Raises:
             OSError: the settings file cannot be changed; nothing applies then.
@@ -171,7 +171,7 @@ class Grants(Struct):
         self.on_session_change(tuple(self.session))
 
     def note_own(self, source: RuleSource, rules: Sequence[str]) -> None:
-        """Tell the trust store that these rules of a project file are the user's own."""
+        """Record in the trust store that these rules of a project file are the user's own."""
         settings = self.settings()
         if source in {RuleSource.PROJECT, RuleSource.LOCAL}:
             TrustStore(settings.agent_home / "trust.json").note_own_rules(
@@ -201,7 +201,7 @@ def _lines_of(file: Path, source: RuleSource, behavior: RuleBehavior) -> dict[st
 
 
 def _ignore_in_git(file: Path) -> None:
-    """Keep the personal file out of commits: a line in the `.gitignore` beside it, added once.
+    """Exclude the personal file from commits by one line in the `.gitignore` beside it.
 
     A courtesy: where it cannot be done the rule is stored all the same.
     """

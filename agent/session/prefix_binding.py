@@ -25,7 +25,7 @@ class BoundPrefix(Struct, frozen=True):
 
 
 def digest_of(system: Sequence[Block], tools: Sequence[Mapping[str, object]]) -> str:
-    """Return what tells one prefix from another."""
+    """Return a hash that identifies a prefix."""
     text = json.dumps([list(tools), list(system)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 

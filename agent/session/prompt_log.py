@@ -1,4 +1,4 @@
-"""What the user typed, kept per project for the next time: one private file of JSON lines each.
+"""What the user typed, stored per project for later sessions: one private file of JSON lines each.
 
 Reading starts at the end, so that it costs the same after a year of use. A line that cannot be
 read is left out.

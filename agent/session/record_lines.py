@@ -57,7 +57,7 @@ def encode(
         TypeError: the data is not JSON.
     """
     at = now.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    # A copied record keeps its time, never its number.
+    # A copied record has its original time, never its original number.
     fact = {key: value for key, value in data.items() if key not in ("v", "seq")}
     record = {"v": FORMAT_VERSION, "seq": seq, "at": at, **fact}
     text = redact(json.dumps(record, ensure_ascii=False, separators=(",", ":")))

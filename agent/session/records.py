@@ -1,6 +1,6 @@
 """What a transcript holds: one frozen struct per kind of record, and their JSON form.
 
-A record says everything about its fact, so that any one of them can be read alone. Kinds that this
+A record is complete, so that any one of them can be read alone. Kinds that this
 version does not know are stored in the file and skipped on reading.
 """
 
@@ -92,7 +92,7 @@ class ToolEnd(Struct, frozen=True):
 
 
 class DenialRecord(Struct, frozen=True):
-    """A call was denied, as it was shown; what the model was told is in its message."""
+    """A call was denied, as it was shown; what the model received is in its message."""
 
     tool_use_id: str
     identifier: str = ""
@@ -103,7 +103,7 @@ class DenialRecord(Struct, frozen=True):
 
 
 class UsageRecord(Struct, frozen=True):
-    """Totals after a model response; the last one tells all."""
+    """Totals after a model response; the last one is the session's."""
 
     session_usage: Usage
     session_cost_usd: float
@@ -166,7 +166,7 @@ class SystemRecord(Struct, frozen=True):
 
 
 class CompactionRecord(Struct, frozen=True):
-    """What the model sees from here on replaces everything before; the file keeps it all.
+    """What the model sees from here on replaces everything before; the file still has it all.
 
     `history` and `state` make the record a place to start reading from: a resume never has to go
     further back than the last one.
@@ -305,7 +305,7 @@ def to_json(record: Record) -> dict[str, object]:
 def _for_hooks(record: MessageRecord) -> dict[str, object]:
     """Return what hooks written for Claude Code look for in a line of the transcript.
 
-    Nothing of it is read back: it says again what the record says.
+    Nothing of it is read back: it repeats what the record contains.
     """
     message = record.message
     is_meta = message.role == "user" and message.origin not in ("person", "tool")
@@ -384,7 +384,7 @@ def usage_from_json(data: Mapping[str, Any]) -> Usage:
 
 
 def denial_to_json(decision: Decision) -> dict[str, object]:
-    """Return what a card of the call shows, and who said it."""
+    """Return what a card of the call shows, and who decided it."""
     return {
         "source": str(decision.source),
         "reason_type": str(decision.reason_type),

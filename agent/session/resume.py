@@ -193,7 +193,7 @@ class _Rebuild:
         return record
 
     def _is_needed(self, record: Record) -> bool:
-        """Whether a record says anything that later ones, read before it, have not settled."""
+        """Whether a record has anything that later ones, read before it, have not settled."""
         match record:
             case MessageRecord(agent_id=None):
                 self._answered.update(

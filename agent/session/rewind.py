@@ -32,7 +32,7 @@ class RewindPoint(Struct, frozen=True):
 
     message_uid: str
     turn_id: str
-    """Under which `Checkpoints` keeps the files as they were before this prompt."""
+    """Under which `Checkpoints` stores the files as they were before this prompt."""
     text: str
     at: str
     """When it was sent; UTC, ISO 8601."""

@@ -140,7 +140,7 @@ class SessionRecorder:
                 pass
 
     def _record_of(self, event: AgentEvent) -> Record | None:
-        """Return the record of an event that says everything itself; None for no record."""
+        """Return the record of an event that is complete by itself; None for no record."""
         match event:
             case MessageCommitted():
                 return MessageRecord(event.message, event.turn_id, event.agent_id)

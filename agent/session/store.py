@@ -68,7 +68,7 @@ class Session(Struct, frozen=True):
 
     @property
     def is_unused_copy(self) -> bool:
-        """Whether it is a copy that nobody asked for, and nothing was said or typed in it."""
+        """Whether it is a copy that nobody asked for, and nothing was sent or typed in it."""
         return self.copied_bytes > 0 and self._is_unused
 
     @property
@@ -77,7 +77,7 @@ class Session(Struct, frozen=True):
         return self.transcript.unsaved == 0 and not has_any
 
     def finish(self) -> None:
-        """Close for good: a session in which nothing was said or typed leaves no file, nor does one
+        """Close for good: a session in which nothing was sent or typed leaves no file, nor does one
         that is not stored."""
         if not self.is_kept or self._is_unused:
             with contextlib.suppress(OSError):
@@ -127,8 +127,8 @@ class SessionStore:
         """Start a session apart from the others: for a home directory that takes no files.
 
         It is in a private temporary directory, which could serve as the agent's home, so that
-        everything else works as usual. Without `is_kept` the directory goes with the session; that
-        of a killed program goes with the next one.
+        everything else works as usual. Without `is_stored` the directory is removed with the
+        session; that of a killed program is removed with the next one.
 
         Raises:
             SessionError: not even that can be written.
@@ -286,7 +286,7 @@ def project_slug(project_dir: Path) -> str:
 
 
 def has_prompt(path: Path) -> bool:
-    """Whether anything was said in a session."""
+    """Whether a session has a message or a prompt."""
     with contextlib.suppress(OSError):
         for found in read_forwards(path):
             if isinstance(found, Line) and found.data.get("kind") in ("message", "prompt"):

@@ -226,7 +226,7 @@ class Transcript:
 
 
 def lock_path(path: Path) -> Path:
-    """Return the file whose lock says that a session is open."""
+    """Return the file whose lock shows that a session is open."""
     return path.with_name(f".{path.stem}.lock")
 
 

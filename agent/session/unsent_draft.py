@@ -1,4 +1,4 @@
-"""What was typed before there was a conversation for it: kept when the program is ended then."""
+"""What was typed before its conversation existed: stored when the program is ended then."""
 
 from __future__ import annotations
 

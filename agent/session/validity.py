@@ -29,7 +29,7 @@ class Gap(Struct, frozen=True):
 
 
 class CallState(Struct, frozen=True):
-    """What the transcript says of one call beside the messages."""
+    """What the transcript records of one call beside the messages."""
 
     started: bool = False
     block: Block | None = None

@@ -1,5 +1,5 @@
-"""What a settings file with a syntax error still says: a comment or a missing comma must not take
-the rules behind it out of force.
+"""What can be read of a settings file with a syntax error: a comment or a missing comma must not
+take the rules behind it out of force.
 
 Only for what restricts: the caller leaves out what widens access. Next: `agent.settings.file`.
 """

@@ -1,4 +1,4 @@
-"""One settings file: read, parsed, validated, with the file and line of everything it says."""
+"""One settings file: read, parsed, validated, with the file and line of each of its values."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """All settings of a start: six sources read, trust applied, merged into one frozen value.
 
-Next: `agent.settings.schema` (what a file may say), `agent.settings.trust` (what a project may do).
+Next: `agent.settings.schema` (the keys of a file), `agent.settings.trust` (what a project may do).
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class ModeRequest(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True):
-    """Everything settings say for one launch directory. Replaced as a whole on reload."""
+    """All settings of one launch directory. Replaced as a whole on reload."""
 
     launch_dir: Path
     project_root: Path

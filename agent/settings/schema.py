@@ -1,7 +1,7 @@
-"""What a settings file may say: one validating model, spelled with the keys users know.
+"""What a settings file may contain: one validating model, spelled with the keys users know.
 
 Validation is lenient: a bad key is reported and left out, the rest of the file counts; unknown keys
-are kept. Next: `agent.settings.file` (one file), `agent.settings.load` (all of them).
+are preserved. Next: `agent.settings.file` (one file), `agent.settings.load` (all of them).
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ ACCEPTED_ELSEWHERE: Final = frozenset(
         "worktree",
     }
 )
-"""Keys of other agents' settings files that mean nothing here: kept, and not called unknown."""
+"""Keys of other agents' settings files that have no effect here: preserved, not reported."""
 
 FORBIDDEN_IN_PROJECT: Final = frozenset(
     {
@@ -277,7 +277,7 @@ def check(
         try:
             return SettingsFile.model_validate(usable), tuple(problems)
         except ValidationError as error:
-            # One part may be reported once per branch of a union: the first says enough.
+            # One part may be reported once per branch of a union: the first is enough.
             failing: dict[tuple[str | int, ...], str] = {}
             for detail in error.errors(include_url=False):
                 path = _existing(usable, detail["loc"])
@@ -317,9 +317,9 @@ _MEANT: Final = {
     **{name: f"permissions.{name}" for name in ("allow", "ask", "deny", "defaultMode")},
     "rules": "permissions",
 }
-"""Keys whose names are far from the place where they stand."""
+"""Keys whose names are far from the place where they are."""
 _INSTANCE: Final = re.compile(r" or instance of \w+")
-"""What the validator says of classes that no file can name."""
+"""What the validator reports of classes that no file can name."""
 
 
 def _expected(message: str, path: tuple[str | int, ...]) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def user_values(agent_home: Path | str) -> Mapping[str, object]:
-    """Return what the user's own settings say, as written; {} where nothing can be read.
+    """Return the values of the user's own settings, as written; {} where nothing can be read.
 
     For the few values that the first frame needs; the settings as a whole are read behind it.
     """

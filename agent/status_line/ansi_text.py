@@ -1,7 +1,7 @@
 """Colours, weight and links in what a status line command prints, as data; nothing else.
 
-Only SGR (`ESC [ … m`) and links (OSC 8) mean something; every other sequence is gone. Colours keep
-their name, not their shade: what draws them has a theme.
+Only SGR (`ESC [ … m`) and links (OSC 8) mean something; every other sequence is removed. Colours
+are stored by name, not by shade: what draws them has a theme.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ PREVIEW_CHARS: Final = 2_000
 
 
 class Overflow:
-    """Keeps long texts of one session in its private directory; file names count up."""
+    """Stores long texts of one session in its private directory; file names count up."""
 
     def __init__(self, directory: Path) -> None:
         """`directory` is made when the first text needs it."""

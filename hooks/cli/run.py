@@ -248,7 +248,7 @@ def _opened(line: str) -> int:
 async def _lines(stdin: TextIO) -> AsyncIterator[str]:
     """Yield lines as they arrive.
 
-    Read in a thread that nobody waits for: one that hangs in `readline` must not keep an
+    Read in a thread that nobody waits for: one that hangs in `readline` must not prevent an
     interrupted program from ending.
     """
     loop = asyncio.get_running_loop()

@@ -47,7 +47,7 @@ class HookConfig(Struct, frozen=True):
 
     @property
     def switched_off(self) -> str:
-        """Say that a switch turned hooks off; empty when none did."""
+        """The notice that a switch turned hooks off; empty when none did."""
         if not self.closed_to:
             return ""
         if HookSource.POLICY in self.closed_to:
@@ -126,7 +126,7 @@ def build_config(
 
 
 def _each_once(warnings: Sequence[ConfigWarning]) -> tuple[ConfigWarning, ...]:
-    """Say each thing once per file, and in how many places it is."""
+    """Return each warning once per file, with the number of its places."""
     places: dict[tuple[str, HookSource, str | None], list[ConfigWarning]] = {}
     for warning in warnings:
         key = (warning.message, warning.source, warning.file)

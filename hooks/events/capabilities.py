@@ -51,7 +51,7 @@ class ModelRefusal(StrEnum):
     BLOCKS = "blocks"
     IGNORED = "ignored"
     CONTINUES = "continues"
-    """The agent goes on, unless the model says that the condition is impossible to meet."""
+    """The agent goes on, unless the model answers that the condition is impossible to meet."""
     ENDS_TURN = "ends_turn"
     """It blocks, and the turn ends."""
     ENDS_TURN_UNLESS_CONTINUED = "ends_turn_unless_continued"

@@ -54,7 +54,7 @@ def hook_environment(
         env[f"AGENT_TUI_{name}"] = value
         env[f"CLAUDE_{name}"] = value
     session_id = str(payload.get("session_id", session.session_id))
-    # Given payloads may have anything in it; what the system refuses would keep the hook from
+    # Given payloads may have anything in it; what the system refuses would prevent the hook from
     # starting.
     session_id = session_id.encode("utf-8", "replace").decode().replace("\0", "")[:LONGEST_ID_CHARS]
     env["AGENT_TUI_SESSION_ID"] = env["CLAUDE_CODE_SESSION_ID"] = session_id

@@ -7,5 +7,5 @@ from agent.commands.command_results import CommandResult, Compact
 
 
 async def call(arguments: str, _context: CommandContext) -> CommandResult:
-    """Ask for a summary; the arguments say what it must keep."""
+    """Request a summary; the arguments name what it must contain."""
     return Compact(arguments)

@@ -32,7 +32,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
 
 
 def total(cost_usd: float, *, is_complete: bool) -> str:
-    """Return the first line; what has no known price is not said to be free."""
+    """Return the first line; what has no known price is not reported as free."""
     if is_complete:
         return f"${cost_usd:.4f} in this session"
     return f"at least ${cost_usd:.4f} in this session" if cost_usd else "no known cost so far"

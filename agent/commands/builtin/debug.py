@@ -16,7 +16,7 @@ TAIL_BYTES: Final = 32_768
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
-    """Show where it is and how it ends; a log is kept from the start or not at all."""
+    """Show the log's path and its last lines; a log is written from the start or not at all."""
     session_id = context.session.session_id
     path = debug_path(context.agent_home, session_id)
     lines = await asyncio.to_thread(_last_lines, path)

@@ -1,4 +1,4 @@
-"""`/init`: what the model is told to write an AGENTS.md."""
+"""`/init`: the instructions by which the model writes an AGENTS.md."""
 
 from __future__ import annotations
 

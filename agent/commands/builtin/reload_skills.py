@@ -8,6 +8,6 @@ from agent.commands.command_results import CommandResult, ShowText
 
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
-    """Read the directories and say what they hold."""
+    """Read the directories again and report what they contain."""
     await context.custom.refresh()
     return ShowText(describe(context.custom))

@@ -1,4 +1,4 @@
-"""`/statusline`: what the model is told to set up a status line command."""
+"""`/statusline`: the instructions by which the model sets up a status line command."""
 
 from __future__ import annotations
 

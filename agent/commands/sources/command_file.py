@@ -1,4 +1,4 @@
-"""One Markdown file as a command: its head as metadata, its body as what is said.
+"""One Markdown file as a command: its head as metadata, its body as the prompt.
 
 Field names are those of the skills documentation. What a head gets wrong is reported and left out;
 the rest of the file applies.
@@ -47,7 +47,7 @@ class FileProblem(Struct, frozen=True):
 
 
 class Heading(Struct, frozen=True):
-    """What lists say of a file; the same for the same content, wherever the file is."""
+    """What lists show of a file; the same for the same content, wherever the file is."""
 
     description: str
     argument_hint: str = ""
@@ -228,7 +228,7 @@ class _FrontmatterReader:
 
 
 def _agent(reader: _FrontmatterReader) -> str | None:
-    """`context: fork` has a sub-agent carry it out; `agent` says which kind."""
+    """`context: fork` runs the command in a sub-agent; `agent` names its kind."""
     wanted = reader.text("context")
     if wanted not in {"", "fork", "inline"}:
         reader.say(f"context is {wanted!r}; known: fork")

@@ -72,7 +72,7 @@ class CommandFinder:
         trust: Callable[[], TrustState],
         cache: FrontmatterCache | None = None,
     ) -> None:
-        """`trust` says what of the project was accepted, as of now; `cache` is of past starts."""
+        """`trust` returns what of the project is accepted now; `cache` is of past starts."""
         self._places = places
         self._trust = trust
         self._cache = cache

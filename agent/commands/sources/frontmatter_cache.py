@@ -1,7 +1,7 @@
-"""What lists say of the user's own command files, cached between starts.
+"""What lists show of the user's own command files, cached between starts.
 
 A file that is the same by path, inode, size and times is not read before it is used, so a start
-costs about the same with a thousand of them. The cache is in the agent's home, 0600, and says
+costs about the same with a thousand of them. The cache is in the agent's home, 0600, and has
 nothing that a permission rests on: text and rules of a command are read from its file when it runs.
 What a project contains is never in it.
 """
@@ -109,7 +109,7 @@ class FrontmatterCache:
 
 
 def _is_whole(entry: object) -> bool:
-    """Whether it is what `keep` writes, and no text in it would move the cursor."""
+    """Whether it is what `write` writes, and no text in it would move the cursor."""
     if not isinstance(entry, list) or tuple(map(type, entry)) != _SHAPE:
         return False
     texts = entry[5:8]
@@ -127,7 +127,7 @@ def _readers() -> list[list[int]]:
         try:
             status = os.stat(module.__file__ or "")
         except OSError:
-            # In an archive, where times say nothing: never the same, so nothing is cached.
+            # In an archive, where times mean nothing: never the same, so nothing is cached.
             return [[os.getpid()]]
         found.append([status.st_size, status.st_mtime_ns])
     return found

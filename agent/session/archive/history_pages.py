@@ -1,7 +1,7 @@
 """What a session looked like, page by page from its end: for the screen, not for the model.
 
-A page costs the same whatever the size of the file, and nothing of it is kept here. What was taken
-back (a rewind, a withdrawn answer) is skipped; what a compaction replaced is shown.
+A page costs the same whatever the size of the file, and nothing of it is cached here. What was
+taken back (a rewind, a withdrawn answer) is skipped; what a compaction replaced is shown.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ PastItem = Message | CompactionRecord | NoticeRecord
 
 
 class PastCall(Struct, frozen=True):
-    """How a call ended, beyond what its result says."""
+    """How a call ended, beyond what its result contains."""
 
     identifier: str
     outcome: str
     elapsed_s: float
     change: DiffDisplay | None = None
     denial: Decision | None = None
-    """Who said no, and what; None where nobody did, and where a hook stopped the turn."""
+    """Who denied the call, and why; None where nobody did, and where a hook stopped the turn."""
 
 
 class HistoryPage(Struct, frozen=True):

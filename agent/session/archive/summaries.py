@@ -49,7 +49,7 @@ class SessionSummary(Struct, frozen=True):
 
 
 def summarise(info: SessionInfo) -> SessionSummary:
-    """Return what can be told of a session. Raises SessionError when its file is unreadable."""
+    """Return the summary of a session. Raises SessionError when its file is unreadable."""
     header, first_prompt = _head(info.path)
     end = _End()
     for _, record in tail(info.path, limit=TAIL_RECORDS):
@@ -70,7 +70,7 @@ def summarise(info: SessionInfo) -> SessionSummary:
 
 
 class _End(Struct):
-    """What the last records of a session say."""
+    """What the last records of a session contain."""
 
     title: str = ""
     last_prompt: str = ""

@@ -29,7 +29,7 @@ from permissions.base.text.sanitize import sanitize
 
 ExportFormat = Literal["markdown", "json", "html"]
 _FOR_THE_MODEL: Final = frozenset({"reminder", "hook", "continuation"})
-"""What the program told the model beside the conversation: no reader misses it."""
+"""What the program sent the model beside the conversation; the export omits it."""
 _INTERRUPTED: Final = "Interrupted."
 _FENCE = re.compile(r"^ {0,3}(`{3,})", re.MULTILINE)
 
@@ -47,7 +47,7 @@ details summary{cursor:pointer;opacity:.75}.notice{opacity:.7;font-size:.9rem}
 def export(path: Path, form: ExportFormat) -> str:
     """Return a session's whole conversation as text.
 
-    Everything that was said is in it, also what a compaction replaced for the model. JSON holds
+    The whole conversation is in it, also what a compaction replaced for the model. JSON holds
     every message; the forms for reading leave out the program's own notes for the model.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Copies of file contents named by their hash: each content is kept once, outside the project."""
+"""Copies of file contents named by their hash: each content is stored once, outside the project."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec import Struct
 from permissions.base.files.private_file import make_private_dir, write_private
 
 MAX_BLOB_BYTES: Final = 50_000_000
-"""A larger file is not stored; whoever restores is told."""
+"""A larger file is not stored; a restore reports it."""
 
 
 LOG_NAME: Final = "checkpoints.jsonl"
@@ -66,7 +66,7 @@ class PathState(Struct, frozen=True):
         )
 
     def same_as(self, other: PathState) -> bool:
-        """Whether both say the same about content, kind and executability."""
+        """Whether both have the same content, kind and executability."""
         return (self.type, self.digest, self.mode & 0o111) == (
             other.type,
             other.digest,
@@ -99,12 +99,12 @@ class BlobStore:
         return self._directory
 
     def capture(self, path: Path, *, keep: bool = True, sync: bool = True) -> PathState:
-        """Return a path's state now, its content kept unless `keep` is off (then only hashed).
+        """Return a path's state now, its content stored unless `store` is off (then only hashed).
 
         Links are not followed. `sync` as for `put`.
 
         Raises:
-            OSError: the content cannot be kept (disk full, no permission to read).
+            OSError: the content cannot be stored (disk full, no permission to read).
         """
         try:
             status = path.lstat()
@@ -117,7 +117,7 @@ class BlobStore:
         if status.st_size > MAX_BLOB_BYTES:
             size = f"{status.st_size:,} bytes"
             return PathState("not_kept", size=status.st_size, detail=f"too large ({size})")
-        # A file that was kept and not touched since needs no second reading.
+        # A file that was stored and not changed since is not read again.
         identity = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         known = self._known.get(str(path))
         if known is not None and known[0] == identity:
@@ -133,7 +133,7 @@ class BlobStore:
         return state
 
     def put(self, data: bytes, *, sync: bool = True) -> str:
-        """Keep a content and return its hash; without `sync` a power cut may lose it.
+        """Store a content and return its hash; without `sync` a power cut may lose it.
 
         Raises OSError.
         """
@@ -148,7 +148,7 @@ class BlobStore:
 
         Raises:
             OSError: it is not there.
-            ValueError: what is there is not what was kept.
+            ValueError: what is there is not what was stored.
         """
         data = self._path(digest).read_bytes()
         if hashlib.sha256(data).hexdigest() != digest:

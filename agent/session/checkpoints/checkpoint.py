@@ -1,7 +1,7 @@
 """Files as they were before each change, so that a turn can be undone, file by file, and redone.
 
-Snapshots are outside the project, in the session's directory; a log beside them says which path was
-how before which turn. Next: `agent.session.checkpoints.blobs`,
+Snapshots are outside the project, in the session's directory; a log beside them has the state
+of each path before each turn. Next: `agent.session.checkpoints.blobs`,
 `agent.session.checkpoints.worktree`.
 """
 
@@ -84,10 +84,10 @@ class Checkpoints:
         self._read_log()
 
     async def before_change(self, path: Path, *, tool_use_id: str) -> None:
-        """Keep the file (links resolved), or note its absence.
+        """Store the file (links resolved), or record its absence.
 
         Raises:
-            ToolError: it cannot be kept; the change must not happen then.
+            ToolError: it cannot be stored; the change must not happen then.
         """
         target = Path(os.path.realpath(path))
         async with self._lock:
@@ -100,9 +100,9 @@ class Checkpoints:
                 ) from error
 
     async def before_command(self, tool_use_id: str) -> tuple[str, ...]:
-        """Keep what a shell command might change; return what is not covered.
+        """Store what a shell command might change; return what is not covered.
 
-        Never raises: a command is not held up because its undo is incomplete, it is said instead.
+        Never raises: an incomplete undo does not stop a command, it is reported instead.
         """
         async with self._lock:
             return await asyncio.to_thread(self._before_command, tool_use_id, self._turn_id())
@@ -140,10 +140,10 @@ class Checkpoints:
     async def restore(
         self, turn_id: str, paths: Iterable[Path] | None = None, *, redo_id: str
     ) -> RestoreResult:
-        """Put files back as they were before a turn; the present is kept first, under `redo_id`.
+        """Restore files as they were before a turn; the present is stored first, under `redo_id`.
 
         A file that fails is reported, the others are restored. Raises SessionError when the present
-        cannot be kept: nothing has changed then.
+        cannot be stored: nothing has changed then.
         """
         async with self._lock:
             return await asyncio.to_thread(self._restore, turn_id, paths, redo_id)
@@ -154,7 +154,7 @@ class Checkpoints:
             self._log.close()
             self._log = None
 
-    # -- keeping ----------------------------------------------------------------------------
+    # -- storing ----------------------------------------------------------------------------
 
     def _keep(self, paths: Sequence[Path], tool_use_id: str, turn_id: str) -> None:
         already = {s.path for s in self._snapshots if s.turn_id == turn_id}

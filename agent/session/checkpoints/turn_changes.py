@@ -1,6 +1,6 @@
 """What one prompt changed in files: each as it was before it, and as it was after it.
 
-Next: `agent.session.checkpoints.checkpoint`, which keeps the files.
+Next: `agent.session.checkpoints.checkpoint`, which stores the files.
 """
 
 from __future__ import annotations

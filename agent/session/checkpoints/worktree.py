@@ -49,7 +49,7 @@ class Listing(Struct, frozen=True):
     seen: frozenset[Path] = frozenset()
     """All files found, also those left out for a limit."""
     method: Literal["git", "walk", "walk, incomplete"] = "walk"
-    """Two listings tell what is new only when both were made the same, complete way."""
+    """Two listings show what is new only when both were made by the same, complete method."""
 
     def new_since(self, earlier: Listing) -> tuple[Path, ...]:
         """Return files that did not exist at an earlier listing; empty where that is unsure."""
@@ -130,7 +130,7 @@ class Worktree:
 
 
 def _bounded(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Return the files within the limits, and what to say of the others."""
+    """Return the files within the limits, and a note about the others."""
     kept: list[Path] = []
     total = 0
     left_out = 0

@@ -131,7 +131,7 @@ def shell_argv(env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _suspicion(handler: CommandHandler, env: Mapping[str, str]) -> str:
-    """Say when a shell splits a path with a space in it, because nobody quoted it."""
+    """Return a note where a shell splits an unquoted path with a space; empty otherwise."""
     if handler.args is not None:
         return ""
     found = UNQUOTED_PLACEHOLDER.search(handler.command)

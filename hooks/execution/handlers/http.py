@@ -67,7 +67,7 @@ class HttpHandlerMode:
 async def _checked(url: str, resolve: Resolve) -> Verdict:
     """Return the verdict of `check_url`, from a thread of its own.
 
-    A name server that does not answer must neither use up a pool's threads nor keep the program
+    A name server that does not answer must neither use up a pool's threads nor prevent the program
     from ending.
     """
     loop = asyncio.get_running_loop()
