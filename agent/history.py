@@ -158,12 +158,12 @@ _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 
 def drop_thinking(messages: Sequence[Message], start: int = 0) -> tuple[Message, ...]:
     """Return the messages without thinking from an index on; an answer of thinking alone goes."""
-    kept: list[Message] = list(messages[:start])
+    remaining: list[Message] = list(messages[:start])
     for message in messages[start:]:
         if not any(block.get("type") in _THINKING for block in message.content):
-            kept.append(message)
+            remaining.append(message)
             continue
         content = tuple(b for b in message.content if b.get("type") not in _THINKING)
         if content:
-            kept.append(replace(message, content=content))
-    return tuple(kept)
+            remaining.append(replace(message, content=content))
+    return tuple(remaining)

@@ -25,7 +25,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """The id of the session that is begun: a UUID."""
     name: str | None = None
     """What the session is called."""
-    keeps_session: bool = True
+    stores_session: bool = True
     """Whether the session's files stay when the run ends."""
     model: str | None = None
     fallback_models: tuple[str, ...] = ()

@@ -123,7 +123,7 @@ async def _build(
     """Build the parts in the order in which they need each other."""
     start.make_directories()
     late, shared = LateParts(), SharedState()
-    rules = RuleChanges(late.gate, start.user.tell)
+    rules = RuleChanges(late.gate, start.user.notify)
     setup = start.permissions()
     hook_session = start.hook_session(setup)
     model = await build_model(start, hook_session, rules)

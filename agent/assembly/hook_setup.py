@@ -52,9 +52,9 @@ class StartHooks(Struct, frozen=True, kw_only=True):
         if not options.headless and self.dispatch.take_first_message() is not None:
             self.dispatch.firing.warn("SessionStart: initialUserMessage has an effect only with -p")
         await self.sources.start()
-        self.background.start(self.tell_health())
+        self.background.start(self.report_health())
 
-    async def tell_health(self) -> None:
+    async def report_health(self) -> None:
         """Report which of the configured hooks could not work, before they are needed."""
         env, cwd = self.start.env, self.start.environment.launch_dir
         specs = self.dispatch.runner.config.all()

@@ -60,7 +60,7 @@ def build_permissions(
         on_session_change=lambda granted: shared.background.start(recorder.grants(granted)),
     )
     contenders = PermissionContenders(
-        start.current_settings, directory=start.directory, env=start.env, tell=start.warn
+        start.current_settings, directory=start.directory, env=start.env, warn=start.warn
     )
     classifier = contenders.classifier(
         model.small, user_messages=late.user_messages, is_on=lambda: late.gate().mode is Mode.AUTO
@@ -89,7 +89,7 @@ def build_permissions(
         gate=gate,
         runner=hooks.runner,
         in_force=start.current_settings.replace,
-        tell=start.user.tell,
+        tell=start.user.notify,
         approve=hooks.dispatch.may_change_settings,
     )
 

@@ -60,7 +60,7 @@ async def build_prompt(
     settings, environment = start.settings, start.environment
     instructions = Instructions(instruction_places(settings, environment))
     files = await asyncio.to_thread(instructions.at_start)
-    kept = await asyncio.to_thread(facts.index)
+    fact_index = await asyncio.to_thread(facts.index)
     is_repository = os.path.exists(settings.project_root / ".git")
     git = None
     if is_repository and settings.trust.is_settled:
@@ -80,7 +80,7 @@ async def build_prompt(
             additional_dirs=settings.additional_dirs,
             scratch_dir=start.scratch,
             instructions=files,
-            facts=kept,
+            facts=fact_index,
             headless=start.options.headless,
             language=settings.values.language,
         )

@@ -25,9 +25,9 @@ def open_session(
     """
     store = SessionStore(environment.agent_home, version=environment.version)
     root, launch_dir = settings.project_root, environment.launch_dir
-    if not options.keeps_session:
+    if not options.stores_session:
         session = store.create_unsaved(
-            root, launch_dir=launch_dir, session_id=options.session_id, is_kept=False
+            root, launch_dir=launch_dir, session_id=options.session_id, is_stored=False
         )
         return session, None, ()
     found = _earlier(store, options, root)

@@ -56,7 +56,7 @@ class UserPorts(Struct, frozen=True, kw_only=True):
     terminal: Callable[[str], None] | None = None
     """Writes a sequence that a hook asks for, of the few it may, to the terminal."""
 
-    def tell(self, text: str, level: str) -> None:
+    def notify(self, text: str, level: str) -> None:
         """Show a line, where there is somebody to see it."""
         if self.notice is not None:
             self.notice(text, level)
@@ -114,7 +114,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
 
     def warn(self, text: str) -> None:
         """Show the user a warning outside of a turn."""
-        self.user.tell(text, "warning")
+        self.user.notify(text, "warning")
 
     @property
     def directory(self) -> Path:
@@ -177,7 +177,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
     ) -> RequestPrefix:
         """Return the system prompt to send and the messages to continue from, both recorded."""
         own = self.options.system_prompt or self.options.append_system_prompt
-        prefix, changed = bound(system, registry.to_wire(), self.resumed, keeps_own=bool(own))
+        prefix, changed = bound(system, registry.to_wire(), self.resumed, has_own_prompt=bool(own))
         await recorder.system(prefix.system, prefix.digest)
         if changed is None or self.resumed is None:
             return RequestPrefix(prefix.system, self.resumed)

@@ -35,14 +35,14 @@ class CopyText(Struct, frozen=True):
     """Put text on the clipboard."""
 
     text: str
-    said: str = "copied"
+    notice: str = "copied"
 
 
 class EditFile(Struct, frozen=True):
     """Open a file in the user's editor."""
 
     path: Path
-    said: str = ""
+    notice: str = ""
 
 
 class SendPrompt(Struct, frozen=True):
@@ -62,7 +62,7 @@ class OpenSession(Struct, frozen=True):
     """Leave this conversation for another session."""
 
     session_id: str
-    said: str = ""
+    notice: str = ""
     """Shown once it is open."""
 
 

@@ -143,8 +143,8 @@ class Expander:
             return ExpandedPrompt(blocked=f"/{command.meta.name}: {done.refusal}")
         attached = await self._attach(done.own_words, events, abort)
         context = (user_message(added, origin="hook"),) if added else ()
-        told = command_message(command, done.text, agent=template.agent)
-        return ExpandedPrompt((*attached, *context, told))
+        expanded = command_message(command, done.text, agent=template.agent)
+        return ExpandedPrompt((*attached, *context, expanded))
 
     async def _attach(
         self, texts: Sequence[str], events: TurnEvents, abort: AbortSignal

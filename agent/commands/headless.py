@@ -43,8 +43,8 @@ async def run_typed_command(text: str, center: CommandService) -> CommandReply |
 
 def _reply(result: results.CommandResult, name: str) -> CommandReply:
     match result:
-        case results.ShowText(said, level):
-            return CommandReply(said, is_error=level == "warning")
+        case results.ShowText(text, level):
+            return CommandReply(text, is_error=level == "warning")
         case results.CopyText(copied, _):
             return CommandReply(copied)
         case results.Renamed(title):

@@ -39,7 +39,7 @@ class Skills:
         self._scope = scope
         self._skill_hooks = skill_hooks
         self._emit = emit
-        self._told: str | None = None
+        self._listed: str | None = None
 
     def names(self) -> tuple[str, ...]:
         """Return the names of what the model may use."""
@@ -76,9 +76,9 @@ class Skills:
     def news(self) -> str | None:
         """Return what the model should know of skills now; None when it knows already."""
         listing = skill_list(self._registry.for_model())
-        if listing == (self._told or ""):
+        if listing == (self._listed or ""):
             return None
-        self._told = listing
+        self._listed = listing
         if not listing:
             return "There are no skills any more."
         return f"Skills you can load with the Skill tool:\n\n{listing}"

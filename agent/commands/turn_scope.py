@@ -85,8 +85,8 @@ class TurnScope:
             own = {id(rule) for rule in self._rules}
             self._rules = ()
             context = self._gate.context
-            kept = [text for text in context.rules.texts if id(text) not in own]
-            self._gate.replace_context(context.with_rules(RuleSet.build(kept)[0]))
+            remaining = [text for text in context.rules.texts if id(text) not in own]
+            self._gate.replace_context(context.with_rules(RuleSet.build(remaining)[0]))
         if self._model_before is not None:
             before, used = self._model_before
             self._model_before = None

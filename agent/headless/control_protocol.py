@@ -238,9 +238,9 @@ def _set_mode(conversation: Conversation, name: object) -> str:
 
 
 def _introduced(conversation: Conversation, request: Mapping[str, object]) -> dict[str, object]:
-    for part, says in _NOT_HERE.items():
+    for part, reason in _NOT_HERE.items():
         if request.get(part):
-            raise ControlError(f"{part}: {says}")
+            raise ControlError(f"{part}: {reason}")
     commands = conversation.commands.registry.listed()
     model = conversation.view.model
     return {
@@ -273,10 +273,10 @@ def _decision(response: Mapping[str, object], request: PermissionRequest) -> Dec
     if not isinstance(answer, Mapping) or behavior not in ("allow", "deny"):
         raise NoAnswer('the calling program answered neither "allow" nor "deny"')
     if behavior == "deny":
-        said = str(answer.get("message") or "").strip()
+        feedback = str(answer.get("message") or "").strip()
         return user_decision(
             Behavior.DENY,
-            feedback=said or DECLINED,
+            feedback=feedback or DECLINED,
             interrupt=answer.get("interrupt") is True,
             message="Declined by the calling program.",
         )

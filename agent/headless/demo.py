@@ -52,11 +52,11 @@ def demo_project() -> tuple[OwnedDirectory, Path]:
     """
     directory = make_owned_directory("agent-tui-demo-")
     project = copy_sample(directory.path / "basket")
-    _keep_in_git(project)
+    _commit_to_git(project)
     return directory, project
 
 
-def _keep_in_git(project: Path) -> None:
+def _commit_to_git(project: Path) -> None:
     """Make the copy a git work tree, as a user's own project is; without git it stays as it is.
 
     Nothing of the user's own git applies: no template, hook, signature or directory from outside.

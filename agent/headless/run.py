@@ -130,14 +130,14 @@ class HeadlessOutput:
         err: TextIO,
         partial_messages: bool = False,
         replays: bool = False,
-        is_kept: bool = True,
+        is_stored: bool = True,
     ) -> None:
         """`partial_messages` adds `stream_event` lines to stream-json, `replays` each prompt.
 
         `is_stored`: the session can be continued later.
         """
         self._replays = replays
-        self._is_kept = is_kept
+        self._is_stored = is_stored
         self._conversation = conversation
         self._format = output_format
         self._out = out
@@ -158,9 +158,9 @@ class HeadlessOutput:
         if prompt.text.startswith("/"):
             from agent.commands.headless import run_typed_command  # few prompts are commands
 
-            said = await run_typed_command(prompt.text, self._conversation.commands)
-            if said is not None:
-                return self._say_command(said.text, run, failed=said.is_error)
+            reply = await run_typed_command(prompt.text, self._conversation.commands)
+            if reply is not None:
+                return self._write_command(reply.text, run, failed=reply.is_error)
         async for event in self._conversation.run(prompt):
             self._see(event, run)
         return self._end(run)
@@ -191,13 +191,13 @@ class HeadlessOutput:
         match event:
             case ErrorEvent():
                 run.error = event.message
-                self._say(f"error: {event.message}")
+                self._print(f"error: {event.message}")
             case Notice():
-                self._say(f"{event.level}: {event.text}")
+                self._print(f"{event.level}: {event.text}")
                 run.notices.append(event.text)
             case HookFinished():
                 for notice in event.notices:
-                    self._say(f"hook: {notice}")
+                    self._print(f"hook: {notice}")
 
     def _see_request(self, event: AgentEvent, run: _Run) -> None:
         """Record the duration and the result of one request."""
@@ -222,11 +222,11 @@ class HeadlessOutput:
         if self._format == "stream-json":
             self._line(notice_line(event, self._conversation.view.session_id))
         if isinstance(event, RetryScheduled):
-            self._say(
+            self._print(
                 f"waiting {event.delay_s:.1f} s, then attempt {event.attempt}: {event.reason}"
             )
         elif isinstance(event, ModelFallback):
-            self._say(f"switched from {event.from_model} to {event.to_model}: {event.reason}")
+            self._print(f"switched from {event.from_model} to {event.to_model}: {event.reason}")
 
     def _message(self, event: MessageCommitted, run: _Run) -> None:
         message = event.message
@@ -295,14 +295,14 @@ class HeadlessOutput:
         self._line(result)
         return status
 
-    def _say_command(self, text: str, run: _Run, *, failed: bool) -> int:
+    def _write_command(self, text: str, run: _Run, *, failed: bool) -> int:
         """Write a command's text in place of an answer; return the exit status."""
         if self._format != "text":
             run.answer.text = text
             subtype = _FAILED if failed else "success"
             self._line(self._result(run, subtype, failed=failed))
         elif failed:
-            self._say(text)
+            self._print(text)
         else:
             self._write(sanitize(text))
         return EXIT_ERROR if failed else EXIT_COMPLETED
@@ -330,20 +330,20 @@ class HeadlessOutput:
         if run.denied_for_want:
             self._explain_denials(run)
         if status == EXIT_LIMIT:
-            self._say(f"stopped: {terminal.detail or terminal.reason}")
+            self._print(f"stopped: {terminal.detail or terminal.reason}")
         elif status == EXIT_REFUSAL:
-            self._say(f"refused: {terminal.detail}")
+            self._print(f"refused: {terminal.detail}")
         elif terminal.reason == "stop_hook_prevented":
             if not any(terminal.detail and terminal.detail in text for text in run.notices):
-                self._say(f"stopped by a hook: {terminal.detail}")
+                self._print(f"stopped by a hook: {terminal.detail}")
         elif status == EXIT_INTERRUPTED:
             how = f"; continue with: agent-tui -r {self._conversation.view.session_id}"
-            self._say(f"interrupted{how if self._is_kept else ''}")
+            self._print(f"interrupted{how if self._is_stored else ''}")
 
     def _explain_denials(self, run: _Run) -> None:
         for denial in run.denials:
-            self._say(f"denied: {denial['tool_name']}: {denial['reason']}")
-        self._say("to allow such calls: --allow RULE, or permissions.allow in your settings")
+            self._print(f"denied: {denial['tool_name']}: {denial['reason']}")
+        self._print("to allow such calls: --allow RULE, or permissions.allow in your settings")
 
     def _line(self, value: Mapping[str, object]) -> None:
         self._write(_json(value))
@@ -356,12 +356,12 @@ class HeadlessOutput:
             raise
         except OSError as error:
             session_id = self._conversation.view.session_id
-            kept = f" What was said is kept: agent-tui sessions show {session_id[:8]}"
+            hint = f" What was said is kept: agent-tui sessions show {session_id[:8]}"
             raise OutputError(
-                f"The output cannot be written: {error.strerror}.{kept if self._is_kept else ''}"
+                f"The output cannot be written: {error.strerror}.{hint if self._is_stored else ''}"
             ) from error
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         self._err.write(f"agent-tui: {sanitize(text)}\n")
         self._err.flush()
 
@@ -375,7 +375,7 @@ async def run_headless(
     err: TextIO,
     partial_messages: bool = False,
     replays: bool = False,
-    is_kept: bool = True,
+    is_stored: bool = True,
     interrupted: Callable[[], int | None] = lambda: None,
     control: Control | None = None,
 ) -> int:
@@ -392,7 +392,7 @@ async def run_headless(
         err=err,
         partial_messages=partial_messages,
         replays=replays,
-        is_kept=is_kept,
+        is_stored=is_stored,
     )
     if output_format == "stream-json":
         # The first line names the commands of files.

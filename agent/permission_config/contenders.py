@@ -43,7 +43,7 @@ class PermissionContenders:
         *,
         directory: Path,
         env: Mapping[str, str],
-        tell: Callable[[str], None] = lambda _text: None,
+        warn: Callable[[str], None] = lambda _text: None,
     ) -> None:
         """Take the settings in force, the session's directory, what child processes may see, and
         the receiver of warnings."""
@@ -57,7 +57,7 @@ class PermissionContenders:
         if bridge is not None and bridge.enabled and self._may_set("permissionBridge"):
             self._bridge = Bridge(origins=bridge.origins or ())
         if channel is not None and self._may_set("permissionChannel"):
-            self._channel = Channel(channel.command, env=env, tell=tell)
+            self._channel = Channel(channel.command, env=env, tell=warn)
 
     def remote(self) -> list[Contender]:
         """Return the ways on which the user answers from elsewhere, in the order of ties."""

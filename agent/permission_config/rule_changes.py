@@ -17,7 +17,7 @@ class RuleChanges(Struct, frozen=True):
     """Changes what the gate of one conversation decides from."""
 
     gate: Callable[[], PermissionGate]
-    tell: Callable[[str, str], None]
+    notify: Callable[[str, str], None]
     """Shows the user a line; takes its level as well."""
 
     def add(self, rules: Sequence[RuleText]) -> None:
@@ -33,4 +33,4 @@ class RuleChanges(Struct, frozen=True):
     def report_stripped(self, _mode: Mode) -> None:
         """Report the allow rules that the mode just entered takes out of force."""
         if stripped := self.gate().stripped_rules:
-            self.tell(stripped_note(stripped), "warning")
+            self.notify(stripped_note(stripped), "warning")

@@ -35,7 +35,7 @@ def bound(
     tools: Sequence[Mapping[str, object]],
     resumed: ResumedConversation | None,
     *,
-    keeps_own: bool,
+    has_own_prompt: bool,
 ) -> tuple[BoundPrefix, tuple[Message, ...] | None]:
     """Return the prefix to send, and the messages to continue with if they are not those resumed.
 
@@ -43,11 +43,11 @@ def bound(
         system: as built for this start.
         tools: as they are sent now.
         resumed: None for a new conversation.
-        keeps_own: the user asked for a prompt of their own at this start.
+        has_own_prompt: the user asked for a prompt of their own at this start.
     """
     if resumed is None:
         return BoundPrefix(system, digest_of(system, tools)), None
-    candidates = [system] if keeps_own or not resumed.system else [resumed.system, system]
+    candidates = [system] if has_own_prompt or not resumed.system else [resumed.system, system]
     for candidate in candidates:
         digest = digest_of(candidate, tools)
         if digest == resumed.prefix_digest:

@@ -49,7 +49,7 @@ class Session(Struct, frozen=True):
     """The agent's home made for this session alone; None for those that lie with the others."""
     copied_bytes: int = 0
     """Size of a copy that nobody asked for, when it was made; 0 for every other session."""
-    is_kept: bool = True
+    is_stored: bool = True
     """Whether its files stay when it ends."""
 
     @property
@@ -79,7 +79,7 @@ class Session(Struct, frozen=True):
     def finish(self) -> None:
         """Close for good: a session in which nothing was sent or typed leaves no file, nor does one
         that is not stored."""
-        if not self.is_kept or self._is_unused:
+        if not self.is_stored or self._is_unused:
             with contextlib.suppress(OSError):
                 _remove(self.path)
                 if self.temporary_home is not None:
@@ -122,7 +122,7 @@ class SessionStore:
         *,
         launch_dir: Path | None = None,
         session_id: str | None = None,
-        is_kept: bool = True,
+        is_stored: bool = True,
     ) -> Session:
         """Start a session apart from the others: for a home directory that takes no files.
 
@@ -134,7 +134,7 @@ class SessionStore:
             SessionError: not even that can be written.
         """
         try:
-            if is_kept:
+            if is_stored:
                 directory = Path(tempfile.mkdtemp(prefix="agent-tui-"))
             else:
                 directory = make_owned_directory("agent-tui-passing-").path
@@ -149,7 +149,7 @@ class SessionStore:
         # A disk that accepts no data at all leaves it in memory, like every record after it.
         with contextlib.suppress(SessionError):
             transcript.append(to_json(header))
-        return Session(new_id, transcript, directory, is_kept=is_kept)
+        return Session(new_id, transcript, directory, is_stored=is_stored)
 
     def open(self, session_id: str) -> Session:
         """Open a session for appending. Raises SessionLocked and SessionError."""

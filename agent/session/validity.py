@@ -82,8 +82,8 @@ class _Repair:
     def _assistant(self, message: Message) -> None:
         content = [b for b in message.content if not _is_empty_text(b)]
         if self._after_gap:
-            kept = [b for b in content if b.get("type") not in _THINKING]
-            content = kept
+            remaining = [b for b in content if b.get("type") not in _THINKING]
+            content = remaining
         unique = [block for block in content if self._is_new(block)]
         if not unique:
             self._mark_gap()

@@ -140,8 +140,8 @@ def _restricting_part(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
     if not isinstance(permissions, dict):
         return value
     widening = {"allow", "additionalDirectories", "defaultMode"}
-    kept = {key: part for key, part in permissions.items() if key not in widening}
-    return {**value, "permissions": kept}
+    remaining = {key: part for key, part in permissions.items() if key not in widening}
+    return {**value, "permissions": remaining}
 
 
 def _unknown_key_warnings(

@@ -166,9 +166,9 @@ def load_settings(
     state = trust.state(project_root, items, everything=flags.trust)
     counted: list[LoadedFile] = []
     for loaded in files:
-        kept, refused = trusted_part(loaded, state)
+        trusted, refused = trusted_part(loaded, state)
         warnings.extend(refused)
-        counted.append(kept)
+        counted.append(trusted)
     counted = list(by_precedence(counted))
     rules, waiting, rule_warnings = _rules(files, flags, state)
     warnings.extend(rule_warnings)

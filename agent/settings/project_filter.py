@@ -60,15 +60,15 @@ def trusted_part(loaded: LoadedFile, state: TrustState) -> tuple[LoadedFile, lis
 
 
 def _trusted_hooks(hooks: Mapping[str, object], state: TrustState) -> dict[str, object]:
-    kept: dict[str, object] = {}
+    remaining: dict[str, object] = {}
     for event, groups in hooks.items():
         accepted: list[dict[str, object]] = []
         for group, handler in handlers(groups):
             if state.in_force(hook_item(event, group, handler, file=None, line=None)):
                 accepted.append({**group, "hooks": [handler]})
         if accepted:
-            kept[event] = accepted
-    return kept
+            remaining[event] = accepted
+    return remaining
 
 
 def _only_trusted(model: SettingsFile, state: TrustState) -> dict[str, object]:

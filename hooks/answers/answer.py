@@ -123,7 +123,7 @@ def read_answer(
         if not raw:
             return Answer()
     if not rules.reads_json:
-        return Answer(notes=_unheard(event, raw))
+        return Answer(notes=_ignored_notes(event, raw))
     return _Reader(event, rules, raw).read()
 
 
@@ -376,7 +376,7 @@ def _object(raw: Mapping[str, object], name: str) -> Mapping[str, object] | None
     raise AnswerError(f"{name} must be an object, found {type(value).__name__}")
 
 
-def _unheard(event: str, raw: Mapping[str, object]) -> tuple[str, ...]:
+def _ignored_notes(event: str, raw: Mapping[str, object]) -> tuple[str, ...]:
     ignored = [name for name in raw if name not in ("suppressOutput",)]
     return (f"{event} has no use for an answer; {', '.join(ignored)} ignored",) if ignored else ()
 

@@ -13,7 +13,7 @@ from hooks.answers.answer import SPECIFIC, TOP_LEVEL
 OPENING: Final = re.compile(r"\{\s*\"")
 TRIED: Final = 20
 """How many places are looked at; output may be long."""
-TELLING: Final = frozenset(
+ANSWER_KEYS: Final = frozenset(
     {
         "continue",
         "decision",
@@ -35,7 +35,7 @@ def has_answer_inside(text: str) -> bool:
             found, _ = decoder.raw_decode(text, opening.start())
         except (ValueError, RecursionError):
             continue
-        if isinstance(found, Mapping) and found.keys() & TELLING:
+        if isinstance(found, Mapping) and found.keys() & ANSWER_KEYS:
             return True
     return False
 

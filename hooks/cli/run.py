@@ -30,7 +30,7 @@ from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
 
 BACKGROUND_WAIT_S: Final = 5.0
-KEPT_S: Final = 24 * 3600.0
+MAX_AGE_S: Final = 24 * 3600.0
 QUOTED: Final = re.compile(r'"(?:\\.|[^"\\])*"')
 NAMEABLE: Final = ("policy", "project", "local", "user", "plugin", "skill", "agent")
 
@@ -163,7 +163,7 @@ def _forget_old(directory: Path, *, now_s: float) -> None:
     """Remove what runs of other days left: variables and texts that were too long."""
     with contextlib.suppress(OSError):
         for left in directory.iterdir():
-            if now_s - left.stat().st_mtime > KEPT_S:
+            if now_s - left.stat().st_mtime > MAX_AGE_S:
                 shutil.rmtree(left, ignore_errors=True)
 
 

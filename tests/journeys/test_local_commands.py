@@ -102,7 +102,7 @@ async def test_a_branch_is_a_copy_with_its_own_name(begin: Begin) -> None:
     await journey.send("hello")
     result = await do(journey, "branch", "  other way \x1b[1m ")
     assert isinstance(result, OpenSession)
-    assert journey.conversation.view.session_id in result.said
+    assert journey.conversation.view.session_id in result.notice
     copy = load(SessionStore(journey.environment.agent_home).get(result.session_id).path)
     assert copy.title == "other way"
     assert [m.text for m in copy.messages if m.origin == "person"] == ["hello"]

@@ -383,7 +383,7 @@ def run(**given: Any) -> int:
         given["session_id"] = str(given["session_id"])
     if (thinking := given.pop("thinking")) is not None:
         given["wants_thinking"] = thinking != "disabled"
-    given["keeps_session"] = not given.pop("no_session_persistence")
+    given["stores_session"] = not given.pop("no_session_persistence")
     if given.pop("dangerously_skip_permissions"):
         given["allow_bypass"] = True
         given["permission_mode"] = given["permission_mode"] or "bypassPermissions"

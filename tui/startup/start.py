@@ -204,7 +204,7 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
             err=sys.stderr,
             partial_messages=options.include_partial_messages,
             replays=options.replays_prompts,
-            is_kept=options.keeps_session,
+            is_stored=options.stores_session,
             interrupted=lambda: by_signal[0] if by_signal else None,
             control=control,
         )

@@ -20,8 +20,8 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
         return ShowText("Interrupt first: a prompt is being worked on.", "warning")
     title = title_of(arguments)
     new_id = await asyncio.to_thread(_copy, context, title)
-    said = f"This is a copy. The conversation before it: /resume {session.session_id}"
-    return OpenSession(new_id, said)
+    notice = f"This is a copy. The conversation before it: /resume {session.session_id}"
+    return OpenSession(new_id, notice)
 
 
 def _copy(context: CommandContext, title: str) -> str:

@@ -33,7 +33,7 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     answers = _answers(context.session.messages)
     if len(answers) < place:
         # What a summary replaced is on the screen all the same, and in the file.
-        answers = await asyncio.to_thread(_answers_kept, context.session.transcript_path, place)
+        answers = await asyncio.to_thread(_recorded_answers, context.session.transcript_path, place)
     if len(answers) < place:
         count = len(answers)
         there_are = {0: "no answer yet", 1: "one answer"}.get(count, f"{count} answers")
@@ -55,7 +55,7 @@ def _answers(items: Iterable[object]) -> list[str]:
     return [one.text for one in messages if one.role == "assistant" and one.text.strip()]
 
 
-def _answers_kept(path: Path, count: int) -> list[str]:
+def _recorded_answers(path: Path, count: int) -> list[str]:
     """Return the last answers in the session's file, about as many as are wanted."""
     from agent.session.archive.history_pages import SessionPages  # only this needs the file
 

@@ -97,9 +97,9 @@ def parse_command_file(data: bytes, *, directory: Path | None) -> CommandFile:
     head = read_head(text)
     reader = _FrontmatterReader(head.values)
     if head.problem:
-        reader.say(head.problem)
+        reader.report(head.problem)
     else:
-        reader.say_what_is_mistyped()
+        reader.report_mistyped_keys()
     body = head.body.strip("\n")
     names = reader.words("arguments")
     effort = _effort(reader)
@@ -134,7 +134,7 @@ def _effort(reader: _FrontmatterReader) -> str | None:
     effort = reader.text("effort") or None
     if effort is None or effort in EFFORTS:
         return effort
-    reader.say(f"effort is {effort!r}; known: {', '.join(EFFORTS)}")
+    reader.report(f"effort is {effort!r}; known: {', '.join(EFFORTS)}")
     return None
 
 
@@ -158,10 +158,10 @@ class _FrontmatterReader:
         self._values = values
         self.problems: list[str] = []
 
-    def say(self, message: str) -> None:
+    def report(self, message: str) -> None:
         self.problems.append(message)
 
-    def say_what_is_mistyped(self) -> None:
+    def report_mistyped_keys(self) -> None:
         """Other programs have keys of their own, so only what is nearly one of ours is reported."""
         for key in self._values:
             if key.replace("_", "-") in KNOWN_KEYS:
@@ -170,7 +170,7 @@ class _FrontmatterReader:
 
             near = difflib.get_close_matches(key.lower(), KNOWN_KEYS, n=1, cutoff=0.8)
             if near:
-                self.say(f"{sanitize(key)} is no key; did you mean {near[0]}?")
+                self.report(f"{sanitize(key)} is no key; did you mean {near[0]}?")
 
     def text(self, key: str) -> str:
         value = self._value(key)
@@ -178,7 +178,7 @@ class _FrontmatterReader:
             return ""
         if isinstance(value, str | int | float):
             return " ".join(sanitize(str(value)).split())
-        self.say(f"{key} should be text")
+        self.report(f"{key} should be text")
         return ""
 
     def hint(self, key: str) -> str:
@@ -200,7 +200,7 @@ class _FrontmatterReader:
             return tuple(str(part).strip() for part in value if str(part).strip())
         if value is None or isinstance(value, str):
             return split_rules(value or "")
-        self.say(f"{key} should be text or a list")
+        self.report(f"{key} should be text or a list")
         return ()
 
     def flag(self, key: str, *, default: bool) -> bool:
@@ -211,14 +211,14 @@ class _FrontmatterReader:
             return value
         if str(value).lower() in {"true", "false"}:
             return str(value).lower() == "true"
-        self.say(f"{key} should be true or false")
+        self.report(f"{key} should be true or false")
         return default
 
     def mapping(self, key: str) -> Mapping[str, object] | None:
         value = self._value(key)
         if value is None or isinstance(value, dict):
             return {str(name): entry for name, entry in value.items()} if value else None
-        self.say(f"{key} should be a list of keys")
+        self.report(f"{key} should be a list of keys")
         return None
 
     def _value(self, key: str) -> Any:
@@ -231,10 +231,10 @@ def _agent(reader: _FrontmatterReader) -> str | None:
     """`context: fork` runs the command in a sub-agent; `agent` names its kind."""
     wanted = reader.text("context")
     if wanted not in {"", "fork", "inline"}:
-        reader.say(f"context is {wanted!r}; known: fork")
+        reader.report(f"context is {wanted!r}; known: fork")
     kind = reader.text("agent") or "general-purpose"
     if _AGENT.fullmatch(kind) is None:
-        reader.say("agent should be the name of a kind of sub-agent")
+        reader.report("agent should be the name of a kind of sub-agent")
         kind = "general-purpose"
     return kind if wanted == "fork" else None
 

@@ -39,7 +39,7 @@ class CustomCommands:
         self._places = places
         self._found = DiscoveredCommands()
         self._watching: asyncio.Task[None] | None = None
-        self._keeping: asyncio.Future[None] | None = None
+        self._cache_write: asyncio.Future[None] | None = None
         self._stop = asyncio.Event()
         self.listeners: list[Callable[[], None]] = []
         """Called after each refresh that changed something."""
@@ -68,9 +68,9 @@ class CustomCommands:
         before = self._found
         find = self._finder.find
         self._found = await asyncio.to_thread(find) if in_thread else find()
-        if self._keeping is None or self._keeping.done():
+        if self._cache_write is None or self._cache_write.done():
             # For the next start; nobody waits for it in this one.
-            self._keeping = asyncio.ensure_future(asyncio.to_thread(self._finder.keep))
+            self._cache_write = asyncio.ensure_future(asyncio.to_thread(self._finder.write_cache))
         if _summary(before) != _summary(self._found):
             for listener in tuple(self.listeners):
                 listener()
@@ -87,8 +87,8 @@ class CustomCommands:
             self._watching.cancel()
             await asyncio.wait({self._watching})
             self._watching = None
-        if self._keeping is not None:
-            await asyncio.wait({self._keeping})
+        if self._cache_write is not None:
+            await asyncio.wait({self._cache_write})
 
     async def _watch(self) -> None:
         while not self._stop.is_set():

@@ -77,7 +77,7 @@ class CommandFinder:
         self._trust = trust
         self._cache = cache
         self._known: dict[str, _Known] = {}
-        self._to_keep: tuple[dict[str, _Known], int] = {}, 0
+        self._to_cache: tuple[dict[str, _Known], int] = {}, 0
 
     def find(self) -> DiscoveredCommands:
         """Read the directories. Slow on a cold disk: run it in a thread. Raises nothing."""
@@ -112,20 +112,20 @@ class CommandFinder:
                 meta = heading.metadata(name, directory.source, path)
                 load = partial(self._load, path, name, directory)
                 commands.append(PromptCommand(meta, load, heading.for_model))
-        self._known, self._to_keep = seen, (seen, at_ns)
+        self._known, self._to_cache = seen, (seen, at_ns)
         return DiscoveredCommands(tuple(commands), tuple(dict.fromkeys(waiting)), tuple(problems))
 
-    def keep(self) -> None:
+    def write_cache(self) -> None:
         """Cache what is known of the user's own files for the next start. Raises nothing."""
         if self._cache is None:
             return
-        seen, at_ns = self._to_keep
+        seen, at_ns = self._to_cache
         own = {
             path: (known.signature, known.is_skill, known.heading)
             for path, known in seen.items()
             if known.heading is not None and known.data is None
         }
-        self._cache.keep(own, at_ns)
+        self._cache.write(own, at_ns)
 
     def _look_at_own(
         self, path: str, status: os.stat_result, directory: CommandDirectory

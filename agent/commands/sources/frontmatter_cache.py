@@ -61,7 +61,7 @@ class FrontmatterCache:
         description, hint, use, is_listed, for_model, problems = entry[5:]
         return Heading(description, hint, use, is_listed, for_model, tuple(problems))
 
-    def keep(self, known: Mapping[str, tuple[Signature, bool, Heading]], at_ns: int) -> None:
+    def write(self, known: Mapping[str, tuple[Signature, bool, Heading]], at_ns: int) -> None:
         """Write what was known `at_ns` (since the epoch), where it is news. Raises nothing.
 
         `known` has by path the signature, whether it is a skill, and the heading.

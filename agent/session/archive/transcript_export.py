@@ -68,7 +68,7 @@ def export(path: Path, form: ExportFormat) -> str:
 
 def _records(path: Path) -> Iterator[Record]:
     withdrawn: set[str] = set()
-    kept: list[Record] = []
+    entries: list[Record] = []
     for line in read_forwards(path):
         if not isinstance(line, Line):
             continue
@@ -81,8 +81,8 @@ def _records(path: Path) -> Iterator[Record]:
         elif isinstance(
             record, SessionHeader | TitleRecord | MessageRecord | CompactionRecord | NoticeRecord
         ):
-            kept.append(record)
-    for record in kept:
+            entries.append(record)
+    for record in entries:
         if not isinstance(record, MessageRecord) or record.message.uid not in withdrawn:
             yield record
 

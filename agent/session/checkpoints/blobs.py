@@ -98,7 +98,7 @@ class BlobStore:
         """Where contents are."""
         return self._directory
 
-    def capture(self, path: Path, *, keep: bool = True, sync: bool = True) -> PathState:
+    def capture(self, path: Path, *, store: bool = True, sync: bool = True) -> PathState:
         """Return a path's state now, its content stored unless `store` is off (then only hashed).
 
         Links are not followed. `sync` as for `put`.
@@ -127,7 +127,7 @@ class BlobStore:
             data = stream.read(MAX_BLOB_BYTES + 1)
         mode = stat.S_IMODE(status.st_mode)
         state = PathState("file", hashlib.sha256(data).hexdigest(), mode, len(data))
-        if keep:
+        if store:
             self.put(data, sync=sync)
             self._known[str(path)] = (identity, state)
         return state

@@ -92,7 +92,7 @@ class Checkpoints:
         target = Path(os.path.realpath(path))
         async with self._lock:
             try:
-                await asyncio.to_thread(self._keep, [target], tool_use_id, self._turn_id())
+                await asyncio.to_thread(self._store, [target], tool_use_id, self._turn_id())
             except (OSError, SessionError) as error:
                 raise ToolError(
                     f"A copy of {target} could not be kept for undoing, so it was not changed: "
@@ -156,7 +156,7 @@ class Checkpoints:
 
     # -- storing ----------------------------------------------------------------------------
 
-    def _keep(self, paths: Sequence[Path], tool_use_id: str, turn_id: str) -> None:
+    def _store(self, paths: Sequence[Path], tool_use_id: str, turn_id: str) -> None:
         already = {s.path for s in self._snapshots if s.turn_id == turn_id}
         for path in paths:
             if path not in already:
@@ -223,9 +223,9 @@ class Checkpoints:
         self._add(Snapshot(turn_id, tool_use_id, path, state, seq))
 
     def _note_gaps(self, turn_id: str, tool_use_id: str, texts: Iterable[str]) -> None:
-        told = {text for _, turn, text in self._gaps if turn == turn_id}
+        reported = {text for _, turn, text in self._gaps if turn == turn_id}
         for text in texts:
-            if text in told:
+            if text in reported:
                 continue
             data = {"kind": "gap", "turn_id": turn_id, "tool_use_id": tool_use_id, "text": text}
             self._gaps.append((self._append(data), turn_id, text))
@@ -296,7 +296,7 @@ class Checkpoints:
 
     def _change(self, path: Path, target: PathState) -> FileChange | None:
         try:
-            current = self._blobs.capture(path, keep=False)
+            current = self._blobs.capture(path, store=False)
         except OSError as error:
             current = PathState("not_kept", detail=error.strerror or str(error))
         if current.same_as(target):

@@ -75,9 +75,9 @@ class Worktree:
             if status is not None:
                 names = [self.root / name for name in _status_names(status)]
                 commit = head.decode("ascii", "replace").strip() if head else None
-                kept, not_covered = _bounded(names)
+                covered, not_covered = _bounded(names)
                 return Listing(
-                    kept,
+                    covered,
                     (*not_covered, "files that git ignores"),
                     commit or None,
                     frozenset(names),
@@ -85,11 +85,11 @@ class Worktree:
                 )
         walked = list(islice(self._walk(), MAX_WALKED + 1))
         is_complete = len(walked) <= MAX_WALKED
-        kept, not_covered = _bounded(walked[:MAX_WALKED])
+        covered, not_covered = _bounded(walked[:MAX_WALKED])
         if not is_complete:
             not_covered = (*not_covered, f"files beyond the first {MAX_WALKED:,}")
         return Listing(
-            kept,
+            covered,
             not_covered,
             None,
             frozenset(walked),
@@ -131,7 +131,7 @@ class Worktree:
 
 def _bounded(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Return the files within the limits, and a note about the others."""
-    kept: list[Path] = []
+    covered: list[Path] = []
     total = 0
     left_out = 0
     for path in paths:
@@ -139,14 +139,14 @@ def _bounded(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
             size = path.lstat().st_size
         except OSError:
             size = 0
-        if len(kept) >= MAX_FILES or total + size > MAX_TOTAL_BYTES:
+        if len(covered) >= MAX_FILES or total + size > MAX_TOTAL_BYTES:
             left_out += 1
             continue
-        kept.append(path)
+        covered.append(path)
         total += size
     if not left_out:
-        return tuple(kept), ()
-    return tuple(kept), (f"{left_out:,} files beyond the limit of what is copied",)
+        return tuple(covered), ()
+    return tuple(covered), (f"{left_out:,} files beyond the limit of what is copied",)
 
 
 def _status_names(status: bytes) -> Iterator[str]:

@@ -52,7 +52,7 @@ class Starts:
     def start(self) -> DiscoveredCommands:
         finder = CommandFinder(self.places, lambda: self.trust, FrontmatterCache(self.file))
         found = finder.find()
-        finder.keep()
+        finder.write_cache()
         return found
 
     def uncached(self) -> DiscoveredCommands:
