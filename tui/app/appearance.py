@@ -45,7 +45,7 @@ class Appearance:
             themes_dir=themes_dir,
             is_dark=is_dark,
             use=self.use_theme,
-            tell=warn,
+            notify=warn,
         )
         self.prompt_role = Role.FAINT
         """Colour of the lines around the prompt, where no mode has another."""

@@ -28,4 +28,4 @@ class Notices:
 
     def hint(self, text: str) -> None:
         """Show a text in the status line for a moment."""
-        self._hint.say(text)
+        self._hint.show(text)

@@ -24,7 +24,7 @@ class FooterRow(Struct, frozen=True):
     choice: int | None = None
     """What a click on it chooses; None: nothing."""
     is_selected: bool = False
-    """Kept in sight when even the answers do not fit."""
+    """Stays visible when even the answers do not fit."""
     caret_cells: int | None = None
     """Column of the text cursor, where this row is a field being edited."""
     is_optional: bool = False
@@ -86,7 +86,7 @@ class Dialog(Protocol):
 class Manners(Struct, frozen=True):
     """How a dialog handles keys; the default is how a question does.
 
-    A dialog says it in an attribute `manners`.
+    A dialog provides it as an attribute `manners`.
     """
 
     contexts: tuple[Context, ...] = (Context.CONFIRMATION,)
@@ -103,7 +103,7 @@ QUESTION: Final = Manners()
 
 
 def manners_of(dialog: Dialog) -> Manners:
-    """Return how a dialog wants its keys."""
+    """Return how a dialog handles its keys."""
     found = getattr(dialog, "manners", QUESTION)
     return found if isinstance(found, Manners) else QUESTION
 
@@ -111,14 +111,14 @@ def manners_of(dialog: Dialog) -> Manners:
 def question_of(dialog: Dialog) -> int:
     """Return which question a dialog asks: another number is another question.
 
-    A dialog that comes to ask something else says it in an attribute `question_number`.
+    A dialog that changes its question provides an attribute `question_number`.
     """
     found = getattr(dialog, "question_number", 0)
     return found if isinstance(found, int) else 0
 
 
 def ignored_by(dialog: Dialog) -> int:
-    """Return how many keys meant nothing to a dialog so far.
+    """Return how many keys a dialog ignored so far.
 
     One that a stray letter could answer counts them in an attribute `ignored_keys`.
     """
@@ -127,9 +127,9 @@ def ignored_by(dialog: Dialog) -> int:
 
 
 def give_height(dialog: Dialog, height_rows: int) -> None:
-    """Tell a dialog how many rows it may fill, if it wants to know: lists show more in high ones.
+    """Pass the number of rows to a dialog that has a method `take_height`.
 
-    One that does has a method `take_height`.
+    Lists show more rows in a high dialog.
     """
     take = getattr(dialog, "take_height", None)
     if take is not None:
@@ -145,7 +145,7 @@ class DialogAnswer(Generic[AnswerT]):
 
     @property
     def is_done(self) -> bool:
-        """Whether the answer is there or was given up."""
+        """Whether the answer is set or was cancelled."""
         return self._future.done()
 
     def give(self, answer: AnswerT) -> None:

@@ -24,8 +24,8 @@ from tui.text.styled_rows import MUTED, Ink, Run, indented
 from tui.text.wrap import wrap
 
 EditText = Callable[[str, str], str | None]
-"""Lets the user edit a text in a file of that name; None when the editor failed, which they have
-been told."""
+"""Lets the user edit a text in a file of that name; None when the editor failed, which it has
+reported."""
 
 
 class EditedCall:
@@ -164,11 +164,11 @@ class EditedCall:
         """Return the editor at a width."""
         assert self._area is not None
         own = ", ctrl+g opens your editor" if self.has_editor else ""
-        told = [(f"Edit the {self._call_text.what}: {_EDIT_KEYS}{own}.", MUTED)]
+        heading = [(f"Edit the {self._call_text.what}: {_EDIT_KEYS}{own}.", MUTED)]
         if self.problem:
-            told = [(self.problem, Ink(Role.WARNING))]
+            heading = [(self.problem, Ink(Role.WARNING))]
         pad: tuple[Run, ...] = (("   ", MUTED),)
-        body = indented(wrap(told, width_cells - 4), pad, pad)
+        body = indented(wrap(heading, width_cells - 4), pad, pad)
         return DialogView(title, body, self._area.rows(width_cells), body_id="edit")
 
     # The user's own editor
@@ -216,15 +216,15 @@ class EditedCall:
 
     def _take_area(self, text: str) -> bool:
         try:
-            made = input_with(self._tool, self.tool_input, text)
+            new_input = input_with(self._tool, self.tool_input, text)
         except NotACall as error:
             self.problem = str(error)
             return False
         self._area, self.problem = None, ""
-        if made == dict(self.tool_input):
+        if new_input == dict(self.tool_input):
             return True
-        # What was known of the old call is no longer true of this one.
-        self._make(made, display_with(self._tool, made, self.display))
+        # Facts about the old call no longer apply to this one.
+        self._make(new_input, display_with(self._tool, new_input, self.display))
         return True
 
     def _take_file(self, text: str) -> bool:

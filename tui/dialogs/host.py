@@ -36,8 +36,8 @@ from tui.widgets.rows_widget import RowsWidget
 _LOW_ROWS: Final = 16
 """Below that many rows a hint is one too many."""
 _SCROLLING_ROWS: Final = 3
-"""Rows that a body keeps for itself before any of it is pinned."""
-_KEPT_ROWS: Final = 4
+"""Rows reserved for the body before any of it is pinned."""
+_ROWS_BESIDE: Final = 4
 """Rows of the screen that a dialog leaves to the rest, where there are that many."""
 
 
@@ -60,7 +60,7 @@ class DialogHost(Listens, RowsWidget):
         *,
         id: str | None = None,
     ) -> None:
-        """Take how keys are read, where early keys go, and whom to tell of opening and closing."""
+        """Take how keys are read, where early keys go, and a callback for opening and closing."""
         super().__init__(id=id)
         self._chords = chords
         self._on_change = on_change
@@ -111,7 +111,7 @@ class DialogHost(Listens, RowsWidget):
             self._shut()
 
     def give_back(self, text: str) -> None:
-        """Put what was typed at a dialog and meant for the prompt there."""
+        """Move text that was typed at a dialog, but for the prompt, to the prompt."""
         if text:
             self._give_back(text)
 
@@ -140,7 +140,7 @@ class DialogHost(Listens, RowsWidget):
     # Input
 
     def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
-        """Hear everything that is typed or clicked."""
+        """Receive everything that is typed or clicked."""
         typed = (EventKind.KEY, EventKind.PASTE)
         clicked = (EventKind.MOUSE_DOWN, EventKind.SCROLL)
         guarded = (*typed, EventKind.MOUSE_DOWN, EventKind.CLICK, EventKind.FOCUS)
@@ -170,7 +170,7 @@ class DialogHost(Listens, RowsWidget):
         else:
             self._press(dialog, event)
         if question_of(dialog) != asked and not dialog.is_done:
-            # It asks something else now: what is typed on was meant for what it asked before.
+            # The question has changed: further typing was for the question before.
             self._guard.arm()
         elif ignored_by(dialog) != ignored:
             self._guard.take_words(event)
@@ -178,7 +178,7 @@ class DialogHost(Listens, RowsWidget):
         self._redraw()
 
     def _show_typing(self) -> None:
-        """Keep the title true when the pause has come."""
+        """Update the title at the end of the pause."""
         if self._guard.is_typing:
             self.set_timer(PAUSE_S, self._redraw_current)
 
@@ -259,8 +259,8 @@ class DialogHost(Listens, RowsWidget):
             air = 0
             footer = _spared(footer, len(body) + 1, limit)
         # What will happen stays in sight beside the answers, however low the window.
-        kept = min(len(body), 2) + (1 if limit > 5 else 0)
-        footer = _fitting(footer, max(1, limit - kept))
+        reserved_rows = min(len(body), 2) + (1 if limit > 5 else 0)
+        footer = _fitting(footer, max(1, limit - reserved_rows))
         room = max(0, limit - len(footer) - (1 if limit > 5 else 0))
         pinned = _pinned(view, room) if len(body) > room else []
         if pinned:
@@ -293,7 +293,7 @@ class DialogHost(Listens, RowsWidget):
     @property
     def _limit(self) -> int:
         height = self.app.size.height
-        return max(1, height - _KEPT_ROWS if height > 16 else height - 1)
+        return max(1, height - _ROWS_BESIDE if height > 16 else height - 1)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Make the rows anew: the room depends on the height of the screen."""
@@ -333,7 +333,7 @@ def _pinned(view: DialogView, room: int) -> list[Row]:
 def _spared(footer: Sequence[FooterRow], above: int, limit: int) -> list[FooterRow]:
     """Return the footer without what it can do without: blank rows, then the hint of its keys.
 
-    They go before anything of the body does, and so does what is told of answers that are not
+    They go before anything of the body does, and so do the details of answers that are not
     selected. Where that scrolls all the same, the hint stays, unless the window is so low that
     answers would crowd out what they are about.
     """

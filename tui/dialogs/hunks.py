@@ -71,16 +71,16 @@ def chosen_text(display: DiffDisplay, hunks: Sequence[Hunk], is_taken: Sequence[
     if not any(is_taken):
         return display.old
     old = _lines(display.old)
-    made: list[str] = []
+    lines: list[str] = []
     at = 0
     for hunk, is_in in zip(hunks, is_taken, strict=True):
-        made += old[at : hunk.start]
-        made += hunk.added if is_in else old[hunk.start : hunk.start + hunk.removed]
+        lines += old[at : hunk.start]
+        lines += hunk.added if is_in else old[hunk.start : hunk.start + hunk.removed]
         at = hunk.start + hunk.removed
-    made += old[at:]
+    lines += old[at:]
     # Only the last line of a text may lack its line break.
-    whole = [line if line.endswith("\n") else line + "\n" for line in made[:-1]]
-    return "".join([*whole, *made[-1:]])
+    whole = [line if line.endswith("\n") else line + "\n" for line in lines[:-1]]
+    return "".join([*whole, *lines[-1:]])
 
 
 def _lines(text: str) -> list[str]:

@@ -49,7 +49,7 @@ class LocalModel(Struct, frozen=True):
 
 
 class OnboardingDialog:
-    """Says what is missing and how to go on."""
+    """Shows what is missing and how to continue."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class OnboardingDialog:
     ) -> None:
         """Open with the best answer selected: a server that was found, else the demo.
 
-        `is_configured` says that `servers` is the one that was named, without a model;
+        `is_configured`: `servers` is the one that the user configured, without a model;
         `shows_keys` is False where the keys of the drawn screen do nothing.
         """
         self._named = servers[0] if is_configured else None
@@ -104,7 +104,7 @@ class OnboardingDialog:
             self._give(int(key) - 1)
             return
         if key == "?":
-            # Tried where it is told of; it would be a strange beginning of a prompt.
+            # Users try it where the screen mentions it; a prompt does not start with it.
             return
         if text and text.isprintable():
             self.ignored_keys += 1
@@ -158,7 +158,7 @@ class OnboardingDialog:
         ]
         if self._offers:
             # What can be used at once comes first, and is read with its answers.
-            rows = [rows[0], *_kept(width), BLANK]
+            rows = [rows[0], *_settings_note(width), BLANK]
         if self._keys:
             rows += wrap([("Four keys, once it runs:", MUTED)], width)
         for key, does in self._keys:
@@ -169,7 +169,7 @@ class OnboardingDialog:
         self._answered.give(self._answers[index])
 
 
-def _kept(width: int) -> list[Row]:
+def _settings_note(width: int) -> list[Row]:
     text = (
         "Your choice is kept in your settings; /model changes it. "
         "For Anthropic's API set ANTHROPIC_API_KEY instead."
@@ -180,14 +180,14 @@ def _kept(width: int) -> list[Row]:
 def _which_of(server: LocalServer, width: int) -> list[Row]:
     left_out = len(server.models) - MAX_OFFERS
     more = f" It has {left_out} more: /model lists them once it runs." if left_out > 0 else ""
-    kept = (
+    note = (
         "Your choice is kept in your settings: /model changes it, "
         "--model and ANTHROPIC_MODEL go before it."
     )
     return [
         *wrap([(f"{server.base_url} has these models. Which one?", Ink(bold=True))], width),
         BLANK,
-        *wrap([(kept + more, MUTED)], width),
+        *wrap([(note + more, MUTED)], width),
     ]
 
 

@@ -33,7 +33,7 @@ from tui.dialogs.permission_rows import (
     INDENT,
     PAD,
     effect_rows,
-    is_table_telling,
+    needs_part_table,
     part_rows,
     question_of,
     subject_rows,
@@ -63,7 +63,7 @@ class PermissionDialog:
         """Open with "Yes" selected and nothing typed.
 
         `edit_text` is the user's editor; `others` returns the questions behind this one; `judge`
-        says what becomes of a changed call.
+        decides about a changed call.
         """
         self.ignored_keys = 0
         self._others = others
@@ -104,7 +104,7 @@ class PermissionDialog:
 
     @property
     def edits(self) -> str:
-        """What of the call the user may write anew, in a word: `command`."""
+        """The part of the call that the user may rewrite, in a word: `command`."""
         return self._revision.what
 
     def revise(self, text: str) -> bool:
@@ -129,7 +129,7 @@ class PermissionDialog:
         elif action_id is not None and action_id.startswith(("confirm:edit", "confirm:choose")):
             self._change_call(action_id)
         elif action_id is None and key in ("left", "right"):
-            self._keep_elsewhere(1 if key == "right" else -1)
+            self._turn_place(1 if key == "right" else -1)
         else:
             self._act(key, action_id)
 
@@ -214,8 +214,8 @@ class PermissionDialog:
             return action_id == "confirm:no"
         return True
 
-    def _keep_elsewhere(self, step: int) -> None:
-        """Let the selected answer keep its rules in the next place, where there are several."""
+    def _turn_place(self, step: int) -> None:
+        """Store the rules of the selected answer in the next place, where there are several."""
         ask, at = self._ask, self._choices.selected - 1
         if not 0 <= at < len(ask.offers) or not ask.offers[at].elsewhere:
             return
@@ -227,7 +227,7 @@ class PermissionDialog:
         self._choices.choices = answers_of(self._ask)
 
     def _answer_all(self) -> None:
-        """Say yes, this once, to this call and to those that were shown with it."""
+        """Allow, once, this call and those that were shown with it."""
         together, self._shown_together = self._shown_together, []
         decision = decision_of(self._ask, Chosen(0, ""))
         for other in together:
@@ -277,7 +277,7 @@ class PermissionDialog:
         width = max(1, width_cells - INDENT - 1)
         subject = subject_rows(ask.request, ask.display, width_cells, self._highlighter)
         more: list[Row] = []
-        if is_table_telling(ask.pending):
+        if needs_part_table(ask.pending):
             more.extend([BLANK, *part_rows(ask.pending, width, ask.short)])
         # What it does and why it asks stay in sight, however long the command or the change.
         pinned = [BLANK, *effect_rows(ask.pending, width), *why_rows(ask.pending, width, ask.short)]

@@ -56,7 +56,7 @@ class PermissionAsk(Struct, frozen=True):
 
 
 JudgeCall = Callable[[PermissionRequest], Decision | None]
-"""What rules, scope and mode say of a call that a user changed; None where it is not known."""
+"""The decision of rules, scope and mode about a call that a user changed; None where unknown."""
 JudgeAgain = Callable[[PermissionRequest], PermissionAsk | None]
 """The same, as it would be asked about."""
 
@@ -110,19 +110,19 @@ def decision_of(ask: PermissionAsk, chosen: Chosen) -> Decision:
     )
 
 
-def news(pending: Decision, told: set[DecisionWarning]) -> Decision:
-    """Return the decision with the warnings that belong into its dialog, which `told` collects.
+def with_new_warnings(pending: Decision, shown_warnings: set[DecisionWarning]) -> Decision:
+    """Return the decision with the warnings for its dialog; adds them to `shown_warnings`.
 
-    Always those about the rule that decides. Other broken rules were told when they were read, and
-    stay in `/permissions`; what is said of the mode is said once.
+    Always those about the rule that decides. Other broken rules were reported when they were read,
+    and stay in `/permissions`; warnings about the mode are shown once.
     """
     decisive = None if pending.rule is None else pending.rule.text
     fresh = [
         warning
         for warning in pending.warnings
-        if (warning not in told if warning.rule is None else warning.rule == decisive)
+        if (warning not in shown_warnings if warning.rule is None else warning.rule == decisive)
     ]
-    told.update(fresh)
+    shown_warnings.update(fresh)
     return replace(pending, warnings=tuple(fresh))
 
 
@@ -138,7 +138,7 @@ def unjudged(proposed: PermissionAsk) -> PermissionAsk:
 
 
 def still_asked(judged: PermissionAsk, proposed: PermissionAsk) -> PermissionAsk:
-    """Return what rules say of a changed call; a hook that wanted a user to look still does."""
+    """Return the verdict of rules on a changed call; a hook that asked the user still asks."""
     before = proposed.pending
     asked = [
         entry for entry in before.trace if entry.step is TraceStep.HOOK and entry.answer in _ASKS

@@ -95,13 +95,13 @@ def _command(
     rows = indented(code_rows(lines, width_cells - INDENT), PAD, PAD)
     if isinstance(description, str) and description.strip():
         # In quotes and one paragraph: these are the model's words, and must not look like ours.
-        said = f"“{reveal(' '.join(description.split()))}”"
-        note = wrap([(said, MUTED)], width_cells - INDENT - 1)
+        quote = f"“{reveal(' '.join(description.split()))}”"
+        note = wrap([(quote, MUTED)], width_cells - INDENT - 1)
         rows = [*rows, *indented(note, PAD, PAD)]
     return rows
 
 
-def is_table_telling(pending: Decision) -> bool:
+def needs_part_table(pending: Decision) -> bool:
     """Whether the parts explain more than the command: several, or one behind a wrapper."""
     parts = pending.parts
     return len(parts) > 1 or any(part.detail.startswith("through ") for part in parts)
@@ -115,9 +115,9 @@ def part_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
     """
     rows: list[Row] = []
     parts = pending.parts
-    said = "" if pending.rule is not None else pending.message
+    whole = "" if pending.rule is not None else pending.message
     grounds = [
-        (part.behavior, "" if ground == said else ground.removeprefix(f"{said}; "))
+        (part.behavior, "" if ground == whole else ground.removeprefix(f"{whole}; "))
         for part in parts
         for ground in [_ground(part, short)]
     ]
@@ -169,11 +169,11 @@ def why_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
         rule = wrap([(named, MUTED)], width - 2)
         rows.extend(indented(rule, ((" " * 5, TEXT),), ((" " * 5, TEXT),)))
     for warning in pending.warnings:
-        said = warning.message
-        if warning.rule is not None and warning.rule not in said:
+        text = warning.message
+        if warning.rule is not None and warning.rule not in text:
             # Without it the words would read as if they spoke of the call.
-            said = f"rule {warning.rule}: {said}"
-        lines = wrap([(reveal(said), Ink(Role.WARNING))], width - 2)
+            text = f"rule {warning.rule}: {text}"
+        lines = wrap([(reveal(text), Ink(Role.WARNING))], width - 2)
         rows.extend(indented(lines, (PAD[0], ("! ", Ink(Role.WARNING))), ((" " * 5, TEXT),)))
     return rows
 
@@ -181,8 +181,8 @@ def why_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
 def trace_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
     """Return what every step answered, and which one decided, in words."""
     rows = indented(wrap([(_HOW_TO_READ, Ink(bold=True))], width), PAD, PAD)
-    told = explain_steps(pending, short)
-    for part in told:
+    steps = explain_steps(pending, short)
+    for part in steps:
         if part.title:
             rows.extend(indented(wrap([(reveal(part.title), Ink(bold=True))], width), PAD, PAD))
         for number, step in enumerate(part.steps, part.first):
@@ -193,7 +193,7 @@ def trace_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]
             lines = wrap([(reveal(step.words), look)], room)
             indent = " " * (INDENT + NAME_CELLS + 6)
             rows.extend(indented(lines, (PAD[0], mark, name), ((indent, TEXT),)))
-    return rows if told else [*rows, row(PAD[0], ("nothing was recorded", MUTED))]
+    return rows if steps else [*rows, row(PAD[0], ("nothing was recorded", MUTED))]
 
 
 def _rule(rule: RuleRef, short: Shorten) -> str:

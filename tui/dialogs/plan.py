@@ -1,4 +1,4 @@
-"""The plan dialog: read a plan, then start, or say what to change."""
+"""The plan dialog: read a plan, then start, or comment on it."""
 
 from __future__ import annotations
 

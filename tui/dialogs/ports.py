@@ -1,4 +1,4 @@
-"""The dialogs as the agent knows them: a contender for permissions, somebody to ask, trust."""
+"""The dialogs as the agent uses them: a contender for permissions, questions to users, trust."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tui.dialogs.host import DialogHost
 from tui.dialogs.idle_timeout import limit_of, unless_away
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import PermissionDialog
-from tui.dialogs.permission_ask import GrantOffer, JudgeCall, PermissionAsk, news
+from tui.dialogs.permission_ask import GrantOffer, JudgeCall, PermissionAsk, with_new_warnings
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.trust_dialog import TrustDialog, TrustRequest
@@ -66,7 +66,7 @@ class DialogContender:
         self._preview = preview
         self._edit_text = edit_text
         self._waiting: list[WaitingQuestion] = []
-        self._told: set[DecisionWarning] = set()
+        self._shown_warnings: set[DecisionWarning] = set()
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Ask the user. Cancelled when somebody else was faster: the dialog closes."""
@@ -89,7 +89,7 @@ class DialogContender:
         offers = tuple(self._suggest(request, pending))
         return PermissionAsk(
             request,
-            news(pending, self._told),
+            with_new_warnings(pending, self._shown_warnings),
             self._preview(request.tool_use_id),
             offers,
             session_edits=request.tool in _EDIT_TOOLS and bool(offers),
@@ -164,5 +164,5 @@ async def show(host: DialogHost, dialog: _AsksFor[AnswerT]) -> AnswerT:
 
 if TYPE_CHECKING:
 
-    def _proof(contender: DialogContender, person: DialogUser) -> tuple[Contender, AskUser]:
-        return contender, person
+    def _proof(contender: DialogContender, user: DialogUser) -> tuple[Contender, AskUser]:
+        return contender, user

@@ -183,7 +183,7 @@ class QuestionDialog:
             self._pick(index)
 
     def _take(self, index: int) -> None:
-        """Keep the answer to this question, and go to the next that has none, or to the review."""
+        """Store the answer to this question, and go to the next that has none, or to the review."""
         if self._step is None or not self._step.take(index):
             return
         if len(self._steps) == 1:
@@ -242,13 +242,13 @@ class QuestionDialog:
 
     def _review_view(self, body: list[Row], width: int) -> DialogView:
         for step in self._steps:
-            said = wrap([(reveal(step.question.question), MUTED)], max(1, width - 4))
-            body.extend(indented(said, _PAD, _PAD))
+            rows = wrap([(reveal(step.question.question), MUTED)], max(1, width - 4))
+            body.extend(indented(rows, _PAD, _PAD))
             answer: Run = (reveal(step.answer or ""), TEXT)
             if step.answer is None:
                 answer = ("not answered", Ink(Role.WARNING))
-            said = wrap([answer], max(1, width - 6))
-            body.extend(indented(said, (("   → ", MUTED),), (("     ", TEXT),)))
+            rows = wrap([answer], max(1, width - 6))
+            body.extend(indented(rows, (("   → ", MUTED),), (("     ", TEXT),)))
         hint = "↑↓ enter · ← change an answer · esc back"
         typed = "Type a number, or left to change an answer."
         footer = self._footer(hint, width)

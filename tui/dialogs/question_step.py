@@ -43,7 +43,7 @@ class QuestionStep:
 
     @property
     def so_far(self) -> str:
-        """The answer, or what is marked or written of one that was not given yet."""
+        """The answer, or the marked and typed parts of one that is not complete yet."""
         if self.answer is not None:
             return self.answer
         marked = [self.question.options[i].label for i in sorted(self._marked)]
@@ -59,7 +59,7 @@ class QuestionStep:
         self.choices.choices = self._made()
 
     def take(self, index: int) -> bool:
-        """Keep the answer; False where there is none yet."""
+        """Store the answer; False where there is none yet."""
         if self.is_multiple:
             if not self._marked and not self.own and not self.is_other(index):
                 self._marked.add(index)

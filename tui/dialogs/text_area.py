@@ -1,8 +1,8 @@
-"""A text edited inside a dialog: several lines, what is unseen in it spelt out and kept.
+"""A text edited inside a dialog: several lines, invisible characters shown and preserved.
 
 The editing is the prompt's (`tui.editing.text_buffer`); only where the text comes from differs: a
-model wrote it, so it may hold tabs, control characters and worse, which must be neither drawn nor
-lost.
+model wrote it, so it may contain tabs, control characters and worse, which must be neither drawn
+nor lost.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TextArea:
 
     @property
     def text(self) -> str:
-        """The text as it stands."""
+        """The current text."""
         return self._buffer.draft.expanded
 
     def press(self, key: str, text: str) -> bool:

@@ -20,7 +20,7 @@ The external editor opens it."""
 
 FIRST_CHIP: Final = 0x10F000
 LAST_CHIP: Final = 0x10FFFD
-"""The characters that stand for chips; no text that is pasted or typed keeps one of them."""
+"""The characters that stand for chips; they are removed from pasted and typed text."""
 
 
 class Chip(Struct, frozen=True):
@@ -46,7 +46,7 @@ class Chip(Struct, frozen=True):
 
 
 class Draft(Struct, frozen=True):
-    """A prompt as it stands: text with chips in it, and the place of the cursor."""
+    """A current prompt: text with chips in it, and the place of the cursor."""
 
     text: str = ""
     cursor: int = 0

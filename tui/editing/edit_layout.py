@@ -171,8 +171,8 @@ def _line_rows(line: str, start: int, width: int, chips: Mapping[str, Chip]) -> 
             if is_space:
                 last_space = position
         if position < len(cells) and last_space > first:
-            keep = last_space - first
-            placed = placed[:keep]
+            length = last_space - first
+            placed = placed[:length]
             position = last_space
             column = sum(size for _, size, _ in cells[first:position])
         begin = cells[first][0] if first < len(cells) else start

@@ -45,7 +45,7 @@ class TextBuffer:
 
     @property
     def draft(self) -> Draft:
-        """The draft as it stands."""
+        """The current draft."""
         return self._draft
 
     @property
@@ -125,9 +125,9 @@ class TextBuffer:
                 cursor = sum(map(len, parts))
             parts.append(opened.get(char, char))
         text = "".join(parts)
-        kept = {char: chip for char, chip in chips.items() if char not in opened}
+        remaining = {char: chip for char, chip in chips.items() if char not in opened}
         self._change(
-            Draft(text, cursor if self.cursor < len(self.text) else len(text), kept), "expand"
+            Draft(text, cursor if self.cursor < len(self.text) else len(text), remaining), "expand"
         )
 
     def backspace(self) -> None:
@@ -343,5 +343,5 @@ def _clean(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if text.isprintable():
         return "".join(c for c in text if not is_chip(c)) if not text.isascii() else text
-    kept = (c for c in text.expandtabs(4) if c == "\n" or (c >= " " and c != "\x7f"))
-    return "".join(c for c in kept if not "\x80" <= c <= "\x9f" and not is_chip(c))
+    remaining = (c for c in text.expandtabs(4) if c == "\n" or (c >= " " and c != "\x7f"))
+    return "".join(c for c in remaining if not "\x80" <= c <= "\x9f" and not is_chip(c))

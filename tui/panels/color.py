@@ -1,4 +1,4 @@
-"""`/color`: the lines around the prompt, to tell one window from another; for this session."""
+"""`/color`: the lines around the prompt, to distinguish windows; for this session."""
 
 from __future__ import annotations
 

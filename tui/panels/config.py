@@ -159,7 +159,7 @@ def _items(screen: CommandScreen) -> Sequence[Item]:
 
 
 def _unset(key: str) -> str:
-    """Say what counts where nobody set a setting."""
+    """Return what applies where a setting is not set."""
     if key in WITHOUT_EFFECT:
         return "no effect here"
     return f"default: {UNSET[key]}" if key in UNSET else "none"

@@ -36,7 +36,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     panel = DiffPanel([Source(_SINCE_COMMIT, (), "asking git …")])
     reading = asyncio.ensure_future(_read(screen, panel))
     try:
-        # Git may take its time: a drawn panel does not wait for it, lines are said only once.
+        # Git may take its time: a drawn panel does not wait for it, printed lines appear only once.
         await asyncio.wait({reading}, timeout=WAIT_S if screen.keys.action_ids else None)
         await screen.show_dialog(panel)
     finally:
@@ -47,7 +47,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
 async def _read(screen: CommandScreen, panel: DiffPanel) -> None:
     sources = [await _since_commit(screen), *await _per_prompt(screen)]
     if sources[0].files == () and len(sources) > 1:
-        # Git has nothing to say: begin with the newest prompt.
+        # Git reports no changes: begin with the newest prompt.
         sources = [*sources[1:], sources[0]]
     panel.replace(sources)
 
@@ -79,7 +79,7 @@ async def _per_prompt(screen: CommandScreen) -> list[Source]:
     try:
         points = await conversation.rewinding.points()
     except AgentError:
-        return []  # The session's file cannot be read; what git says is still worth showing.
+        return []  # The session's file cannot be read; git's answer is still worth showing.
     known = set(checkpoints.turns)
     sources: list[Source] = []
     for point in reversed([p for p in points if p.turn_id in known][-MAX_TURNS:]):
@@ -111,13 +111,13 @@ def _of_turn(change: TurnChange, root: Path) -> ChangedFile:
 
 def _git_rows(file: FileDiff) -> Callable[[int], Sequence[Row]]:
     def rows(width: int) -> Sequence[Row]:
-        made: list[Row] = []
+        lines: list[Row] = []
         if not file.lines and file.what:
             return [row("   ", (shown_line(file.what), MUTED))]
         for line in file.lines:
             ink = _INKS.get(line[:1], TEXT)
-            made += [row("   ", *part.runs) for part in wrap([(shown_line(line), ink)], width - 4)]
-        return made
+            lines += [row("   ", *part.runs) for part in wrap([(shown_line(line), ink)], width - 4)]
+        return lines
 
     return rows
 

@@ -48,7 +48,7 @@ class Source(Struct, frozen=True):
     title: str
     files: Sequence[ChangedFile]
     note: str = "no changes"
-    """Said where there are no files."""
+    """Shown where there are no files."""
 
 
 class DiffPanel:

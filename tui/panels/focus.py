@@ -1,4 +1,4 @@
-"""`/focus`: what is said, and of each call its line alone; again, and calls show more."""
+"""`/focus`: messages, and one line per call; again, and calls show more."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _ELSEWHERE: Final = {
     Context.AUTOCOMPLETE: "While commands or files are offered",
 }
 _TWICE: Final = frozenset({"confirm:toggleExplanation"})
-"""Does what another action does, which is told."""
+"""Does what another action does, which is listed."""
 _SIGNS: Final = (
     ("/", "commands"),
     ("@", "name a file or folder; its content goes along"),

@@ -1,4 +1,4 @@
-"""A list to search, look at and pick from: what most panels are."""
+"""A list to search, preview and pick from: what most panels are."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ListPanel:
 
         `keys` are names of keys, or actions of `contexts`; letters among them, or `letters="keys"`,
         mean that a search begins with `/`. `list_keys` are those that need no item, each with what
-        it does: an empty list hears them, and names them in place of `hint`.
+        it does: an empty list handles them, and names them in place of `hint`.
         """
         self.manners = Manners((*contexts, Context.SELECT), is_guarded=False, has_pages=True)
         self._title = title
@@ -181,7 +181,7 @@ class ListPanel:
             self._answered.give(None)
 
     def replace(self, items: Sequence[Item]) -> None:
-        """Take as many items anew, in the same order."""
+        """Replace the items with as many, in the same order."""
         self._items = items
         self._redraw()
 
@@ -229,8 +229,8 @@ class ListPanel:
 
     def _rows(self, width: int) -> list[FooterRow]:
         if not self._found:
-            said = f"nothing found for {self._query!r}" if self._query else self._empty
-            lines = wrap([(said, MUTED)], max(1, width - 4))
+            text = f"nothing found for {self._query!r}" if self._query else self._empty
+            lines = wrap([(text, MUTED)], max(1, width - 4))
             return [FooterRow(row("   ", *line.runs)) for line in lines]
         shown = self._found[self._first : self._first + self._shown_items]
         labels = {index: shown_line(self._items[index].label) for index in shown}

@@ -1,4 +1,4 @@
-"""`/memory`: the instruction files the model was given, and facts it keeps, to open and edit."""
+"""`/memory`: the instruction files the model received, and facts it stores, to open and edit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     found: dict[Path, str] = {file.path: file.memory_type for file in context.instructions()}
     found.setdefault(context.settings().project_root / "AGENTS.md", "Project, not there yet")
     found.setdefault(context.agent_home / "AGENTS.md", "User, not there yet")
-    # Facts kept from sessions are files as well: to read, to mend, to remove.
+    # Facts stored from sessions are files as well: to read, to edit, to remove.
     directory = facts_directory(context.agent_home, context.settings().project_root)
     for path in (
         *sorted(directory.glob("*.md")),

@@ -94,7 +94,7 @@ async def _apply(
 async def _offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -> None:
     """Add what the endpoint offers once it has answered: the panel does not wait for it.
 
-    Where it says nothing, the short names of the models it most likely has.
+    Where it does not answer, the short names of the models it most likely has.
     """
     conversation, center = screen.session.conversation, screen.session.commands
     if conversation is None or center is None:

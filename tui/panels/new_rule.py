@@ -97,11 +97,11 @@ def _problem(text: str, behavior: RuleBehavior) -> str:
 
 
 async def _is_meant(screen: CommandScreen, text: str, findings: Sequence[LintWarning]) -> bool:
-    said = " ".join(finding.notice_text for finding in findings)
+    warnings_text = " ".join(finding.notice_text for finding in findings)
     panel = ListPanel(
         f"Add {text}?",
         [Item("Leave it", "nothing is stored"), Item("Add it all the same")],
-        question=shown_line(said),
+        question=shown_line(warnings_text),
         hint=_HINT,
     )
     picked = await screen.show_dialog(panel)

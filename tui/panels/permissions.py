@@ -56,12 +56,12 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
                 for line in gate.rule_table(usage)
             ],
             question=" ".join(
-                said
-                for said in (
+                note
+                for note in (
                     _waiting(center.context.settings().waiting_rules),
                     _unread(gate.context.rules),
                 )
-                if said
+                if note
             ),
             selected=selected,
             keys=("delete", "ctrl+d", "e", "m"),
@@ -80,9 +80,9 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
                 return
         elif picked.key != "enter":
             rule = rules[picked.index] if rules else None
-            said = await _change(screen, editor, picked.key, rule)
-            if said is not None:
-                screen.notice(*said)
+            message = await _change(screen, editor, picked.key, rule)
+            if message is not None:
+                screen.notice(*message)
 
 
 def _logged_use(agent_home: Path) -> Mapping[RuleKey, RuleUse] | None:
@@ -105,7 +105,7 @@ def _shorten(home: Path, directory: Path) -> Shorten:
 
 
 def _waiting(rules: Sequence[RuleText]) -> str:
-    """Say which allow rules do nothing yet; empty where there are none."""
+    """Return a note on allow rules that do nothing yet; empty where there are none."""
     names = ", ".join(rule.text for rule in rules[:_NAMED])
     more = f" and {len(rules) - _NAMED} more" if len(rules) > _NAMED else ""
     waits = "waits" if len(rules) == 1 else "wait"
@@ -113,7 +113,7 @@ def _waiting(rules: Sequence[RuleText]) -> str:
 
 
 def _unread(rules: RuleSet) -> str:
-    """Say which rules are ignored because they cannot be read; empty where there are none."""
+    """Return a note on rules that are ignored as unreadable; empty where there are none."""
     listed = {rule.text for rule in rules.rules}
     broken = [w.rule for w in rules.warnings if w.rule is not None and w.rule not in listed]
     names = ", ".join(dict.fromkeys(broken[:_NAMED]))
@@ -170,13 +170,13 @@ async def _edited_text(screen: CommandScreen, rule: Rule) -> str | None:
 async def _change(
     screen: CommandScreen, editor: RuleEditor, key: str, rule: Rule | None
 ) -> tuple[str, str] | None:
-    """Do what a key asks for; return what to tell, None when the user left it."""
+    """Do what a key asks for; return the notice, None when the user left it."""
     try:
         if key == "u":
             return await editor.undo(), "info"
         if key == "a":
-            said = await add_rule(screen, editor)
-            return (said, "info") if said is not None else None
+            message = await add_rule(screen, editor)
+            return (message, "info") if message is not None else None
         if rule is None:
             return None
         match key:

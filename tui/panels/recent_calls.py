@@ -70,8 +70,8 @@ async def _denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -
         denial = denials[selected]
         now = gate.evaluate(denial.request)
         if now.behavior is Behavior.DENY:
-            said = shown_line(reason_text(with_rules(now, gate.context.rules), short))
-            screen.notice(f"A yes does not lift this: {said}", "warning")
+            reason = shown_line(reason_text(with_rules(now, gate.context.rules), short))
+            screen.notice(f"A yes does not lift this: {reason}", "warning")
             continue
         screen.session.send(gate.retry(denial))
         return False
@@ -108,10 +108,10 @@ def _explained(
 
     def rows(width: int) -> list[Row]:
         room = max(1, width - 4)
-        said = f"{_DONE[decision.behavior]}: {reason_text(decision, short)}"
+        reason = f"{_DONE[decision.behavior]}: {reason_text(decision, short)}"
         return [
             *(row("   ", *line.runs) for line in wrap([(shown_line(call.call), TEXT)], room)),
-            *(row("   ", *line.runs) for line in wrap([(shown_line(said), MUTED)], room)),
+            *(row("   ", *line.runs) for line in wrap([(shown_line(reason), MUTED)], room)),
             BLANK,
             *trace_rows(decision, room, short),
         ]

@@ -152,14 +152,14 @@ def _preview(summaries: Sequence[SessionSummary]) -> Callable[[int, int], Sequen
     def rows(index: int, width: int) -> Sequence[Row]:
         summary = summaries[index]
         asked = wrap([("❯ ", MUTED), (shown_line(summary.last_prompt), TEXT)], max(1, width - 4))
-        made = [row("   ", *line.runs) for line in asked[:_PREVIEW_ROWS]]
+        lines = [row("   ", *line.runs) for line in asked[:_PREVIEW_ROWS]]
         answer = "\n".join(map(shown_line, summary.last_answer.splitlines()))
         answered = markdown_rows(answer, max(1, width - 6), _PLAIN)
         for line in [line for line in answered if line.text.strip()][:_PREVIEW_ROWS]:
             muted = [(text, replace(ink, role=Role.MUTED)) for text, ink in line.runs]
-            made.append(row("     ", *muted))
+            lines.append(row("     ", *muted))
         cost = f"${summary.cost_usd:.2f} · {summary.size_bytes // 1024:,} kB · {summary.id}"
-        return [*made, row(("   " + cost, MUTED))]
+        return [*lines, row(("   " + cost, MUTED))]
 
     return rows
 

@@ -58,7 +58,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     if undo is not None and picked.index == len(newest_first):
         restored = await _restored(screen, conversation, undo.turn_id)
         if restored is not None:
-            _tell(screen, restored, "as before the restore")
+            _report(screen, restored, "as before the restore")
         return
     point = newest_first[picked.index]
     preview = await conversation.rewinding.preview_files(point.turn_id)
@@ -89,8 +89,8 @@ async def _go_back(
             screen.session.show_history(conversation.view.messages)
             _put_back(screen, text)
     if restored is not None:
-        # Last: what is told stays below the history that is shown anew.
-        _tell(screen, restored, "as before that message; /rewind undoes it")
+        # Last: the notice stays below the history that is shown again.
+        _report(screen, restored, "as before that message; /rewind undoes it")
 
 
 def _put_back(screen: CommandScreen, text: str) -> None:
@@ -124,7 +124,7 @@ async def _restored(
         return None
 
 
-def _tell(screen: CommandScreen, restored: RestoreResult, how: str) -> None:
+def _report(screen: CommandScreen, restored: RestoreResult, how: str) -> None:
     if restored.done or restored.failed:
         screen.notice(f"{_counted(len(restored.done))} {how}")
     for change, reason in restored.failed:

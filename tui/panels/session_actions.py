@@ -114,12 +114,12 @@ class SessionActions:
         return False
 
     async def _remove(self, session: SessionSummary) -> bool:
-        said = await self._ask(
+        typed = await self._ask(
             "Remove",
             f"“{session.title[:60]}” with its snapshots goes for good. Type {SURE} to do that.",
             "enter removes it · esc goes back",
         )
-        if said == SURE:
+        if typed == SURE:
             await asyncio.to_thread(self._store.delete, session.id)
         return False
 

@@ -12,7 +12,7 @@ from tui.terminal.advice import advise
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Show it; nothing is written: what to set is there to be copied."""
-    # The environment as the terminal gave it: that of commands has no variables left that tell.
+    # The terminal's environment: that of commands lacks the variables that identify it.
     text = terminal_text(os.environ)
     await screen.show_dialog(TextPanel("Terminal", text_rows(text)))
 

@@ -79,13 +79,13 @@ class TextPanel:
 
 
 def text_rows(text: str) -> Callable[[int], Sequence[Row]]:
-    """Return how a plain text becomes rows: what it holds is shown, never obeyed."""
+    """Return how a plain text becomes rows: control characters are shown, never executed."""
 
     def rows(width_cells: int) -> list[Row]:
-        made: list[Row] = []
+        lines: list[Row] = []
         for line in text.split("\n"):
             wrapped = wrap([(shown_line(line), TEXT)], max(1, width_cells - 4)) or [row("")]
-            made += [row("   ", *part.runs) for part in wrapped]
-        return made
+            lines += [row("   ", *part.runs) for part in wrapped]
+        return lines
 
     return rows

@@ -60,7 +60,7 @@ def _detail(theme: Theme | None) -> str:
 
 def _load(screen: CommandScreen, name: str) -> Theme | None:
     try:
-        # What it warns of is told once it is chosen.
+        # Its warnings are shown once it is chosen.
         theme, _warnings = load_theme(name, user_dir=screen.appearance.themes_dir)
     except ThemeError as error:
         screen.notice(str(error), "warning")

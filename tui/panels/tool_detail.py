@@ -55,5 +55,5 @@ async def open_tool_detail(
     if await screen.show_dialog(panel) is None:
         use(levels)
         return
-    kept = {tool: level for tool, level in chosen.items() if level != "short"}
-    await screen.workspace.save_setting(SETTING, kept or None)
+    levels = {tool: level for tool, level in chosen.items() if level != "short"}
+    await screen.workspace.save_setting(SETTING, levels or None)

@@ -18,8 +18,8 @@ from agent.prompt.shell_command_note import note_of
 from agent.tools.shell.shell_process import ShellError, ShellProcess, command_environment
 from agent.tools.shell.shells import ShellRegistry
 
-KEPT_CHARS: Final = 30_000
-"""Output that waits to be shown keeps its end when it is longer."""
+PENDING_CHARS: Final = 30_000
+"""Output that waits to be shown is cut to its end when it is longer."""
 _TURN: Final = "shell"
 
 
@@ -38,7 +38,7 @@ class ShellCommand:
     ) -> None:
         """Take what to run and where; nothing starts before `events`.
 
-        `files` is where output goes that is too long to be kept, and what the shell leaves behind.
+        `files` is where output that is too long to store goes, and what the shell leaves behind.
         """
         self.command = command
         self.output = ""
@@ -58,7 +58,7 @@ class ShellCommand:
 
     @property
     def final_cwd(self) -> Path | None:
-        """Where the shell was at its end; None when that is not known."""
+        """Where the shell was at its end; None when that is unknown."""
         return self._shell.final_cwd if self._shell is not None else None
 
     async def events(self) -> AsyncIterator[AgentEvent]:
@@ -101,9 +101,9 @@ class ShellCommand:
             remark = f"It goes on in the background as {self.background_id}."
         elif self.was_killed:
             remark = "The person ended it."
-        said = f"\n[{remark}]" if remark else ""
+        suffix = f"\n[{remark}]" if remark else ""
         exit_code = 0 if self.background_id else self.exit_code
-        return note_of(self.command, self.output + said, exit_code)
+        return note_of(self.command, self.output + suffix, exit_code)
 
     async def _texts(self, shell: ShellProcess) -> AsyncIterator[str]:
         """Yield what it prints until it has ended, or goes on in the background."""
@@ -129,7 +129,7 @@ class ShellCommand:
                     await over
 
     def _on_text(self, text: str) -> None:
-        self._pending = (self._pending + text)[-KEPT_CHARS:]
+        self._pending = (self._pending + text)[-PENDING_CHARS:]
         self._news.set()
 
     def _part_with(self, shell: ShellProcess) -> None:

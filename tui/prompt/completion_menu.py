@@ -16,7 +16,7 @@ from tui.widgets.rows_widget import RowsWidget
 _SHOWN_ROWS: Final = 12
 _FEW_ROWS: Final = 5
 _ROWS_BESIDE: Final = 9
-"""What the prompt, the status line and the end of the conversation keep in a low screen."""
+"""Rows of the prompt, the status line and the end of the conversation in a low screen."""
 _SIGNS: Final = {"command": "/", "file": "@", "shell": "!"}
 
 

@@ -95,7 +95,7 @@ class Composer(Listens, RowsWidget):
             self.refresh_text()
 
     def take(self) -> Draft:
-        """Empty the prompt and return what it held."""
+        """Empty the prompt and return its content."""
         draft = self.buffer.clear()
         self.vim.reset()
         self._text_changed()
@@ -145,7 +145,7 @@ class Composer(Listens, RowsWidget):
     # Input
 
     def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
-        """Hear what nobody claimed before."""
+        """Receive events that no other listener claimed."""
         return [
             (Phase.BUBBLE, self._on_key_event, (EventKind.KEY,)),
             (Phase.BUBBLE, self._on_paste_event, (EventKind.PASTE,)),

@@ -14,7 +14,7 @@ DRAFT_S: Final = 0.25
 """How much typing a crash may cost."""
 LONG_DRAFT_S: Final = 2.0
 LONG_DRAFT: Final = 4_000
-"""Characters from which on a draft is recorded less often: every record holds all of it."""
+"""Characters from which on a draft is recorded less often: every record contains all of it."""
 
 
 class DraftAutosave:
@@ -36,15 +36,15 @@ class DraftAutosave:
         """The draft has changed."""
         if self._timer is None and self._conversation() is not None:
             wait_s = DRAFT_S if len(self._draft()) < LONG_DRAFT else LONG_DRAFT_S
-            self._timer = self._set_timer(wait_s, self.keep)
+            self._timer = self._set_timer(wait_s, self.save)
 
     def settle(self) -> None:
         """Record now what would be recorded soon: the conversation is about to go."""
         if self._timer is not None:
             self._timer.stop()
-            self.keep()
+            self.save()
 
-    def keep(self) -> None:
+    def save(self) -> None:
         """Record the draft now."""
         self._timer = None
         conversation = self._conversation()

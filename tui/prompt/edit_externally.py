@@ -65,7 +65,7 @@ class Editing:
             self._screen.invalidate_screen()
 
     def to_terminal(self, text: str) -> None:
-        """Write a text on the terminal's own screen, where its scrollback keeps it."""
+        """Write a text on the terminal's own screen, where its scrollback stores it."""
         with self._screen.suspend():
             _show_until_enter(sanitize(text))
         self._screen.invalidate_screen()

@@ -42,10 +42,10 @@ _USUAL: Final = ("editor", "nano", "vim", "vi")
 
 
 def edit_file(command: list[str], file: Path) -> None:
-    """Run the editor on a file of the user's; its folder is made where it is missing.
+    """Run the editor on a file of the user's; a missing directory is created.
 
     Raises:
-        EditorFailed: it could not run; says why.
+        EditorFailed: it could not run; with the reason.
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ def edit_text(command: list[str], text: str, name: str) -> str:
     """Run the editor on the text, in a file of this name, and return what was saved.
 
     Raises:
-        EditorFailed: it could not run; says why.
+        EditorFailed: it could not run; with the reason.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="agent-tui-") as directory:

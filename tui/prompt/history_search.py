@@ -1,4 +1,4 @@
-"""Ctrl+R: search the prompt history while typing; the hit stands in the prompt."""
+"""Ctrl+R: search the prompt history while typing; the hit is shown in the prompt."""
 
 from __future__ import annotations
 

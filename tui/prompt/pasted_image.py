@@ -37,7 +37,7 @@ async def save_clipboard_image(directory: Path, env: Mapping[str, str]) -> str:
     data = await read_clipboard_image(dict(env))
     if data is None:
         raise NoClipboardImage
-    return await asyncio.to_thread(_keep, directory, data, ".png")
+    return await asyncio.to_thread(_store, directory, data, ".png")
 
 
 async def copy_dropped_image(directory: Path, picture: Path) -> str:
@@ -52,7 +52,7 @@ async def copy_dropped_image(directory: Path, picture: Path) -> str:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise OSError(0, f"it is larger than {MAX_BYTES // 1_000_000} MB")
-        return _keep(directory, data, picture.suffix.lower())
+        return _store(directory, data, picture.suffix.lower())
 
     return await asyncio.to_thread(copy)
 
@@ -86,7 +86,7 @@ def _is_image(path: Path) -> bool:
         return False
 
 
-def _keep(directory: Path, data: bytes, suffix: str) -> str:
+def _store(directory: Path, data: bytes, suffix: str) -> str:
     from agent.messages import new_uid  # with the first picture
 
     path = directory / f"{PICTURE}{new_uid()[:8]}{suffix}"

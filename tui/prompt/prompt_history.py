@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from tui.editing.draft import Draft
 
-_KEPT: Final = 1_000
+_MAX_ENTRIES: Final = 1_000
 
 HistoryScope = Literal["session", "project", "everywhere"]
 SCOPES: Final[tuple[HistoryScope, ...]] = ("session", "project", "everywhere")
@@ -32,7 +32,7 @@ class PromptHistory:
         self._shell_commands = None
         known = {entry.expanded for entry in self._entries}
         older = [Draft.of_text(text) for text in reversed(texts) if text not in known]
-        self._entries = [*older, *self._entries][-_KEPT:]
+        self._entries = [*older, *self._entries][-_MAX_ENTRIES:]
         if self._at is not None:
             self._at += len(older)
 
@@ -54,7 +54,7 @@ class PromptHistory:
         if not self._entries or self._entries[-1].expanded != draft.expanded:
             self._entries.append(Draft(draft.text, len(draft.text), draft.chips))
             self._session_count += 1
-            del self._entries[:-_KEPT]
+            del self._entries[:-_MAX_ENTRIES]
 
     def previous(self, current: Draft) -> Draft | None:
         """Return the entry before; None at the oldest. The draft is stored for the way back."""

@@ -1,4 +1,4 @@
-"""Keeps what the user typed for the next start, and brings back what was typed before."""
+"""Stores prompts for the next start, and loads those of earlier sessions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVERYWHERE: Final = 2_000
 
 
 class TypedPromptLog:
-    """The log of typed prompts behind a `PromptHistory`; what comes before it is open is kept."""
+    """The log of typed prompts behind a `PromptHistory`; prompts wait until it is open."""
 
     def __init__(
         self,
@@ -45,8 +45,8 @@ class TypedPromptLog:
             await self._write(log, text, session_id)
         self._history.extend_older([prompt.text for prompt in recent])
 
-    def keep(self, text: str, session_id: str | None) -> None:
-        """Keep a prompt that was sent; None while there is no session yet."""
+    def add(self, text: str, session_id: str | None) -> None:
+        """Store a prompt that was sent; `session_id` is None while there is no session yet."""
         if self._log is None:
             self._early.append(text)
         elif session_id is not None:

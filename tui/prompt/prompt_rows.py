@@ -27,7 +27,7 @@ def rule(width: int, ink: Ink, right: str = "", left: str = "") -> Row:
 
 def sign(prefix: str) -> Run:
     """Return what stands before the first row; `prefix` as in `Composer.prefix`."""
-    # The `!` itself stands in the text beside it.
+    # The `!` itself is in the text beside it.
     return (" ❯ ", Ink(Role.SHELL if prefix == "!" else Role.ACCENT, bold=True))
 
 

@@ -1,4 +1,4 @@
-"""Keeps the prompt's keys as the settings have them: readline's alone, or vim's on top."""
+"""Applies the settings to the prompt's keys: readline's alone, or vim's on top."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tui.editing.vim.keys import KeyUse
 
 VimPreference = tuple[bool, Mapping[str, str] | None]
-"""Whether vim's keys are wanted, and what leaves insert mode."""
+"""Whether vim's keys are enabled, and what leaves insert mode."""
 
 
 class VimSetting:
@@ -31,23 +31,23 @@ class VimSetting:
     ) -> None:
         """Take where the settings are; before there is a conversation the user's own file.
 
-        `on_mode` hears that vim's keys went to another mode.
+        `on_mode` is called when vim's keys change their mode.
         """
         self._composer = composer
         self._commands = commands
         self._agent_home = agent_home
         self._on_mode = on_mode
         self._values: SettingsFile | None = None
-        self._wish: VimPreference | None = None
+        self._preference: VimPreference | None = None
 
     def press(self, event: RoutedEvent) -> KeyUse:
-        """Let vim's keys have a key, where the user wants them."""
+        """Pass a key to vim's keys, where the user enabled them."""
         center = self._commands()
         values = center.context.settings().values if center is not None else None
         if values is not None and values is not self._values:
             self._values = values
             self._follow((values.editorMode == "vim", values.vimInsertModeRemaps))
-        elif self._wish is None:
+        elif self._preference is None:
             self._follow(_early_preference(self._agent_home()))
         before = self._composer.vim.mode
         use = self._composer.vim.press(event.key, event.text)
@@ -55,10 +55,10 @@ class VimSetting:
             self._on_mode()
         return use
 
-    def _follow(self, wish: VimPreference) -> None:
-        before, self._wish = self._wish, wish
-        if wish != (before or (False, None)):
-            self._composer.vim.use(wish[0], wish[1])
+    def _follow(self, preference: VimPreference) -> None:
+        before, self._preference = self._preference, preference
+        if preference != (before or (False, None)):
+            self._composer.vim.use(preference[0], preference[1])
 
 
 def _early_preference(agent_home: Path | None) -> VimPreference:

@@ -22,7 +22,7 @@ from tui.dialogs.dialog import Dialog
 from tui.dialogs.idle_timeout import limit_of, unless_away
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import PermissionDialog
-from tui.dialogs.permission_ask import JudgeCall, PermissionAsk, news
+from tui.dialogs.permission_ask import JudgeCall, PermissionAsk, with_new_warnings
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.trust_dialog import TrustDialog, TrustRequest
@@ -169,9 +169,8 @@ class LineContender:
     def _ask(self, request: PermissionRequest, pending: Decision) -> PermissionAsk:
         offers = tuple(self._suggest(request, pending))
         preview = self._preview(request.tool_use_id)
-        return PermissionAsk(
-            request, news(pending, self._shown_warnings), preview, offers, short=self._short
-        )
+        decision = with_new_warnings(pending, self._shown_warnings)
+        return PermissionAsk(request, decision, preview, offers, short=self._short)
 
     def _judge_again(self, request: PermissionRequest) -> PermissionAsk | None:
         decision = self._judge(request)

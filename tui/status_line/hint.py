@@ -24,8 +24,8 @@ class Hint:
         self.text = ""
         """Empty while there is none."""
 
-    def say(self, text: str) -> None:
-        """Say something for a moment."""
+    def show(self, text: str) -> None:
+        """Show a text for a moment."""
         self.text = text
         if self._timer is not None:
             self._timer.stop()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class StatusCounts:
-    """Hears every event; the sums are made when somebody asks."""
+    """Receives every event; the sums are computed on request."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         """Begin to count now."""
@@ -51,7 +51,7 @@ class StatusCounts:
                 pass
 
     def facts(self, *, columns: int, rows: int = 24, vim_mode: str = "") -> StatusFacts:
-        """Return what is known now."""
+        """Return the current facts."""
         # Only where a command is set: both take longer than a frame may.
         from agent.status_line.command import StatusFacts
         from tui.transcript.diff.diff_view import diff_texts

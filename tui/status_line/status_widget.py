@@ -1,4 +1,4 @@
-"""The last lines of the screen: what a status line command says, then the mode and our figures."""
+"""The last lines of the screen: output of a status line command, then mode and figures."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def status_row(status: StatusLineState, width_cells: int) -> Row:
         gap = width_cells - runs_width(mode) - runs_width(right) - 1
         if gap >= 2 or not parts:
             break
-        # Folder first, then cost, context and model; that this is a demo goes last of all.
+        # Directory first, then cost, context and model; that this is a demo goes last of all.
         parts.pop(1 if status.is_demo and len(parts) > 1 else 0)
     if not parts:
         return Row(clip(mode, width_cells), is_copied=False)
@@ -132,7 +132,7 @@ class StatusLine(RowsWidget):
     """Shows a `StatusLineState`."""
 
     def __init__(self, *, id: str | None = None) -> None:
-        """Start with nothing known."""
+        """Start without facts."""
         super().__init__(id=id)
         self.status = StatusLineState()
 

@@ -49,7 +49,7 @@ class UserStatusCommand:
         self._show = show
         self._timer: Timer | None = None
         self._running: Worker[None] | None = None
-        self._said: tuple[tuple[Run, ...], ...] = ()
+        self._lines: tuple[tuple[Run, ...], ...] = ()
         self._has_failed = False
         self._seen: object = None
         """The facts that the command got when it was last planned."""
@@ -57,7 +57,7 @@ class UserStatusCommand:
     @property
     def lines(self) -> tuple[tuple[Run, ...], ...]:
         """The output of the command; empty without one, and while it fails."""
-        return self._said
+        return self._lines
 
     def look(self) -> None:
         """Run the command again where a fact that it gets has changed."""
@@ -66,7 +66,7 @@ class UserStatusCommand:
             return
         line, session = center.context.settings().values.statusLine, center.context.session
         if line is None:
-            self._said, self._seen = (), None
+            self._lines, self._seen = (), None
             return
         seen = (
             line, session.session_id, session.mode, session.model, session.effort, session.thinks,
@@ -110,15 +110,15 @@ class UserStatusCommand:
         facts = self.counts.facts(
             columns=self._size().width, rows=self._size().height, vim_mode=self._vim_mode()
         )
-        given = await asyncio.to_thread(status_input, context, facts)
+        command_input = await asyncio.to_thread(status_input, context, facts)
         found = await run_status_command(
-            line.command, given, cwd=context.session.launch_dir, env=context.env
+            line.command, command_input, cwd=context.session.launch_dir, env=context.env
         )
         if found.problem and not self._has_failed:
             self._warn(found.problem)
         self._has_failed = bool(found.problem)
         indent: tuple[Run, ...] = ((" " * line.padding, MUTED),) if line.padding else ()
-        self._said = tuple((*indent, *map(_run, pieces)) for pieces in found.lines)
+        self._lines = tuple((*indent, *map(_run, pieces)) for pieces in found.lines)
         self._show()
         if line.refreshInterval:
             self.plan(line.refreshInterval)

@@ -38,7 +38,7 @@ class Highlighter:
     def __init__(
         self, executor: Executor | None = None, on_ready: Callable[[], None] = lambda: None
     ) -> None:
-        """Take where whole blocks are lexed and whom to tell when one is done."""
+        """Take where whole blocks are lexed and a callback for finished ones."""
         self._executor = executor
         self._on_ready = on_ready
         self._done: OrderedDict[BlockKey, tuple[HighlightedLine, ...]] = OrderedDict()
@@ -60,7 +60,7 @@ class Highlighter:
         if language == "text" or len(code) > _MAX_CODE_CHARS:
             return plain_lines(code)
         if self._executor is None:
-            return self._keep(key, lex_block(code, language))
+            return self._store(key, lex_block(code, language))
         if key not in self._running:
             self._running.add(key)
             loop = asyncio.get_running_loop()
@@ -99,11 +99,11 @@ class Highlighter:
         self._running.discard(key)
         if result.cancelled() or result.exception() is not None:
             return
-        self._keep(key, result.result())
+        self._store(key, result.result())
         self.generation += 1
         self._on_ready()
 
-    def _keep(
+    def _store(
         self, key: BlockKey, lines: tuple[HighlightedLine, ...]
     ) -> tuple[HighlightedLine, ...]:
         self._done[key] = lines
@@ -118,7 +118,7 @@ def plain_lines(code: str) -> tuple[HighlightedLine, ...]:
 
 
 def language_of(path: str) -> str:
-    """Return the language of a file by its name; "text" when it is not known."""
+    """Return the language of a file by its name; "text" when it is unknown."""
     name = path.rsplit("/", 1)[-1]
     suffix = name.rsplit(".", 1)[-1].lower() if "." in name else name.lower()
     return _LANGUAGES.get(suffix, "text")

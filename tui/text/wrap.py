@@ -48,7 +48,7 @@ def wrap(runs: Sequence[Run], width_cells: int) -> list[Row]:
 
 
 def chop(runs: Sequence[Run], width_cells: int) -> list[Row]:
-    """Return rows for preformatted text: cut exactly at the width, every space kept."""
+    """Return rows for preformatted text: cut exactly at the width, with every space."""
     width = max(1, width_cells)
     rows: list[Row] = []
     for line in logical_lines(runs):
@@ -71,11 +71,11 @@ def clip(runs: Sequence[Run], width_cells: int) -> tuple[Run, ...]:
     if width_cells <= 0:
         return ()
     room = width_cells - 1
-    kept: list[Run] = []
+    cut_runs: list[Run] = []
     for text, ink in runs:
         size = text_width(text)
         if size <= room:
-            kept.append((text, ink))
+            cut_runs.append((text, ink))
             room -= size
             continue
         piece = ""
@@ -84,9 +84,9 @@ def clip(runs: Sequence[Run], width_cells: int) -> tuple[Run, ...]:
                 break
             piece += grapheme
             room -= cells
-        kept.append((piece + "…", ink))
+        cut_runs.append((piece + "…", ink))
         break
-    return tuple(kept)
+    return tuple(cut_runs)
 
 
 def runs_width(runs: Iterable[Run]) -> int:

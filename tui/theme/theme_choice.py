@@ -1,6 +1,6 @@
 """Which theme is in force: the one that was chosen, or the one that suits the background.
 
-Knows no screen: it is told what was chosen and what the terminal said, and says what to draw with.
+Independent of a screen: takes the choice and the report of the terminal, and applies a theme.
 Next: `themes.registry` (files), `tui.terminal.background` (dark or light), `tui.theme.theme_files`
 (live reload).
 """
@@ -30,15 +30,15 @@ class ThemeChoice:
         themes_dir: tuple[Path, ...],
         is_dark: bool | None = None,
         use: Callable[[Theme], None],
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
     ) -> None:
-        """`theme` is in force already; `use` draws everything in another, `tell` shows a line."""
+        """`theme` is in force already; `use` draws everything in another, `notify` shows a line."""
         self.wanted = wanted
         self._theme = theme
         self._themes_dir = themes_dir
         self._is_dark = is_dark
         self._use = use
-        self._tell = tell
+        self._notify = notify
 
     @property
     def follows_background(self) -> bool:
@@ -48,7 +48,7 @@ class ThemeChoice:
     def choose(self, name: str) -> None:
         """Use the named theme from now on, or `auto`."""
         if name == self.wanted:
-            # Looked at others and came back: what is to be said of it was said.
+            # Back from a preview of others: its warnings were already shown.
             self._use(self._theme)
             return
         self.wanted = name
@@ -67,14 +67,14 @@ class ThemeChoice:
         try:
             theme, warnings = load_theme(name, user_dir=self._themes_dir)
         except ThemeError as error:
-            self._tell(f"theme: {error}")
+            self._notify(f"theme: {error}")
             return
         if theme == self._theme and not is_new:
             return
         self._theme = theme
         self._use(theme)
         for warning in warnings:
-            self._tell(warning)
+            self._notify(warning)
 
 
 def theme_for(wanted: str, is_dark: bool | None) -> str:

@@ -33,14 +33,14 @@ def known_background(agent_home: Path) -> bool | None:
     The first frame is drawn before a terminal can answer, and should not change at once.
     """
     try:
-        said = read_text(agent_home / BACKGROUND) or ""
+        value = read_text(agent_home / BACKGROUND) or ""
     except (OSError, ValueError):
         return None
-    return {"dark": True, "light": False}.get(said.strip())
+    return {"dark": True, "light": False}.get(value.strip())
 
 
 def remember_background(agent_home: Path, is_dark: bool) -> None:
-    """Keep what the terminal said for the next start; without a home folder nothing is kept."""
+    """Store the terminal's report for the next start; without a home directory store nothing."""
     if known_background(agent_home) is is_dark or not os.path.isdir(agent_home):
         return
     from permissions.base.files.private_file import write_private  # with the first answer

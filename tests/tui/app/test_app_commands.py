@@ -308,7 +308,7 @@ async def test_the_command_that_ends_a_session_is_no_draft_of_it(
     async with app.run_test(size=(60, 20)) as pilot:
         await settled(pilot)
         await pilot.press(*keys("/exit"))
-        app.parts.drafts.keep()  # as it would be, had they typed slowly
+        app.parts.drafts.save()  # as it would be, had they typed slowly
         assert conversation.draft == "/exit"
         await pilot.press("enter")
         await settled(pilot)

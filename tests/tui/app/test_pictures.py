@@ -103,7 +103,7 @@ async def test_drafts_put_aside_are_counted_and_kept_with_the_draft() -> None:
         await settled(pilot)
         await pilot.press(*"one", "ctrl+s", *"two", "ctrl+s", *"three")
         assert "2 drafts put aside: ctrl+s" in text_of(app.parts.composer)
-        app.parts.drafts.keep()
+        app.parts.drafts.save()
         assert conversation.draft == "one\n\ntwo\n\nthree"
         await pilot.press("ctrl+u", "ctrl+s")
         assert app.parts.composer.buffer.text == "two"

@@ -23,7 +23,7 @@ from tests.tui.app.test_app_keys import played, send, settled, text_of
 from tests.tui.dialogs.test_dialogs import PENDING, disarm, drawn
 from tests.tui.recorded import RecordedConversation, make_app
 from tui.dialogs.permission import PermissionDialog
-from tui.dialogs.permission_ask import GrantOffer, PermissionAsk, news
+from tui.dialogs.permission_ask import GrantOffer, PermissionAsk, with_new_warnings
 from tui.dialogs.permission_rows import why_rows
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import plain
@@ -98,22 +98,22 @@ def test_a_warning_that_explains_nothing_here_is_told_once() -> None:
     decisive = RuleRef("Bash((", RuleSource.USER, None, None)
     about_this = DecisionWarning(WarningType.MALFORMED_RULE, "userSettings", "Bash((", "broken")
     pending = replace(PLAIN, warnings=(about_rule, about_mode, about_this), rule=decisive)
-    told: set[DecisionWarning] = set()
-    assert news(pending, told).warnings == (about_mode, about_this)
-    assert news(pending, told).warnings == (about_this,)
+    shown_warnings: set[DecisionWarning] = set()
+    assert with_new_warnings(pending, shown_warnings).warnings == (about_mode, about_this)
+    assert with_new_warnings(pending, shown_warnings).warnings == (about_this,)
 
 
 async def test_wrappers_of_a_part_are_spelled_out() -> None:
     part = PENDING.parts[1]
-    told = PartVerdict(
+    wrapped = PartVerdict(
         part.text, part.behavior, part.source, part.reason_type, part.reason, "no rule", None,
         "through sudo",
     )  # fmt: skip
-    pending = replace(PENDING, parts=(PENDING.parts[0], told))
+    pending = replace(PENDING, parts=(PENDING.parts[0], wrapped))
     dialog = PermissionDialog(PermissionAsk(call("x"), pending), Highlighter())
     assert "no rule · through sudo" in drawn(dialog, 80)
     alone = PermissionDialog(
-        PermissionAsk(call("x"), replace(PENDING, parts=(told,))), Highlighter()
+        PermissionAsk(call("x"), replace(PENDING, parts=(wrapped,))), Highlighter()
     )
     assert "no rule · through sudo" in drawn(alone, 80)
 

@@ -62,7 +62,7 @@ def choice(
         load_theme("dark")[0],
         themes_dir=themes_dir,
         use=used.append,
-        tell=told.append,
+        notify=told.append,
     )
     return made, used, told
 

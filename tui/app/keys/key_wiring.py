@@ -249,7 +249,7 @@ class Keyboard:
         if self._parts.workspace.agent_home is not None:
             conversation = self._parts.conversations.current
             session_id = conversation.view.session_id if conversation is not None else None
-            self._parts.typed_prompts.keep(text, session_id)
+            self._parts.typed_prompts.add(text, session_id)
 
     def _on_files(self) -> None:
         if self._parts.runtime.is_live:

@@ -330,18 +330,18 @@ class VimKeys:
         buffer = self._buffer
         span = self._marked(whole_lines=command.verb in "XDSCY")
         text = buffer.text[span.start : span.end]
-        # At the end of the text a mark holds nothing; again it is for what stands there then.
+        # At the end of the text a mark is empty; a repeat applies to the text there at that time.
         extent = max(1, text.count("\n") if span.is_linewise else len(text))
         begun = buffer.begin_step()
         self.mode = VimMode.NORMAL
         verb = _VISUAL_VERBS.get(command.verb, command.verb)
-        kept = command.target or ("line" if span.is_linewise else "")
+        target = command.target or ("line" if span.is_linewise else "")
         match verb:
             case "y":
                 self._register = operators.yank(buffer, span)
             case "c":
                 self._register = operators.change(buffer, span)
-                self._begin_insert(Command(verb, command.count, kept), begun, extent)
+                self._begin_insert(Command(verb, command.count, target), begun, extent)
                 return
             case "p" | "P":
                 register = self._register
@@ -357,7 +357,7 @@ class VimKeys:
             case _:
                 self._operate(verb, span, command.times)
         if verb != "y":
-            self._last_change = (Command(verb, command.count, kept), "", extent)
+            self._last_change = (Command(verb, command.count, target), "", extent)
         buffer.end_step(begun)
         self.settle()
 
@@ -394,7 +394,7 @@ class VimKeys:
             self._move(target.cursor)
 
     def _go_by_line(self, cursor: int) -> None:
-        """Keep the column over shorter lines."""
+        """Preserve the column over shorter lines."""
         text = self._buffer.text
         if self._column is None:
             self._column = self._buffer.cursor - line_start(text, self._buffer.cursor)

@@ -1,4 +1,4 @@
-"""What vim's deletes and yanks keep, and how it is put back."""
+"""What vim's deletes and yanks store, and how it is put back."""
 
 from __future__ import annotations
 
