@@ -1,6 +1,6 @@
 """The entry point: starts the screen, or reads the command line for everything else.
 
-Imports neither Textual nor a model SDK before it knows that they are needed: `--version`, `--help`
+Imports neither Textual nor a model SDK before they are needed: `--version`, `--help`
 and the permission and hook checks that scripts call many times must start quickly. This module
 imports next to nothing itself, so that a Ctrl+C during the first imports ends in `main`, quietly.
 Next: `tui.command_line.command_line` (options), `tui.startup.start` (what a run does),
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except OSError as error:
             return cannot_write(error)
         if (workers := sys.modules.get("permissions.base.process.worker_threads")) is not None:
-            # Only a run of the agent has any; all is said and written.
+            # Only a run of the agent has any; all output is written.
             workers.leave_stuck_threads(status)
         return status
     except KeyboardInterrupt:
@@ -48,7 +48,7 @@ def _want_exit_statuses() -> None:
 
 
 def _is_plain(arguments: Sequence[str]) -> bool:
-    """Return whether there is nothing but, perhaps, a prompt or the wish to continue."""
+    """Return whether there are no arguments except, perhaps, a prompt or `--continue`."""
     from tui.command_line import SUBCOMMANDS
 
     match arguments:
@@ -65,7 +65,7 @@ def _is_plain(arguments: Sequence[str]) -> bool:
 
 
 def _start(arguments: Sequence[str]) -> int:
-    # Before anything that takes its time; with a prompt given there is nothing to type.
+    # Before anything slow; with a prompt among the arguments there is nothing to type.
     from tui.startup.early_prompt_policy import open_early_prompt
 
     prompt = next((argument for argument in arguments if not argument.startswith("-")), None)
@@ -105,9 +105,9 @@ def _read(arguments: list[str]) -> int:
 
         from permissions.base.text.sanitize import sanitize
 
-        said = io.StringIO()
-        error.show(said)
-        sys.stderr.write(sanitize(said.getvalue()))
+        message = io.StringIO()
+        error.show(message)
+        sys.stderr.write(sanitize(message.getvalue()))
         return error.exit_code
     except click.Abort:
         return 130

@@ -1,4 +1,4 @@
-"""The version: the one place that says it; the package's metadata is made from here."""
+"""The version: its only definition; the package's metadata is generated from here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines between transcript and prompt: what goes on, what is queued. Nothing while idle."""
+"""The lines between transcript and prompt: current activity and queue. Empty while idle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tui.widgets.rows_widget import RowsWidget
 FRAMES: Final = ("⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏")
 FRAME_S: Final = 0.12
 _REASON_CELLS: Final = 12
-"""What a reason to try again keeps in the narrowest window."""
+"""Columns left for the reason of a retry in the narrowest window."""
 _QUEUE_SHOWN: Final = 3
 
 _VERBS: Final = {
@@ -34,7 +34,7 @@ _VERBS: Final = {
 
 
 class ActivityView(Struct, frozen=True):
-    """What the lines say."""
+    """The text of the lines."""
 
     activity: Activity
     now_s: float
@@ -43,7 +43,7 @@ class ActivityView(Struct, frozen=True):
     interrupting: bool = False
     stop_key: str = "esc"
     background_key: str = ""
-    """Sends what runs to the background; empty where nothing runs that could go on there."""
+    """Key that sends the running command to the background; empty where no such command runs."""
 
 
 def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True) -> list[Row]:

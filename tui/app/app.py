@@ -69,7 +69,7 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
         yield from self.parts.main_screen.widgets()
 
     def on_mount(self) -> None:
-        """Show what is known, and begin once that is on the screen."""
+        """Show the first frame from the values at hand, and begin once it is on the screen."""
         parts = self.parts
         self.router.reserve("ctrl+c", parts.keyboard.quit_keys.on_ctrl_c)
         self.router.reserve("ctrl+d", parts.keyboard.quit_keys.on_ctrl_d)

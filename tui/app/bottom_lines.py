@@ -1,4 +1,4 @@
-"""The lines around the prompt: what goes on, what to do, what is in force; and the spinner."""
+"""The lines around the prompt: activity, hints, status; and the spinner."""
 
 from __future__ import annotations
 
@@ -124,13 +124,13 @@ class BottomLines:
 
     @property
     def _only_figures_moved(self) -> bool:
-        """Whether what goes on is as shown, but for figures whose turn has not come."""
+        """Whether the activity equals the shown one, except for figures that are not due yet."""
         activity, shown = self._document.activity, self._screen.activity.view.activity
         tokens = shown.output_tokens
         return not self._figures_are_due and replace(activity, output_tokens=tokens) == shown
 
     def _activity(self) -> ActivityView:
-        """Return what goes on; seconds and tokens move with the spinner, all else at once."""
+        """Return the activity; seconds and tokens change with the spinner, all else at once."""
         activity = self._document.activity
         now_s = self._clock() if activity.is_working else 0.0
         if self._only_figures_moved:
@@ -194,7 +194,7 @@ class BottomLines:
 
     @property
     def _is_still(self) -> bool:
-        """Whether the user wants nothing to move: only the seconds change."""
+        """Whether the user has turned animation off: only the seconds change."""
         center = self._conversations.commands
         values = center.context.settings().values if center is not None else None
         return bool(values and (values.reducedMotion or values.prefersReducedMotion))
@@ -204,6 +204,6 @@ class BottomLines:
         if not (self._runtime.output_is_slow or self._is_still):
             self._spinner_frame += 1
         self._figures_are_due = True
-        # With output on its way there is a frame to come, which takes the step along.
+        # While output is pending, the next frame includes the step.
         if not self._frame_clock.is_waiting:
             self.show()

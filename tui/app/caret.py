@@ -30,7 +30,7 @@ class CaretControl:
         idle_notification: IdleNotification,
         show_lines: Callable[[], None],
     ) -> None:
-        """Take what can have the caret, and what calls for a user who looks elsewhere."""
+        """Take the widgets that can have the caret, and the bell for an unfocused window."""
         self._host = host
         self._runtime = runtime
         self._screen = screen

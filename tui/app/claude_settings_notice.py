@@ -27,7 +27,7 @@ _COUNTED: Final = frozenset({"permissions", "hooks"})
 
 
 async def notes_of_start(center: CommandService) -> tuple[list[str], list[str]]:
-    """Return what there is to say of files for a conversation's folder: warnings, then notices.
+    """Return the messages about files for a conversation's directory: warnings, then notices.
 
     Findings of another program are reported once for each project, and again when they change.
     """
@@ -188,6 +188,6 @@ def _remember(file: Path, project: str, text: str) -> bool:
     try:
         write_private(file, json.dumps({**recent, project: digest}).encode(), sync=False)
     except OSError:
-        # Said once more next time.
+        # The notice is shown again next time.
         return True
     return True

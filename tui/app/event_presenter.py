@@ -121,7 +121,7 @@ class EventPresenter:
 
 
 class RunPresenter:
-    """Shows that a prompt starts and ends, also to a user who looks elsewhere."""
+    """Shows that a prompt starts and ends, also while the window has no focus."""
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ class FrameClock:
         self._last_s = float("-inf")
 
     def request(self, *, at_once: bool = True) -> None:
-        """Ask for a frame: at once after a pause, or in any case a frame's time from now."""
+        """Request a frame: at once after a pause; without `at_once` at least one frame from now."""
         if self._handle is not None:
             return
         loop = asyncio.get_running_loop()
@@ -40,7 +40,7 @@ class FrameClock:
         self._handle = loop.call_later(delay_s, self._tick)
 
     def flush(self) -> None:
-        """Paint now what was asked for."""
+        """Paint the requested frame now."""
         if self._handle is not None:
             self._handle.cancel()
             self._tick()
@@ -63,7 +63,7 @@ class FrameClock:
 
 
 class EventBridge:
-    """Holds events until the frame; a full buffer is folded early, so that nothing is ever lost."""
+    """Buffers events until the frame; a full buffer is folded early, so that no event is lost."""
 
     def __init__(
         self,

@@ -71,7 +71,7 @@ def apply_keys(
     use: Callable[[Keymap], None],
     notice: Callable[[str, str], None],
 ) -> bool:
-    """Put the keys of a text in force; False, and they stay, when it has not the form of one."""
+    """Apply the keys of a text; return False, with the keys unchanged, when its form is invalid."""
     if not text.strip():
         use(defaults)
         return True

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
 
 class AppOptions(Struct, frozen=True):
-    """What the entry point knows before the first frame."""
+    """Values that the entry point has before the first frame."""
 
     theme: Theme
     """What the first frame is drawn in."""
@@ -80,7 +80,7 @@ class AppOptions(Struct, frozen=True):
     is_dark: bool | None = None
     """What is known of the terminal's background before it was asked."""
     env: Mapping[str, str] = field(default_factory=dict)
-    """Tells which terminal this is."""
+    """Identifies the terminal."""
     version: str = ""
     directory: Path = field(default_factory=Path)
     awaits_demo: bool = False

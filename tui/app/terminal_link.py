@@ -1,4 +1,4 @@
-"""What goes to the terminal beside the frames, and its answers: title, bell, background."""
+"""Output to the terminal other than frames, and its replies: title, bell, background."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TerminalLink:
             driver.write(sequence)
 
     def ask_for_background(self, window: TerminalTitle) -> None:
-        """Ask which background the terminal has, and restore the window at the end."""
+        """Query the terminal's background, and restore the window at the end."""
         driver = self._driver()
         if isinstance(driver, InputDriver):
             driver.at_start = lambda: window.at_start + FOLLOW

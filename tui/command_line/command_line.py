@@ -120,7 +120,7 @@ def _something(
 def _file_or_json(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> str | None:
-    """Take what a pipe says in place of its name: it can be read once only."""
+    """Replace the name of a pipe by its content: it can be read once only."""
     from permissions.base.files.named_pipe import PipeError, text_of_pipe  # few starts name a file
 
     value = _something(context, parameter, value)
@@ -185,7 +185,7 @@ class _InSections(click.Command):
         """Read the arguments; what other agents' users type is understood or answered.
 
         Raises:
-            click.UsageError: they cannot be used; the text says what can.
+            click.UsageError: they cannot be used; the message names the alternative.
         """
         first = args[0] if args else ""
         if len(args) == 1:

@@ -28,7 +28,7 @@ def prepare() -> None:
     """Make the three streams fit to be written to, whatever they are."""
     _open_closed()
     _write_whole()
-    _say_everything()
+    _write_any_character()
     _complain_to_whoever_listens()
 
 
@@ -73,7 +73,7 @@ def _write_whole() -> None:
         setattr(sys, "__stdout__", sys.stdout)  # noqa: B010 - it is declared final
 
 
-def _say_everything() -> None:
+def _write_any_character() -> None:
     """Write UTF-8 to files and pipes, and to a terminal what its encoding has.
 
     JSON is UTF-8, and an answer must not be lost to a locale. A half of a pair, as in a file name
@@ -85,7 +85,7 @@ def _say_everything() -> None:
         out.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
-class _Unheard(io.FileIO):
+class _LossyFile(io.FileIO):
     """A file whose writes never fail: what it does not take is gone."""
 
     def write(self, data: Buffer, /) -> int:
@@ -100,7 +100,7 @@ def _complain_to_whoever_listens() -> None:
     err = sys.stderr
     if err is sys.__stderr__ and isinstance(err, io.TextIOWrapper) and not err.isatty():
         sys.stderr = io.TextIOWrapper(
-            io.BufferedWriter(_Unheard(err.fileno(), "wb", closefd=False)),
+            io.BufferedWriter(_LossyFile(err.fileno(), "wb", closefd=False)),
             encoding=err.encoding,
             errors="backslashreplace",
             line_buffering=True,
@@ -114,7 +114,7 @@ def nobody_reads() -> int:
 
 
 def cannot_write(error: OSError) -> int:
-    """Say that the output cannot be written; return the exit status.
+    """Report that the output cannot be written; return the exit status.
 
     Raises:
         OSError: the same error, where it is not one of writing to a stream.

@@ -180,7 +180,7 @@ class ConversationMaker:
                 await self.assembled.conversation.aclose("prompt_input_exit")
 
     def how_to_continue(self) -> str:
-        """Return the line that says how to go on later; empty where there is nothing to."""
+        """Return the line with the command that resumes the session; empty without a session."""
         if self.assembled is None:
             return ""
         conversation, home = self.assembled.conversation, self.assembled.temporary_home
@@ -262,7 +262,7 @@ class ConversationMaker:
             except NotConfigured as error:
                 chosen = await ports.onboarding()
                 if isinstance(chosen, LocalModel):
-                    settings = await self._keep_model(chosen, environment)
+                    settings = await self._store_model(chosen, environment)
                     return (
                         settings,
                         await real_model(settings, environment, self.options),
@@ -275,7 +275,7 @@ class ConversationMaker:
     async def _choose_model(
         self, error: ModelNotNamed, ports: ScreenPorts, environment: Environment
     ) -> tuple[Settings, ModelSetup, Environment]:
-        """Ask which of the endpoint's models to use, and keep the answer.
+        """Ask which of the endpoint's models to use, and store the answer.
 
         Raises:
             ModelNotNamed: it lists none, or the user wants none of them.
@@ -292,7 +292,7 @@ class ConversationMaker:
             return await self._begin_demo(environment)
         if not isinstance(chosen, LocalModel):
             raise error
-        settings = await self._keep_model(chosen, environment, is_configured=True)
+        settings = await self._store_model(chosen, environment, is_configured=True)
         return settings, await real_model(settings, environment, self.options), environment
 
     async def _begin_demo(
@@ -310,12 +310,12 @@ class ConversationMaker:
         settings = await asyncio.to_thread(settings_for, self.options, environment)
         return settings, setup, environment
 
-    async def _keep_model(
+    async def _store_model(
         self, chosen: LocalModel, environment: Environment, *, is_configured: bool = False
     ) -> Settings:
         """Write the chosen server and model into the user's settings, and read them again.
 
-        `is_configured` says that the server is named already.
+        `is_configured`: the server is named already.
 
         Raises:
             ConfigError: the settings cannot be written.
@@ -367,7 +367,7 @@ class ConversationMaker:
 
 
 def session_to_resume(options: RunOptions, env: Mapping[str, str], launch_dir: Path) -> Path | None:
-    """Return the session's file; None where there is none: the start itself says why."""
+    """Return the session's file; None where there is none: the start itself reports why."""
     from agent.errors import SessionError  # a start without a resume needs none of it
     from agent.session.archive.find_by_name import find_session
     from agent.session.store import SessionStore

@@ -1,4 +1,4 @@
-"""Which model a start talks to: what flags, variables and settings say, or the embedded demo."""
+"""Which model a start uses: from flags, variables and settings, or the embedded demo."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Closer = Callable[[], Awaitable[None]]
 
 
 class NotConfigured(ConfigError):
-    """No model can be reached; the text says how to connect one, and that there is a demo."""
+    """No model can be reached; the text explains how to connect one, and mentions the demo."""
 
 
 async def real_model(

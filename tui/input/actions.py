@@ -1,7 +1,7 @@
 """The one table of actions: ids, what they do, where they apply, their default keys.
 
 Help, footer, keybindings file and dispatch all read it. Ids, contexts and defaults are Claude
-Code's, so that a keybindings file written for it works here; the few of our own say so.
+Code's, so that a keybindings file written for it works here; the few of our own are marked.
 """
 
 from __future__ import annotations

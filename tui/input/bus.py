@@ -36,7 +36,7 @@ _HORIZONTAL: Final[_Wheel] = (events.MouseScrollRight, events.MouseScrollLeft)
 class InputBus:
     """Takes messages from any thread and delivers them on the loop, in order of priority.
 
-    Discrete and default messages keep their order. Of continuous ones the newest of each type
+    Discrete and default messages stay in order. Of continuous ones the newest of each type
     counts; wheel steps add up, opposite ones cancel. Nothing runs while nothing arrives.
     """
 

@@ -238,7 +238,7 @@ class ByteFilter:
 
 
 def _typed_text(text: str) -> Iterator[InputItem]:
-    """Yield typed text; so much of it at once is a paste of a terminal that does not say so."""
+    """Yield typed text; so much of it at once is a paste of a terminal without bracketed paste."""
     position = 0
     for flood in _FLOOD.finditer(text):
         yield from _keys(text[position : flood.start()])
@@ -315,7 +315,7 @@ def _other_key(modifiers: int, code_point: int) -> Iterator[InputItem]:
 
 
 def _function_key_3(row: int, column: int, sequence: str) -> InputItem:
-    """Tell F3 with modifiers from a cursor report, which we never ask for."""
+    """Distinguish F3 with modifiers from a cursor report, which we never request."""
     if row != 1 or not 2 <= column <= 8:
         return Reply(sequence)
     bits = column - 1

@@ -81,7 +81,7 @@ class InputRouter:
         self._reserved[key] = handler
 
     def own_keyboard(self, node: object) -> Release:
-        """Keep keys, pastes and clicks from everybody outside the node; the newest owner counts.
+        """Withhold keys, pastes and clicks from nodes outside this one; the newest owner counts.
 
         For dialogs that are drawn on the same screen as what they must cover.
         """

@@ -53,7 +53,7 @@ PRIVATE_NAMES: Final = {
 
 _ALTERNATE_SCREEN: Final = "\x1b[?1049h"
 _POP_KEYBOARD: Final = "\x1b[<u"
-"""Terminals keep what was asked for on a stack: asked for twice, it must be taken back twice."""
+"""Terminals store requested modes on a stack: a mode requested twice must be reset twice."""
 _READ_BYTES: Final = 65536
 _FLOOD_BYTES: Final = 1024
 _FLOOD_GAP_S: Final = 0.01

@@ -128,7 +128,7 @@ class EarlyPrompt:
 
     def show_again(self) -> None:
         """Take the terminal once more, unless it is another program's by now."""
-        self._tell(_TAKE_AGAIN)
+        self._wake_thread(_TAKE_AGAIN)
 
     # Signals: handled in the main thread, which imports meanwhile
 
@@ -137,7 +137,7 @@ class EarlyPrompt:
             self._handle(number, self._on_end)
         self._handle(signal.SIGTSTP, lambda *_: self.stop())
         self._handle(signal.SIGCONT, lambda *_: self.show_again())
-        self._handle(signal.SIGWINCH, lambda *_: self._tell(_DRAW_AGAIN))
+        self._handle(signal.SIGWINCH, lambda *_: self._wake_thread(_DRAW_AGAIN))
 
     def _handle(self, number: int, handler: Callable[[int, FrameType | None], None]) -> None:
         before = signal.getsignal(number)
@@ -165,7 +165,7 @@ class EarlyPrompt:
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    def _tell(self, what: bytes) -> None:
+    def _wake_thread(self, what: bytes) -> None:
         if self._is_reading:
             os.write(self._wake_write, what)
 
@@ -178,7 +178,7 @@ class EarlyPrompt:
         self._draw()
 
     def _take_typed_ahead(self) -> None:
-        """Keep what was typed while the terminal was still the shell's."""
+        """Store the input typed while the terminal still belonged to the shell."""
         typed = b""
         while select.select([self._typed_fileno], [], [], 0)[0]:
             piece = os.read(self._typed_fileno, _READ_BYTES)
@@ -186,7 +186,7 @@ class EarlyPrompt:
                 break
             typed += piece
         if typed:
-            self._keep(as_keys(typed))
+            self._store(as_keys(typed))
 
     def _draw(self) -> None:
         """Show the whole prompt; nothing where the window has become too small for it."""
@@ -222,7 +222,7 @@ class EarlyPrompt:
     # The thread
 
     def _echo(self) -> None:
-        """Keep what is typed, and show it as long as it is plain text that fits."""
+        """Store typed input, and show it as long as it is plain text that fits."""
         sources = [self._wake_read, self._typed_fileno]
         while True:
             ready, _, _ = select.select(sources, [], [])
@@ -234,11 +234,11 @@ class EarlyPrompt:
                 if not data:
                     # Gone; the driver will see the same.
                     sources.remove(self._typed_fileno)
-                self._keep(data)
+                self._store(data)
             if self._wake_read in ready and not self._obey(os.read(self._wake_read, _READ_BYTES)):
                 return
 
-    def _keep(self, data: bytes) -> None:
+    def _store(self, data: bytes) -> None:
         self._typed.append(data)
         if self._is_plain:
             # Wider characters, keys and pastes are the screen's to show, a moment later.

@@ -33,7 +33,7 @@ class KeyHandover:
         self._count = 0
 
     def take(self, event: events.Event) -> bool:
-        """Keep an event for later if it must wait; reserved keys never do."""
+        """Queue an event for later if it must wait; reserved keys never do."""
         if self._must_wait(event):
             self._parked.append(event)
             return True

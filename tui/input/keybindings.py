@@ -50,7 +50,7 @@ class KeybindingIssue(StrEnum):
     LOCKED_OUT = "locked_out"
     """An action that users need would have no key left; its own key stays."""
     MULTIPLEXER = "multiplexer"
-    """A terminal multiplexer takes this key for itself unless told otherwise."""
+    """A terminal multiplexer intercepts this key unless configured otherwise."""
 
 
 class KeybindingWarning(Struct, frozen=True):
@@ -275,7 +275,7 @@ class _Reader:
 
 
 class _Pairs:
-    """A JSON object that keeps repeated keys, which a dict would hide."""
+    """A JSON object that retains repeated keys, which a dict would hide."""
 
     def __init__(self, pairs: list[tuple[str, object]]) -> None:
         self.pairs = pairs

@@ -131,7 +131,7 @@ def default_keymap() -> Keymap:
 
 
 class ChordReader:
-    """Reads single keys and says when they add up to a binding."""
+    """Reads single keys and reports when they complete a binding."""
 
     def __init__(self, keymap: Keymap, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.keymap = keymap
@@ -146,7 +146,7 @@ class ChordReader:
         return self._typed
 
     def continues(self, textual_key: str, contexts: Sequence[Context]) -> bool:
-        """Return whether a key would go on with an unfinished chord."""
+        """Return whether a key would continue an unfinished chord."""
         if not self._typed or self._clock() - self._typed_at_s > CHORD_LIMIT_S:
             return False
         chord = (*self._typed, canonical_key(textual_key))

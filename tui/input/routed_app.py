@@ -1,6 +1,6 @@
 """Where the router meets Textual: terminal input is routed before Textual sees it.
 
-Unclaimed events fall through to Textual, whose bindings, palette and footer keep working.
+Unclaimed events fall through to Textual, whose bindings, palette and footer still work.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _POINTER_KINDS: Final = frozenset(
 _OWNED_KINDS: Final = frozenset(
     {EventKind.KEY, EventKind.PASTE, EventKind.CLICK, EventKind.MOUSE_DOWN, EventKind.SCROLL}
 )
-"""What the owner of the keyboard keeps from everybody else."""
+"""Events that the owner of the keyboard withholds from all others."""
 
 
 class RoutedApp(App[ReturnType], Generic[ReturnType]):
@@ -57,12 +57,12 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         self.discrete_input_pending = False
         """Set by a discrete event, cleared by the frame that shows its effect."""
         self.early: EarlyPrompt | None = None
-        """Who has the terminal until the driver takes it."""
+        """The owner of the terminal until the driver takes over."""
         self._handover = KeyHandover(self, self._route)
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
-        """Give the terminal away for a while; what goes wrong then is raised with it back."""
+        """Release the terminal for a while; errors are raised once it is back."""
         lent = super().suspend()
         lent.__enter__()
         try:
@@ -79,7 +79,7 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         return driver_class
 
     def post_display_hook(self) -> None:
-        """Tell the input bus that a frame was drawn."""
+        """Notify the input bus that a frame was drawn."""
         super().post_display_hook()
         if isinstance(self._driver, InputDriver):
             self._driver.bus.frame_shown()
@@ -100,8 +100,8 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         if kind is EventKind.MOUSE_MOVE and not self.router.has_listener(kind):
             await super().on_event(event)
             return
-        path, is_kept_by_owner = self._path_of(event, kind)
-        if self.router.dispatch(RoutedEvent(event, kind, path)) or is_kept_by_owner:
+        path, is_withheld = self._path_of(event, kind)
+        if self.router.dispatch(RoutedEvent(event, kind, path)) or is_withheld:
             event.stop()
             return
         if isinstance(event, events.MouseUp) and self._click_is_claimed(event, path):
@@ -116,7 +116,7 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
             self._check_resize()
 
     def _path_of(self, event: events.Event, kind: EventKind) -> tuple[list[DOMNode], bool]:
-        """Return the path, root first, and whether a dialog keeps the event from its own target."""
+        """Return the path, root first, and whether a dialog withholds the event from its target."""
         target: DOMNode | None = None
         if kind in _POINTER_KINDS and isinstance(event, events.MouseEvent):
             try:
@@ -135,6 +135,6 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         if self._mouse_down_widget is None or self._mouse_down_widget is not path[-1]:
             return False
         click = events.Click.from_event(self._mouse_down_widget, event)
-        click_path, is_kept_by_owner = self._path_of(click, EventKind.CLICK)
+        click_path, is_withheld = self._path_of(click, EventKind.CLICK)
         routed = RoutedEvent(click, EventKind.CLICK, click_path)
-        return self.router.dispatch(routed) or is_kept_by_owner
+        return self.router.dispatch(routed) or is_withheld

@@ -11,7 +11,7 @@ ASKED_FOR: Final = ("\x1b]11;", "\x1b[?997;")
 
 
 class TerminalReply(Message, bubble=False):
-    """An answer to a query, as it came; never input."""
+    """A reply to a query, as received; never input."""
 
     def __init__(self, text: str) -> None:
         """Take the whole sequence."""

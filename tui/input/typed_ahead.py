@@ -42,7 +42,7 @@ def take_typed_ahead(fileno: int) -> tuple[list[Any] | None, bytes]:
 
 
 def as_keys(typed: bytes) -> bytes:
-    """Return the bytes as Enter would have sent them; of several lines nobody can say who did."""
+    """Return the bytes as Enter would have sent them; of several lines the sender is unknown."""
     if typed.count(b"\n") == 1:
         return typed.replace(b"\n", b"\r")
     return typed

@@ -33,7 +33,7 @@ class DialogGuard:
         clock: Callable[[], float] = time.monotonic,
         duration_s: float = GUARD_S,
     ) -> None:
-        """Take where swallowed text goes: called once per dialog at most, never with ""."""
+        """Take the receiver of swallowed text: called once per dialog at most, never with ""."""
         self._give_back = give_back
         self._clock = clock
         self._duration_s = duration_s
@@ -50,7 +50,7 @@ class DialogGuard:
 
     @property
     def is_armed(self) -> bool:
-        """Whether a key that came now would be swallowed."""
+        """Whether a key received now would be swallowed."""
         return self._clock() < self._guarded_until_s
 
     @property
@@ -70,7 +70,7 @@ class DialogGuard:
         match event.kind:
             case EventKind.KEY | EventKind.PASTE:
                 if self.is_typing and not _is_writing(event):
-                    # An arrow or Esc is no word, and is meant for what is seen.
+                    # An arrow or Esc is no word, and applies to the visible dialog.
                     self._guarded_until_s = float("-inf")
                 if not self.is_armed:
                     self._is_typing = False

@@ -1,4 +1,4 @@
-"""The screen as commands and panels use it: a seam, so that neither knows the app."""
+"""The screen as commands and panels use it: a port, so that neither depends on the app."""
 
 from __future__ import annotations
 

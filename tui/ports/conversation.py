@@ -76,7 +76,7 @@ class RewindingPort(Protocol):
     """Going back in a conversation."""
 
     async def points(self) -> Sequence[RewindPoint]:
-        """Return the prompts to go back to, oldest first. Raises AgentError."""
+        """Return the prompts that can be rewound to, oldest first. Raises AgentError."""
         ...
 
     async def preview_files(self, turn_id: str) -> Preview | None:
@@ -88,7 +88,7 @@ class RewindingPort(Protocol):
         ...
 
     async def rewind(self, prompt_uid: str) -> str:
-        """Go back to before a message; return its text. Raises AgentError when it cannot."""
+        """Rewind to before a message; return its text. Raises AgentError when it cannot."""
         ...
 
 
@@ -119,11 +119,11 @@ class ConversationPort(Protocol):
         ...
 
     def interrupt(self, reason: str = ...) -> bool:
-        """End what is running; its results stay."""
+        """End the running turn; its results remain."""
         ...
 
     def cycle_mode(self) -> Mode:
-        """Go to the next mode."""
+        """Switch to the next mode."""
         ...
 
     def set_thinking(self, wanted: bool) -> bool:
@@ -137,7 +137,7 @@ class ConversationPort(Protocol):
 
     @property
     def checkpoints(self) -> Checkpoints | None:
-        """The files as they were before each prompt; None where nothing keeps them."""
+        """The files as they were before each prompt; None where nothing stores them."""
         ...
 
     def add_note(self, text: str) -> None:
@@ -149,7 +149,7 @@ class ConversationPort(Protocol):
         ...
 
     def send_to_background(self) -> bool:
-        """Let the running command go on behind the conversation; False when none runs."""
+        """Move the running command to the background; False when none runs."""
         ...
 
     def compact(
@@ -177,7 +177,7 @@ class ConversationPort(Protocol):
         ...
 
     async def notify(self, kind: str, message: str) -> None:
-        """Tell Notification hooks that the user is waited for."""
+        """Notify Notification hooks that the program waits for the user."""
         ...
 
     def save_draft(self, text: str) -> None:

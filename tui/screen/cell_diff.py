@@ -204,5 +204,5 @@ def _row_key(row: Row) -> int | None:
     content = row[:-_IGNORED_COLUMNS]
     if content.count(content[0]) == len(content):
         return None
-    # Cells are shared, so identity stands for content; an unshared equal cell only costs a match.
+    # Cells are shared, so identity implies content; an unshared equal cell only costs a match.
     return hash(tuple(map(id, content)))

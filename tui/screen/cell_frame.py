@@ -24,7 +24,7 @@ from tui.screen.screen_buffer import ScreenBuffer
 from tui.screen.style import StyleTable
 
 # Terminals known to erase with the current background colour, by the beginning of TERM. GNU
-# screen does not unless told to; on anything unknown coloured spaces are written out.
+# screen does not unless configured to; on anything unknown coloured spaces are written out.
 _ERASING_TERMS: Final = (
     "xterm", "tmux", "kitty", "xterm-kitty", "alacritty", "foot", "wezterm", "rxvt", "st-", "linux",
     "konsole", "vte", "gnome", "ghostty", "contour", "iterm",

@@ -38,7 +38,7 @@ PRIVATE_NAMES: Final = {
 """What this module uses of Textual that Textual does not promise."""
 
 _PATIENCE: Final = 20
-"""How many turns of the loop a frame waits for widgets that have asked Textual for theirs."""
+"""How many turns of the loop a frame waits for widgets that have requested one of Textual."""
 _MANY_ROWS: Final = 8
 """More changed rows than this are given to Textual as one region."""
 
@@ -68,7 +68,7 @@ class DrawsRows(LaidOutOnce):
         return [self.render_line(y) for y in rows]
 
     def place_caret(self, position: Offset) -> None:
-        """Put the caret at a place within this widget; it stays there when the widget moves."""
+        """Put the caret at a position within this widget; it moves with the widget."""
         app: Any = self.app
         if isinstance(app, DirectRows):
             app.place_caret(self, position)
@@ -76,7 +76,7 @@ class DrawsRows(LaidOutOnce):
             app.cursor_position = self.content_region.offset + position
 
     def repaint_rows(self, rows: Collection[int]) -> None:
-        """Show rows as `render_line` gives them now."""
+        """Show rows as `render_line` returns them now."""
         if not rows:
             return
         app: Any = self.app
@@ -206,7 +206,7 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
             self._is_left_to_textual = True
             return
         if patience and is_settling(screen):
-            # What belongs together is shown in one frame.
+            # Related changes are shown in one frame.
             self.frame_is_planned = True
             asyncio.get_running_loop().call_soon(self._show_frame, patience - 1)
             return
@@ -217,7 +217,7 @@ class DirectRows(CellOutput[ReturnType], Generic[ReturnType]):
 
 
 def is_settling(screen: Screen[Any]) -> bool:
-    """Whether widgets have asked for a frame, and the screen does not know of it yet."""
+    """Whether widgets have requested a frame, and the screen is not notified yet."""
     # A message may be out of the queue, and wait until the one before it is dealt with.
     return (
         screen.message_queue_size > 0
@@ -234,7 +234,7 @@ def _uncovered(visible: dict[Widget, tuple[Region, Region]]) -> dict[Widget, Reg
     widgets = [
         (widget, region, clip)
         for widget, (region, clip) in visible.items()
-        # Of widgets without rows Textual says that they overlap what they touch.
+        # For widgets without rows Textual reports an overlap with what they touch.
         if region.area and not isinstance(widget, Screen)
     ]
     return {

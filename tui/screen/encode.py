@@ -24,7 +24,7 @@ _ERASE_INSIDE_CELLS: Final = 12
 
 
 class TerminalState(Struct):
-    """What is known about the terminal's cursor and pen; None where it is not known."""
+    """The state of the terminal's cursor and pen; None where it is unknown."""
 
     width: int
     """Columns."""
@@ -37,7 +37,7 @@ class TerminalState(Struct):
     """Whether erasing leaves the current background colour (BCE)."""
 
     def forget(self) -> None:
-        """Know nothing about cursor and pen any more."""
+        """Forget the state of cursor and pen."""
         self.x = self.y = self.style_id = self.link = None
 
 
@@ -205,7 +205,7 @@ def _blanks_begin(cells: Sequence[ScreenCell], position: int, end: int) -> bool:
 def _joins(cells: Sequence[ScreenCell], position: int) -> bool:
     """Return whether a cell written right after its neighbour would become one cluster with it.
 
-    So do the two halves of a flag; a cursor move between them keeps them apart.
+    So do the two halves of a flag; a cursor move between them separates them.
     """
     grapheme = cells[position].grapheme
     if grapheme.isascii():

@@ -13,7 +13,7 @@ from textual.app import App
 
 from tui.screen.line_pacing import LinePacing, line_speed
 from tui.screen.output import TerminalOutput
-from tui.screen.output_stats import OutputStats, told
+from tui.screen.output_stats import OutputStats, figures_text
 
 PRIVATE_NAMES: Final = {"textual.app.App": ("_driver", "_loop")}
 """What this module uses of Textual that Textual does not promise."""
@@ -53,7 +53,7 @@ class FrameWriter:
     def figures_line(self) -> str:
         """Return the figures in a line; empty where there is no terminal."""
         figures = self.figures()
-        return told(figures) if figures is not None else ""
+        return figures_text(figures) if figures is not None else ""
 
     def write(self) -> None:
         """Write what changed since the last frame, or later when the terminal is busy."""

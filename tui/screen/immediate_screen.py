@@ -60,7 +60,7 @@ class DrawsAtOnce(Screen[ScreenResult], Generic[ScreenResult]):
     def _size_updated(
         self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True
     ) -> bool:
-        """Take a size; with no scrollbars to come or go, one layout is enough."""
+        """Apply a size; without scrollbars that appear or disappear, one layout is enough."""
         styles = self.styles
         is_fixed = styles.overflow_x == styles.overflow_y == "hidden"
         return super()._size_updated(size, virtual_size, container_size, layout and not is_fixed)

@@ -1,7 +1,7 @@
-"""The pace of a line that is known to be slow, where a full buffer never shows it.
+"""The pace of a line that is known to be slow, where a full buffer never reveals it.
 
 Over a network the local side takes every write at once and queues it out of sight; only a figure
-given by the user can keep frames from piling up there.
+from the user can prevent frames from piling up there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ LINE_VARIABLE: Final = "AGENT_TUI_LINE_BYTES_PER_S"
 
 
 class LinePacing:
-    """Says when the line has passed on what was sent; without a figure it always has."""
+    """Reports when the line has transmitted the output; without a figure it always has."""
 
     def __init__(self, bytes_per_s: float | None, clock: Callable[[], float]) -> None:
         """Take the speed of the line; None when it is not known to be slow."""
@@ -39,7 +39,7 @@ class LinePacing:
 
 
 def line_speed(env: Mapping[str, str]) -> float | None:
-    """Return the speed of the line that the environment gives; None for none or nonsense."""
+    """Return the line speed from the environment; None where it is missing or invalid."""
     try:
         bytes_per_s = float(env.get(LINE_VARIABLE, ""))
     except ValueError:

@@ -1,6 +1,6 @@
 """Figures about output: how many bytes, how fast the terminal takes them.
 
-No timer: the figures are made when somebody asks.
+No timer: the figures are computed on request.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class OutputMeasure:
         )
 
 
-def told(figures: OutputStats) -> str:
+def figures_text(figures: OutputStats) -> str:
     """Return figures as a line for users."""
     parts = [
         f"output {_size(figures.bytes_per_s)}/s in {figures.frames_per_s:.1f} frames/s "

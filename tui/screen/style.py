@@ -41,7 +41,7 @@ class Pen(Struct, frozen=True):
 
 
 class StyleTable:
-    """Numbers every look once; styles that look the same get the same number."""
+    """Numbers every appearance once; styles with the same appearance get the same number."""
 
     def __init__(self, color_system: ColorSystem) -> None:
         self.color_system: Final = color_system
@@ -61,7 +61,7 @@ class StyleTable:
             return DEFAULT_STYLE_ID, None
         known = self._by_style.get(style)
         if known is None:
-            # Meta data makes styles differ that look the same: this is only a cache.
+            # Styles with the same appearance can differ in meta data: this is only a cache.
             if len(self._by_style) > _STYLE_LIMIT:
                 self._by_style.clear()
             codes = Strip.render_ansi(style, self.color_system)
@@ -69,7 +69,7 @@ class StyleTable:
         return known
 
     def id_of(self, codes: str) -> int:
-        """Return the number of a look given by its SGR parameters ("1;38;5;7")."""
+        """Return the number of an appearance, from its SGR parameters ("1;38;5;7")."""
         style_id = self._ids.get(codes)
         if style_id is None:
             style_id = self._ids[codes] = len(self._pens)
@@ -77,7 +77,7 @@ class StyleTable:
         return style_id
 
     def pen(self, style_id: int) -> Pen:
-        """Return what a number stands for."""
+        """Return the appearance that a number denotes."""
         return self._pens[style_id]
 
     def is_plain_blank(self, style_id: int, *, fills_background: bool) -> bool:
@@ -105,12 +105,12 @@ class StyleTable:
 
 def _transition(before: Pen, after: Pen) -> str:
     changes: list[str] = []
-    kept = set(before.attributes)
+    remaining = set(before.attributes)
     for off_code, codes in _OFF_CODES:
         if (before.attributes - after.attributes).intersection(codes):
             changes.append(str(off_code))
-            kept.difference_update(codes)
-    changes.extend(str(code) for code in sorted(after.attributes - kept))
+            remaining.difference_update(codes)
+    changes.extend(str(code) for code in sorted(after.attributes - remaining))
     if after.foreground != before.foreground:
         changes.append(after.foreground or "39")
     if after.background != before.background:

@@ -1,6 +1,6 @@
 """The program as labelled lines on the normal screen: for screen readers and simple terminals.
 
-Nothing is drawn, moved or repainted: what is said is written once, from top to bottom. Next:
+Nothing is drawn, moved or repainted: output is written once, from top to bottom. Next:
 `tui.screen_reader.session` (the conversation), `tui.screen_reader.event_lines` (events as lines),
 `tui.screen_reader.dialogs`.
 """

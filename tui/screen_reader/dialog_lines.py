@@ -86,24 +86,24 @@ def readable_text(runs: Iterable[Run], *, has_columns: bool = False) -> str:
 
     Only decoration changes, recognised by its role; what users decide by stays as it is.
     """
-    said = ""
+    spoken_text = ""
     for text, ink in runs:
         bare = text.strip()
         if bare and set(bare) <= _BARS:
             continue
         if ink.role in _DECORATION and bare in _SIGNS:
-            said += _SIGNS[bare]
-        elif _parts_columns(bare, text, ink, has_columns) and said.strip():
-            said += ", "
-        elif ink.role in _DECORATION and said.strip() and text.startswith("  "):
-            said = f"{said.rstrip()}, {text.lstrip()}"
+            spoken_text += _SIGNS[bare]
+        elif _parts_columns(bare, text, ink, has_columns) and spoken_text.strip():
+            spoken_text += ", "
+        elif ink.role in _DECORATION and spoken_text.strip() and text.startswith("  "):
+            spoken_text = f"{spoken_text.rstrip()}, {text.lstrip()}"
         else:
-            said += text
-    said = said.strip()
+            spoken_text += text
+    spoken_text = spoken_text.strip()
     for sign, word in _FIRST.items():
-        if said.startswith(sign):
-            said = word + said.removeprefix(sign)
-    return said.removesuffix(",")
+        if spoken_text.startswith(sign):
+            spoken_text = word + spoken_text.removeprefix(sign)
+    return spoken_text.removesuffix(",")
 
 
 def _parts_columns(bare: str, text: str, ink: Ink, has_columns: bool) -> bool:

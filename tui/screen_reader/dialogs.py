@@ -60,12 +60,12 @@ class LineDialogs:
     """Shows one dialog after the other."""
 
     def __init__(
-        self, output: LineOutput, reader: LineReader, keep: Callable[[Sequence[str]], None]
+        self, output: LineOutput, reader: LineReader, store_lines: Callable[[Sequence[str]], None]
     ) -> None:
-        """`keep` takes lines typed before a question was shown: they answer none."""
+        """`store_lines` receives lines typed before a question was shown: they answer none."""
         self._output = output
         self._reader = reader
-        self._keep = keep
+        self._store_lines = store_lines
         self._one_at_a_time = asyncio.Lock()
 
     async def ask(self, dialog: _AsksFor[AnswerT], label: str = "") -> AnswerT:
@@ -92,28 +92,28 @@ class LineDialogs:
             self._output.write(dialog_lines(dialog))
             dialog.press("escape", "", "confirm:no")
             return
-        self._keep(self._reader.typed_ahead())
+        self._store_lines(self._reader.typed_ahead())
         self._output.mark(BELL)
-        said: list[str] = []
-        asked: list[str] = []
+        written_lines: list[str] = []
+        written_question: list[str] = []
         body_id = ""
         changes_to = getattr(dialog, "changes_to", None)
         if callable(changes_to):
             loop = asyncio.get_running_loop()
             # A moment later: the prompt of the line that is being typed is written by then.
-            changes_to(lambda: loop.call_later(LATE_S, self._write_late, dialog, said))
+            changes_to(lambda: loop.call_later(LATE_S, self._write_late, dialog, written_lines))
         while not dialog.is_done:
             lines = dialog_lines(dialog)
-            if lines != said:
+            if lines != written_lines:
                 # What was written already is not repeated, unless another question is open now.
                 now = dialog.view(WIDTH_CELLS).body_id
                 question = question_lines(dialog)
-                is_other = not said or (now != body_id and question != asked)
-                fresh = lines if is_other else [line for line in lines if line not in said]
-                body_id, asked = now, question
+                is_other = not written_lines or (now != body_id and question != written_question)
+                fresh = lines if is_other else [line for line in lines if line not in written_lines]
+                body_id, written_question = now, question
                 how = answer_hint(dialog)
                 self._output.write([label + fresh[0], *fresh[1:], how] if fresh else [how])
-                said[:], label = lines, ""
+                written_lines[:], label = lines, ""
             was_begun_before = self._reader.is_reading
             line = await self._reader.line(ANSWER_PROMPT)
             if was_begun_before and line is not None:
@@ -126,12 +126,12 @@ class LineDialogs:
             if answer(dialog, line) is LineEffect.NOT_APPLIED:
                 self._output.write([f"That is no answer here. {answer_hint(dialog)}"])
 
-    def _write_late(self, dialog: Dialog, said: list[str]) -> None:
+    def _write_late(self, dialog: Dialog, written_lines: list[str]) -> None:
         """Write answers that came later than the question; other changes are left out."""
         lines = dialog_lines(dialog)
-        late = [line for line in lines if line not in said and NUMBERED.match(line)]
-        if said and late and not dialog.is_done:
-            said[:] = lines
+        late = [line for line in lines if line not in written_lines and NUMBERED.match(line)]
+        if written_lines and late and not dialog.is_done:
+            written_lines[:] = lines
             self._output.write(["", *late])
             self._reader.repeat_prompt(ANSWER_PROMPT)
 
@@ -193,8 +193,8 @@ class LineDialogUser:
         """Return answers by question text, or None when the user declined."""
         try:
             dialog = QuestionDialog(questions, Highlighter())
-            asked = self._dialogs.ask(dialog)
-            return await abort.race(unless_away(dialog, asked, limit_of(self._commands())))
+            answer = self._dialogs.ask(dialog)
+            return await abort.race(unless_away(dialog, answer, limit_of(self._commands())))
         except Aborted:
             return None
 

@@ -1,6 +1,6 @@
 """Agent events as labelled lines, in the order in which they are to be read. Pure.
 
-Each line says what it is (`assistant:`, `tool:`, `result:` …) before what it holds; signs that a
+Each line begins with its kind (`assistant:`, `tool:`, `result:` …), then its text; signs that a
 screen reader would spell out are words.
 """
 
@@ -36,7 +36,7 @@ from tui.transcript.result_size import is_sized, result_size
 
 MAX_RESULT_LINES: Final = 12
 _EMPHASIS: Final = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
-"""Stars that stand for bold: read out, they are four words around each."""
+"""Stars that mark bold: read out, they are four words around each."""
 
 
 class EventLines:

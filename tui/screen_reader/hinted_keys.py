@@ -15,7 +15,7 @@ from tui.input.actions import ACTIONS
 _WIDTH_CELLS: Final = 1_000
 _PART: Final = re.compile(r"((?:ctrl|alt)\+\w|shift\+tab|[a-z]) (.+)")
 _ONLY_DRAWN: Final = frozenset({"confirm:editHere"})
-"""An editor that is drawn; in lines `edit` and the new text say the same."""
+"""An editor that is drawn; in lines `edit` and the new text do the same."""
 
 
 def hinted_keys(dialog: Dialog) -> Mapping[str, str]:

@@ -101,7 +101,7 @@ class LineReader:
         return [line for line in lines if line.strip()]
 
     def remember(self, text: str) -> None:
-        """Let Up bring a text back; line breaks become spaces there."""
+        """Add a text to the history behind Up; line breaks become spaces there."""
         if self._readline is not None and text.strip():
             self._readline.add_history(" ".join(text.split("\n")))
 

@@ -1,4 +1,4 @@
-"""Writes lines at once, marked for terminals that tell prompts from output."""
+"""Writes lines at once, marked for terminals that distinguish prompts from output."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LineOutput:
             self._write(sign)
 
     def _write(self, text: str) -> None:
-        # A terminal that is gone shows nothing; the end of the input ends the program.
+        # A closed terminal shows nothing; the end of the input ends the program.
         with contextlib.suppress(OSError):
             try:
                 self._out.write(text)

@@ -43,7 +43,7 @@ class LineRun(Protocol):
 
 
 class PromptText:
-    """Where commands put text for the user to go on with."""
+    """Where commands put text for the user to edit."""
 
     def __init__(self) -> None:
         """Start empty."""

@@ -14,12 +14,12 @@ _KNOWN: Final = ("type to search", "/ search", "up and down", "esc", "enter")
 """How hints begin that every list has, or that are keys of the drawn screen."""
 
 
-def press_own_key(panel: ListPanel, said: str) -> bool:
-    """Press one of the list's own keys, or go on in it; False where the line names none."""
-    if (page := _PAGES.get(said.casefold())) is not None:
+def press_own_key(panel: ListPanel, text: str) -> bool:
+    """Press one of the list's own keys, or continue in it; False where the line names none."""
+    if (page := _PAGES.get(text.casefold())) is not None:
         panel.press(page, "", None)
         return True
-    found = _own_keys(panel).get(said) or _own_keys(panel).get(said.casefold())
+    found = _own_keys(panel).get(text) or _own_keys(panel).get(text.casefold())
     if found is None:
         return False
     key, action_id = found
@@ -47,14 +47,14 @@ def list_hint(panel: ListPanel) -> str:
         for word, (key, action_id) in _own_keys(panel).items()
         if (action_id or key) in panel.item_keys and any(p.split(" ")[0] == word for p in parts)
     ]
-    said = [f"{first} to {last} of {count}." if count > last - first + 1 else ""]
-    said.append("Type a number to choose,")
-    said += [f"{part}," for part in parts]
+    sentences = [f"{first} to {last} of {count}." if count > last - first + 1 else ""]
+    sentences.append("Type a number to choose,")
+    sentences += [f"{part}," for part in parts]
     if keys:
-        said.append(f"a number and a key for another line, such as 1 {keys[0]},")
-    said.append("more or back for other lines," if count > last - first + 1 else "")
-    said.append("words to search, or esc.")
-    return " ".join(part for part in said if part)
+        sentences.append(f"a number and a key for another line, such as 1 {keys[0]},")
+    sentences.append("more or back for other lines," if count > last - first + 1 else "")
+    sentences.append("words to search, or esc.")
+    return " ".join(part for part in sentences if part)
 
 
 def _own_keys(panel: ListPanel) -> Mapping[str, tuple[str, str | None]]:

@@ -62,7 +62,7 @@ class _LineSession:
         is_simple = env.get("TERM", "") in {"", "dumb"}
         self.output = LineOutput(sys.stdout, has_marks=sys.stdout.isatty() and not is_simple)
         self.reader = LineReader()
-        self.dialogs = LineDialogs(self.output, self.reader, self._keep)
+        self.dialogs = LineDialogs(self.output, self.reader, self._store_lines)
         self.conversation: ConversationPort | None = None
         self._options = options
         self._env = env
@@ -144,7 +144,7 @@ class _LineSession:
         self._screen.workspace.directory = directory
 
     def name_window(self, title: str) -> None:
-        """The window's title stays the terminal's own."""
+        """The window's title remains unchanged."""
 
     def take_draft(self, text: str) -> bool:
         """Offer what was typed and not sent as something that Up brings back."""
@@ -169,7 +169,7 @@ class _LineSession:
         if self._options.prompt:
             await self.handle(self._options.prompt)
         while self._status is None:
-            self._keep(self.reader.typed_ahead())
+            self._store_lines(self.reader.typed_ahead())
             if self._waiting:
                 text = self._waiting.pop(0)
                 self.output.write([f"you: {text}"])
@@ -247,7 +247,7 @@ class _LineSession:
         if note := pass_result(shell, self.conversation, self.notice):
             await self._run_prompt(note)
 
-    def _keep(self, lines: Sequence[str]) -> None:
+    def _store_lines(self, lines: Sequence[str]) -> None:
         """Queue lines typed ahead as prompts of their own."""
         self._waiting.extend(lines)
         if lines:

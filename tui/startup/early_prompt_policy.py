@@ -37,7 +37,7 @@ def open_early_prompt(env: Mapping[str, str]) -> EarlyPrompt | None:
 
 
 def _may_want_lines(env: Mapping[str, str]) -> bool:
-    """Look for the setting's name; `tui.screen_reader.preference` reads it properly, but later."""
+    """Search for the setting's name; `tui.screen_reader.preference` parses it, but later."""
     if any(name.endswith("_SCREEN_READER") for name in env):
         return True
     try:
@@ -49,7 +49,7 @@ def _may_want_lines(env: Mapping[str, str]) -> bool:
 
 
 def _is_first_start(env: Mapping[str, str]) -> bool:
-    """Return whether questions may come before the prompt: nothing is known of any model."""
+    """Return whether questions may precede the prompt: no model is configured."""
     named = any(name.startswith("ANTHROPIC_") for name in env)
     return not named and not os.path.isdir(_agent_home(env))
 

@@ -1,4 +1,4 @@
-"""A conversation as plain lines, for output that is no terminal: what was said, done and
+"""A conversation as plain lines, for output that is no terminal: what was written, done and
 answered."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class PlainPrinter:
         self._out = out
 
     def prompt(self, text: str) -> None:
-        """Write what the user says."""
+        """Write the user's prompt."""
         self._write(f"> {text}\n")
 
     def event(self, event: AgentEvent) -> None:
@@ -70,7 +70,7 @@ class PlainPrinter:
             lines = event.text.splitlines()
         else:
             lines = []
-        # One line too many is shown: to say that it is missing takes a line as well.
+        # One extra line is shown: a note that it is missing takes a line as well.
         shown = lines if len(lines) == MAX_RESULT_LINES + 1 else lines[:MAX_RESULT_LINES]
         for line in shown:
             self._write(f"  {line}")

@@ -41,7 +41,7 @@ HURRY_PRESSES: Final = 3
 GOODBYE_S: Final = 3.0
 """How long a terminal may take for the last lines of a program that is asked to end."""
 SWITCH_S: Final = 0.0005
-"""How long a thread that imports or colours code keeps the interpreter: a tenth of the usual, or
+"""How long a thread that imports or colours code occupies the interpreter: a tenth of the usual, or
 each key would wait 5 ms more for its echo."""
 
 
@@ -68,7 +68,7 @@ def run_screen(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None 
 
 
 def _let_go_of_output() -> None:
-    """Write what is left; to a terminal that has gone, nothing can be, and that is no failure."""
+    """Write the remaining output; a closed terminal takes none, which is no failure."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -151,7 +151,7 @@ class _ScreenRun:
             report = await self.app.run_async()
         finally:
             await self._close_patiently()
-        unsent = await self._keep_unsent()
+        unsent = await self._store_unsent()
         if report is None:
             # Ended by a signal: all is saved, and a terminal that reads no more is not waited for.
             code = self.app.return_code
@@ -162,16 +162,16 @@ class _ScreenRun:
             self.deadline.start()
         try:
             sys.stdout.write(unsent)
-            self.status = self._say_goodbye(report)
+            self.status = self._write_goodbye(report)
             for line in self.maker.last_words():
                 sys.stderr.write(f"agent-tui: {line}\n")
         except OSError:
-            # The terminal is gone, and with it the reader.
+            # The terminal is closed, so nobody reads.
             self.status = self.app.return_code or EXIT_HANGUP
         return self.status
 
-    async def _keep_unsent(self) -> str:
-        """Keep what was typed before there was a conversation; return what to say of it."""
+    async def _store_unsent(self) -> str:
+        """Store what was typed before there was a conversation; return the message about it."""
         sent = [prompt.text for prompt in self.app.parts.runner.queued]
         draft = self.app.parts.unsent.text
         options = self.maker.options
@@ -211,7 +211,7 @@ class _ScreenRun:
         elif self.maker.assembled is not None:
             self.maker.assembled.conversation.shells.kill_now()
 
-    def _say_goodbye(self, report: ExitReport | None) -> int:
+    def _write_goodbye(self, report: ExitReport | None) -> int:
         if report is None:
             sys.stdout.write(self.maker.how_to_continue())
             # None where no exit was requested: the loop was interrupted from outside.

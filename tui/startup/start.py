@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from tui.input.early_prompt import EarlyPrompt
 
 MAX_STDIN_BYTES: Final = 10_000_000
-"""Standard input taken as context; more is an error that says so."""
+"""Standard input taken as context; more is an error with a message about it."""
 SILENCE_S: Final = 3.0
-"""After how long the user is told what the program waits for."""
+"""After how long a notice names what the program waits for."""
 
 
 def start(options: RunOptions, early: EarlyPrompt | None = None) -> int:
@@ -110,7 +110,7 @@ def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:
         return None
     piped = ""
     if stdin is not None and not stdin.isatty():
-        _say_what_is_waited_for(stdin)
+        _report_open_input(stdin)
         data = stdin.buffer.read(MAX_STDIN_BYTES + 1)
         if len(data) > MAX_STDIN_BYTES:
             raise UsageError(
@@ -126,8 +126,8 @@ def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:
     return [text]
 
 
-def _say_what_is_waited_for(stdin: TextIO) -> None:
-    """Tell of a standard input that says nothing and does not end: a script may have left it so."""
+def _report_open_input(stdin: TextIO) -> None:
+    """Report a standard input that is empty and open: a script may have left it so."""
     if not select.select([stdin], [], [], SILENCE_S)[0]:
         sys.stderr.write(
             "agent-tui: waiting for standard input to end. To run without it: </dev/null\n"
@@ -150,7 +150,7 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
     environment = environment_from(os.environ, launch_dir, version=version())
     closers: list[Closer] = []
     control = Control(partial(write_line, sys.stdout)) if texts is None else None
-    person = UserPorts(dialog=control if options.asks_over_stdout else None)
+    user_ports = UserPorts(dialog=control if options.asks_over_stdout else None)
     try:
         if options.demo:
             setup, environment, closer = await demo_model(environment)
@@ -160,7 +160,7 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
             settings = settings_for(options, environment)
             setup = await real_model(settings, environment, options)
         assembled = await assemble(
-            options, environment, settings, setup, person, is_demo=options.demo
+            options, environment, settings, setup, user_ports, is_demo=options.demo
         )
     except BaseException:
         await close_all(closers)

@@ -1,6 +1,6 @@
 """What a terminal can do for this program, and what to set where it cannot yet. Pure.
 
-Told by its environment alone, so that it can be asked from outside the screen as well. Sources: the
+Identified by its environment alone, so that it works outside the screen as well. Sources: the
 terminals' own manuals, on the kitty keyboard protocol, OSC 52, focus reports and 24-bit colour.
 """
 

@@ -1,7 +1,7 @@
 """Whether the terminal's background is dark: asked, read from a variable, or remembered. Pure.
 
 Forms: the answer to OSC 11 as xterm gives it; the colour scheme report of mode 2031 (contour,
-kitty, Ghostty, VTE), which only says that something changed.
+kitty, Ghostty, VTE), which only reports that something changed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 ASK: Final = "\x1b]11;?\x1b\\"
 FOLLOW: Final = "\x1b[?2031h"
-"""Ask the terminal to report changes of its colours."""
+"""Request reports of changes of the terminal's colours."""
 UNFOLLOW: Final = "\x1b[?2031l"
 # Compiled with the first answer, not with the first frame.
 _CHANGED: Final = r"\x1b\[\?997;[12]n"

@@ -1,4 +1,4 @@
-"""Calls for a user who looks elsewhere: bell or notification, and only when unfocused.
+"""Calls for the user's attention: bell or notification, and only when unfocused.
 
 Text that goes to the terminal is cleaned: a folder's name cannot become a command of it.
 """
@@ -28,7 +28,7 @@ _CHANNELS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 class TerminalBell:
-    """Knows whether the window has the focus, and speaks up where it has not."""
+    """Tracks whether the window has the focus, and notifies the user where it has not."""
 
     def __init__(
         self,
@@ -48,12 +48,12 @@ class TerminalBell:
         self._is_focused = is_focused
 
     def call(self, text: str) -> bool:
-        """Ask for attention; return whether anything was sent."""
+        """Request attention; return whether anything was sent."""
         notification, bell = _CHANNELS.get(self._channel(), _CHANNELS["auto"])
         if self._is_focused or not (notification or bell):
             return False
-        said = notification.format(_one_line(text).replace(";", ","))
-        self._write(self._passed_on(said) + bell)
+        sequence = notification.format(_one_line(text).replace(";", ","))
+        self._write(self._passed_on(sequence) + bell)
         return True
 
     def _passed_on(self, sequence: str) -> str:

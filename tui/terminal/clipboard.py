@@ -1,7 +1,7 @@
 """The ways to the clipboard beside the terminal's own (OSC 52), which many terminals ignore.
 
 Nobody confirms OSC 52, so a program is asked as well, where one is there and has a display; inside
-tmux and GNU screen, which keep the sequence for themselves, they are asked to pass it on.
+tmux and GNU screen, which intercept the sequence, they are asked to pass it on.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ def for_gnu_screen(text: str) -> str:
     return "".join(f"\x1bP{piece}\x1b\\" for piece in pieces)
 
 
-async def copy_beside(text: str, env: Mapping[str, str], keep_in: Path | None) -> str:
-    """Give the text to tmux and to a clipboard program; return what the user must know, or "".
+async def copy_beside(text: str, env: Mapping[str, str], file: Path | None) -> str:
+    """Pass the text to tmux and to a clipboard program; return a notice for the user, or "".
 
-    A text that no program took and that is too long for the terminal is kept in the file
-    `keep_in`, readable for its owner alone. Nothing is raised.
+    A text that no program took and that is too long for the terminal is stored in the file
+    `file`, readable for its owner alone. Nothing is raised.
     """
     data = text.encode("utf-8", "replace")
     was_taken = False
     for command in _commands(env):
         was_taken = await _give(command, data, env) or was_taken
-    if was_taken or len(data) <= TERMINAL_BYTES or keep_in is None:
+    if was_taken or len(data) <= TERMINAL_BYTES or file is None:
         return ""
     try:
-        await asyncio.to_thread(_write_private, keep_in, data)
+        await asyncio.to_thread(_write_private, file, data)
     except OSError as error:
         return f"too long for the terminal's clipboard, and not kept: {error.strerror}"
-    return f"too long for some terminals' clipboards, so it is in {keep_in} as well"
+    return f"too long for some terminals' clipboards, so it is in {file} as well"
 
 
 def _commands(env: Mapping[str, str]) -> list[list[str]]:

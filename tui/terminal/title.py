@@ -14,8 +14,8 @@ from permissions.base.text.sanitize import sanitize
 State = Literal["idle", "working", "asking"]
 
 MAX_CHARS: Final = 120
-KEEP_TITLE: Final = "\x1b[22;2t"
-GIVE_TITLE_BACK: Final = "\x1b[23;2t"
+SAVE_TITLE: Final = "\x1b[22;2t"
+RESTORE_TITLE: Final = "\x1b[23;2t"
 _TITLE: Final = "\x1b]2;{}\x1b\\"
 _PROGRESS: Final[Mapping[State, str]] = {
     "idle": "\x1b]9;4;0\x1b\\",
@@ -29,7 +29,7 @@ _KNOW_PROGRESS: Final = frozenset({"ghostty", "WezTerm", "iTerm.app"})
 
 
 class TerminalTitle:
-    """Says what goes on where it is seen while another window is looked at."""
+    """Shows the activity where it is visible while another window has the focus."""
 
     def __init__(self, write: Callable[[str], None], env: Mapping[str, str]) -> None:
         """`write` goes to the terminal; `env` names it."""
@@ -52,11 +52,11 @@ class TerminalTitle:
         self._wants_progress = wanted
 
     def show(self, state: State) -> None:
-        """Show what goes on; writes only what is new."""
+        """Show the activity; writes only changes."""
         self._state = state
         title = _one_line(f"{_SIGNS[state]}{self._name}")
         if self._has_title and self._name and title != self._title:
-            first = "" if self._title else KEEP_TITLE
+            first = "" if self._title else SAVE_TITLE
             self._title = title
             self._write(first + _TITLE.format(title))
         if state != self._progress and self._shows_progress:
@@ -65,14 +65,14 @@ class TerminalTitle:
 
     @property
     def at_stop(self) -> str:
-        """What gives the window back as it was, for the end and for a suspension."""
-        title = GIVE_TITLE_BACK if self._title else ""
+        """The sequence that restores the window, for the end and for a suspension."""
+        title = RESTORE_TITLE if self._title else ""
         return title + (_PROGRESS["idle"] if self._progress != "idle" else "")
 
     @property
     def at_start(self) -> str:
         """What shows everything again after a suspension."""
-        title = KEEP_TITLE + _TITLE.format(self._title) if self._title else ""
+        title = SAVE_TITLE + _TITLE.format(self._title) if self._title else ""
         return title + (_PROGRESS[self._progress] if self._progress != "idle" else "")
 
     @property

@@ -10,7 +10,7 @@ import pytest
 
 from tui.screen.line_pacing import LinePacing, line_speed
 from tui.screen.output import TerminalOutput
-from tui.screen.output_stats import SLOW_DRAIN_S, SLOW_MEMORY_S, OutputMeasure, told
+from tui.screen.output_stats import SLOW_DRAIN_S, SLOW_MEMORY_S, OutputMeasure, figures_text
 
 FULL = "x" * 300_000
 """More than a pipe takes at once."""
@@ -166,12 +166,12 @@ def test_the_figures_are_told_in_a_line() -> None:
     for _ in range(20):
         meter.wrote(600, 0.001)
         meter.frame()
-    assert told(meter.figures()) == (
+    assert figures_text(meter.figures()) == (
         "output 1.2 kB/s in 2.0 frames/s over the last 10 s, 12.0 kB in 20 frames so far"
     )
     meter.coalesced()
     meter.wrote(500, 0.5)
-    assert told(meter.figures()).endswith(
+    assert figures_text(meter.figures()).endswith(
         "1 overtaken by newer ones, the line took 1.0 kB/s when it was full, "
         "it is slow, so nothing moves that need not"
     )

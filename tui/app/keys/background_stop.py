@@ -34,7 +34,7 @@ class BackgroundStop:
         self._until_s = float("-inf")
 
     def press(self) -> None:
-        """Ask for a second press; on that one stop everything."""
+        """Request a second press; stop everything on the second press."""
         center = self._center()
         shells = center.context.shells.all() if center is not None else ()
         running = [shell for shell in shells if shell.is_running]

@@ -1,4 +1,4 @@
-"""Keys that change how the conversation goes on: mode, thinking, background, answer to copy."""
+"""Keys that control the conversation: mode, thinking, background, copying the answer."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class ConversationKeys:
         }
 
     def cycle_mode(self) -> None:
-        """Go to the next permission mode."""
+        """Switch to the next permission mode."""
         if self._conversations.cycle_mode() is not None:
             self._user_status.plan()
             self._show_lines()
 
     def to_background(self) -> bool:
-        """Let the running command go on; False when none runs, so that the key moves the cursor."""
+        """Move the running command to the background; False when none runs: the cursor moves."""
         conversation = self._conversations.current
         if conversation is None or not conversation.send_to_background():
             return False
@@ -54,7 +54,7 @@ class ConversationKeys:
         return True
 
     def toggle_thinking(self) -> None:
-        """Let the model think from the next prompt on, or not."""
+        """Turn thinking on or off from the next prompt on."""
         conversation = self._conversations.current
         if conversation is None:
             return

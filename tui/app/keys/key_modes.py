@@ -1,4 +1,4 @@
-"""The modes of the keyboard, in order: only the first open one is asked for a key."""
+"""The modes of the keyboard, in order: only the first open one receives a key."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class KeyModes:
         self._modes = modes
 
     def on_key(self, event: RoutedEvent) -> None:
-        """Hand a key to the topmost open mode, and claim it when the mode takes it."""
+        """Pass a key to the topmost open mode, and claim it when the mode handles it."""
         top = next(mode for mode in self._modes if mode.is_open())
         if top.press(event):
             event.claim()

@@ -44,7 +44,7 @@ class KeyPanels:
         self._start_worker(open_keys(self._screen))
 
     def choose_detail(self) -> None:
-        """Let the user choose how much is shown of each tool's calls."""
+        """Open the choice of how much is shown of each tool's calls."""
         from tui.panels.tool_detail import open_tool_detail
 
         levels = self._transcript.viewport.levels

@@ -61,7 +61,7 @@ class KeyboardSelection:
         self._transcript.marker.clear()
 
     def _step(self, step: Step, in_prompt: Callable[[], object]) -> None:
-        """Go on with the mark there is; without one begin in the prompt."""
+        """Extend the existing mark; without one begin in the prompt."""
         if self._transcript.marker.selection is not None and not self._composer.marked_text:
             self._transcript.marker.extend(step)
         else:

@@ -103,7 +103,7 @@ class PromptKeys:
             self._submit("/rewind")
 
     def previous(self) -> None:
-        """Go up: a row, else the queued prompts, else the prompt before."""
+        """Move up: a row, else to the queued prompts, else to the previous prompt."""
         if self._composer.move_row(-1):
             return
         if self._runner.queued:
@@ -122,7 +122,7 @@ class PromptKeys:
             self._composer.load(draft)
 
     def next(self) -> None:
-        """Go down: a row, else the prompt after."""
+        """Move down: a row, else to the next prompt."""
         if not self._composer.move_row(1):
             draft = self._history.next()
             if draft is not None:

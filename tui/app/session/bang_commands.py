@@ -69,7 +69,7 @@ class BangCommands:
         """Sent when a command starts and when it ends."""
 
     async def run(self, command: str) -> None:
-        """Run a command to its end, or until it goes on in the background."""
+        """Run a command to its end, or until it is moved to the background."""
         self._waiting.append(command)
         try:
             await self._conversations.wait()

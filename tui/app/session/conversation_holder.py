@@ -1,4 +1,4 @@
-"""Makes the conversation behind the first frame, and another one in its place when asked."""
+"""Creates the conversation after the first frame, and replaces it on request."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ConversationHolder:
         """Take how a conversation is made and released.
 
         `on_taken` is called when there is another one, or none; `on_failed` gets the reason when
-        none could be made: the program can't go on.
+        none could be created: the program cannot continue.
         """
         self.make = make
         self._release = release
@@ -103,7 +103,7 @@ class ConversationHolder:
         return ""
 
     def cycle_mode(self) -> Mode | None:
-        """Go to the next mode; before there is a conversation later, and return None."""
+        """Switch to the next mode; before there is a conversation, defer it and return None."""
         if self.current is None:
             self._early_cycles += 1
             return None

@@ -64,7 +64,7 @@ class PromptRunner:
             self.submit(prompt)
 
     def detach(self) -> None:
-        """Let go of the conversation; prompts sent from now on wait for the next one."""
+        """Release the conversation; prompts sent from now on wait for the next one."""
         self._conversation = self._afterwards = None
         self._is_left_out = False
 
@@ -125,7 +125,7 @@ class PromptRunner:
             self._end()
 
     def _on_wake(self) -> None:
-        """Let the model go on with what a hook found out, if nothing else is under way."""
+        """Continue the model with the result of a hook, if nothing else is running."""
         if self._conversation is not None and not self._is_running:
             self._is_running = True
             self._start_worker(self._work(self._conversation, None))
@@ -135,7 +135,7 @@ class PromptRunner:
         return conversation.is_woken and not self.is_interrupting
 
     async def _catch_up(self) -> None:
-        """Do what was asked for while a prompt was being worked on."""
+        """Perform the requests that arrived while a prompt was running."""
         if self._is_left_out:
             from agent.events import Notice  # rare, and not for the first frame
 

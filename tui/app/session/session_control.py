@@ -30,7 +30,7 @@ class ExitReport(Struct, frozen=True):
     session_id: str | None
     last_answer: str
     error: str = ""
-    """Why the program could not go on; empty when the user left."""
+    """Why the program could not continue; empty when the user quit."""
 
 
 class ScreenSession:

@@ -50,7 +50,7 @@ def _counts(advice: Advice) -> Iterator[str]:
         yield f"{advice.decisions} decisions, and you were asked about none of them"
         return
     times = "question" if advice.asked == 1 else "questions"
-    # Of minutes, a rate by the hour would tell nothing.
+    # A rate per hour is meaningless for a few minutes.
     span = (
         f"in {advice.hours:.1f} hours ({advice.per_hour:.1f} an hour)"
         if advice.hours >= 1

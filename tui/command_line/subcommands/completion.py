@@ -69,7 +69,7 @@ def _node(
 
 
 def _flag(option: click.Option) -> Flag:
-    # `--model TEXT` and the like: the first line says what it is for.
+    # `--model TEXT` and the like: the first line describes the purpose.
     text = (option.help or "").split("\n")[0].strip()
     names = (*option.opts, *option.secondary_opts)
     if option.is_flag or option.count:

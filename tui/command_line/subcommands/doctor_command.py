@@ -1,4 +1,4 @@
-"""`agent-tui doctor`: checks what a start depends on, and says how to mend what is missing."""
+"""`agent-tui doctor`: checks what a start depends on, and reports how to fix what is missing."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def run_command(
     if stdin.isatty():
         click.echo("Type the payload as JSON, or nothing, and ctrl+d:", err=True)
     for stream in (stdin, sys.stdout):
-        if isinstance(stream, io.TextIOWrapper):  # JSON is UTF-8, whatever the locale says
+        if isinstance(stream, io.TextIOWrapper):  # JSON is UTF-8, independent of the locale
             stream.reconfigure(encoding="utf-8", errors="replace")
     return asyncio.run(
         _unless_ended(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def _tried_rules(function: Callable[..., int]) -> Callable[..., int]:
-    """Add `--allow`, `--ask` and `--deny`: rules to try, which are kept nowhere."""
+    """Add `--allow`, `--ask` and `--deny`: rules to try, which are not stored."""
     for behavior in reversed(RuleBehavior):
         function = click.option(
             f"--{behavior}",

@@ -21,7 +21,7 @@ class Here(Struct, frozen=True):
 
 
 def here() -> Here:
-    """Return the folders of this process; none at all is an error that says what to do."""
+    """Return the directories of this process; without any, raise an error with the remedy."""
     try:
         cwd = Path.cwd()
     except OSError as error:

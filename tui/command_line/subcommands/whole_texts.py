@@ -1,4 +1,4 @@
-"""A group of commands whose help says all of what each does, on as many lines as that takes."""
+"""A group of commands whose help shows each whole description, on as many lines as needed."""
 
 from __future__ import annotations
 
