@@ -75,15 +75,15 @@ class PermissionGate:
         grants: GrantStore | None = None,
         auto_available: bool = False,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        tell: Callable[[str], None] = lambda _text: None,
+        notify: Callable[[str], None] = lambda _text: None,
     ) -> None:
-        """`grants` None: answers count for their one call only. `now` dates the history. `tell`
-        hears, for the user, what became otherwise of a rule than they were told."""
+        """`grants` None: answers count for their one call only. `now` dates the history.
+        `notify` receives, for the user, how a stored rule differs from what they were shown."""
         self._context = context
         self._handler = handler
         self._audit = audit
         self._grants = grants
-        self._tell = tell
+        self._notify = notify
         self._auto_available = auto_available
         self._denials = DenialState()
         self._mode_listeners: list[Callable[[Mode], None]] = []
@@ -169,8 +169,8 @@ class PermissionGate:
         self._mode_listeners.append(listener)
 
     def set_mode(self, mode: Mode) -> tuple[DecisionWarning, ...]:
-        """Switch the mode as the user asks; a closed gate leaves it as it is and says
-        so."""
+        """Switch the mode as the user asks; a closed gate leaves it unchanged and
+        returns a warning."""
         if mode is Mode.BYPASS and not self._context.bypass_available:
             return (_warning("bypass_unavailable", "bypassPermissions was not opened at start"),)
         if mode is Mode.AUTO and not self._auto_available:
@@ -243,7 +243,7 @@ class PermissionGate:
     def preview(self, request: PermissionRequest, *, cwd: Path | None = None) -> Decision:
         """Return what would become of a call that somebody thinks of making: nothing is logged.
 
-        Steps 1 to 3, then the local classifier; an ask says what the call would do.
+        Steps 1 to 3, then the local classifier; an ask describes what the call would do.
         """
         evaluation = self.evaluation(request, cwd=cwd)
         if evaluation.decision.behavior is not Behavior.ASK:
@@ -387,14 +387,14 @@ class PermissionGate:
         try:
             stored = self._grants.store(grant)
             for shadow in shadows:
-                self._tell(f"The rule was stored. {shadow.message}.")
+                self._notify(f"The rule was stored. {shadow.message}.")
             return replace(decision, stored=stored, warnings=(*decision.warnings, *shadows))
         except OSError as error:
             warning = _warning(
                 "mode_ignored",
                 f"The rule could not be stored: {error}. This call alone was allowed.",
             )
-            self._tell(warning.message)
+            self._notify(warning.message)
             return replace(decision, warnings=(*decision.warnings, warning))
 
 

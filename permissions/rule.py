@@ -32,7 +32,7 @@ def matches(
     """Is the pattern about this call? The condition (`if`) of a hook.
 
     The pattern is compared with the called tool's own name and path. A malformed pattern is about
-    nothing; a command that is not understood is about everything that Bash patterns say.
+    nothing; a command that is not understood is about everything that Bash patterns match.
     """
     # The shell parser loads with the first condition, not with the settings that contain it.
     from permissions.matching.condition import matches_call

@@ -102,7 +102,7 @@ class RuleEditor:
             RuleChangeError: the new text is no rule, or is there already; or as `take_back`.
             OSError: its file cannot be changed.
         """
-        _check_kept(rule)
+        _check_movable(rule)
         before = self._texts
         self._check_new(new, rule.behavior, rule.source)
         behavior = str(rule.behavior)
@@ -135,7 +135,7 @@ class RuleEditor:
             RuleChangeError: it is there already; or as `take_back`.
             OSError: a file cannot be changed. When the old place is the one, both have it.
         """
-        _check_kept(rule)
+        _check_movable(rule)
         if destination is rule.source:
             raise RuleChangeError(f"{rule.text} is kept there already.")
         before = self._texts
@@ -143,7 +143,7 @@ class RuleEditor:
         self._keeper.store(grant)
         back = await self._removed(rule)
         self._count([text for text in self._texts if not _is(text, rule)])
-        moved = self._kept(rule.text, rule.behavior, destination)
+        moved = self._stored_rule(rule.text, rule.behavior, destination)
 
         async def there_and_back() -> None:
             await self._removed(moved)
@@ -155,7 +155,7 @@ class RuleEditor:
     def findings(
         self, text: str, behavior: RuleBehavior, source: RuleSource
     ) -> tuple[LintWarning, ...]:
-        """Return what lint would say once the rule were stored there."""
+        """Return what lint would report once the rule were stored there."""
         return lint_new(self._gate.context.rules, [RuleText(text, behavior, source)])
 
     async def add(self, text: str, behavior: RuleBehavior, source: RuleSource) -> str:
@@ -168,7 +168,7 @@ class RuleEditor:
         self._check_new(text, behavior, source)
         before = self._texts
         self._keeper.store(GrantChoice((text,), str(source), Behavior(str(behavior))))
-        added = self._kept(text, behavior, source)
+        added = self._stored_rule(text, behavior, source)
 
         async def back() -> None:
             await self._removed(added)
@@ -200,7 +200,7 @@ class RuleEditor:
         self._gate.replace_context(context.with_rules(RuleSet.build(texts)[0]))
 
     async def _removed(self, rule: Rule) -> Callable[[], Awaitable[None]]:
-        _check_kept(rule)
+        _check_movable(rule)
         behavior = str(rule.behavior)
         if rule.file is None:
             self._keeper.forget(behavior, rule.text)
@@ -215,7 +215,7 @@ class RuleEditor:
             raise RuleChangeError(f"{rule.text} is no longer in {rule.file}.")
         return _undoing(receipt)
 
-    def _kept(self, text: str, behavior: RuleBehavior, source: RuleSource) -> Rule:
+    def _stored_rule(self, text: str, behavior: RuleBehavior, source: RuleSource) -> Rule:
         return next(
             one
             for one in reversed(self._gate.context.rules.rules)
@@ -245,7 +245,7 @@ def _undoing(receipt: StoreReceipt) -> Callable[[], Awaitable[None]]:
     return back
 
 
-def _check_kept(rule: Rule) -> None:
+def _check_movable(rule: Rule) -> None:
     if rule.source not in MOVABLE:
         raise RuleChangeError(f"{rule.text} comes from {rule.source}: change it there.")
     if rule.is_cap:

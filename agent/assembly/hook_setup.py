@@ -133,7 +133,7 @@ def _listeners(
         session_title=lambda title: soon(lambda: recording.recorder.title(title.strip())),
         reload_skills=lambda: soon(late.custom().refresh),
         terminal=start.user.terminal or (lambda _: None),
-        tell=start.user.notice,
+        notify=start.user.notice,
         live=start.user.live,
         background_tasks=lambda: running(shared.shells),
     )

@@ -76,11 +76,11 @@ def build_permissions(
                 mode=late.mode,
                 cwd=late.cwd,
                 directory=start.environment.launch_dir,
-                tell=start.warn,
+                notify=start.warn,
             ),
             grants=grants,
             auto_available=is_auto_available(start.settings),
-            tell=start.warn,
+            notify=start.warn,
         )
     )
     live = LiveSettings(
@@ -89,7 +89,7 @@ def build_permissions(
         gate=gate,
         runner=hooks.runner,
         in_force=start.current_settings.replace,
-        tell=start.user.notify,
+        notify=start.user.notify,
         approve=hooks.dispatch.may_change_settings,
     )
 

@@ -21,10 +21,10 @@ class Totals(Struct):
     context_tokens: int = 0
     context_window: int = 200_000
     notice: str | None = None
-    """What the user should hear about the spending, once."""
+    """Notices about the spending for the user, each reported once."""
 
     def take_notice(self) -> str | None:
-        """Return what there is to hear since the last call."""
+        """Return the notices since the last call."""
         notice, self.notice = self.notice, None
         return notice
 
@@ -67,7 +67,7 @@ class Accounting:
     def account(
         self, usage: Usage, model: str, turn_id: str, agent_id: str | None = None
     ) -> UsageUpdate:
-        """Add one response and return the event that tells about it."""
+        """Add one response and return the event that reports it."""
         totals = self._totals
         if agent_id is None and turn_id != self._turn_id:
             self._turn_id = turn_id
@@ -100,7 +100,7 @@ class Accounting:
         )
 
     def add_quietly(self, usage: Usage, model: str) -> None:
-        """Add one response that no event tells about, such as an answer of the small model."""
+        """Add one response that no event reports, such as an answer of the small model."""
         named = model or self._model()
         cost_usd = self.costs.add(named, usage)
         self._totals.usage = self._totals.usage + usage

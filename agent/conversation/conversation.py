@@ -90,7 +90,7 @@ class Conversation:
             self._background.start(self._parts.recorder.event(ended, self._state.messages))
 
     def interrupt(self, reason: str = "Interrupted by user") -> bool:
-        """End what is running, work kept; return whether anything was."""
+        """End what is running without loss of work; return whether anything was running."""
         if self._state.abort is None:
             return False
         self._state.abort.abort(reason)

@@ -125,7 +125,7 @@ class ConversationParts(Struct, frozen=True, kw_only=True):
     display: DisplayHooks
     """Lets hooks see text before it is shown."""
     checkpoints: Checkpoints | None = None
-    """The files as they were before each prompt; None where nothing keeps them."""
+    """The files as they were before each prompt; None where nothing stores them."""
     costs: Costs | None = None
     """None where nobody adds them up."""
     expander: PromptExpander | None = None

@@ -26,7 +26,7 @@ class ConversationState(Struct):
     messages: tuple[Message, ...]
     """The history as the model knows it."""
     has_opening: bool
-    """Whether the model was told what opens a conversation."""
+    """Whether the model has received the opening of the conversation."""
     turn_id: str = ""
     """The prompt being worked on, or the last one; empty before the first."""
     abort: AbortController | None = None

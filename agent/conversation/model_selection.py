@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class ModelNotNamed(ConfigError):
-    """The endpoint has models, and nothing says which one to use."""
+    """The endpoint has models, and no setting selects one."""
 
     def __init__(self, base_url: str, models: tuple[str, ...]) -> None:
-        """Take the endpoint and the models it lists; none where it does not say."""
+        """Take the endpoint and the models it lists; none where it lists none."""
         known = f" It has: {', '.join(models[:10])}." if models else ""
         super().__init__(
             f"{base_url} is not Anthropic's API, so no model is assumed. "
@@ -36,7 +36,7 @@ async def choose_model(
     """Return the model to start with.
 
     Args:
-        client: is asked what there is, where nothing else says.
+        client: lists the models where nothing else selects one.
         setup: the endpoint, and the model settings name.
         asked: as named on the command line.
         resumed: the model of the session that goes on.

@@ -51,7 +51,7 @@ async def open_prompt(
 
 
 def _refusal(outcome: EventOutcome | None) -> str | None:
-    """Return why a hook keeps the prompt from the model, or None."""
+    """Return the reason of a hook that blocks the prompt, or None."""
     if outcome is None or (outcome.continue_ and outcome.decision not in {"block", "deny"}):
         return None
     return outcome.stop_reason or outcome.reason or "a hook blocked this prompt"

@@ -1,6 +1,6 @@
 """Going back in a conversation: to before a prompt, and files to what they were before it.
 
-The transcript on disk keeps everything. Next: `agent.session.rewind`,
+The transcript on disk loses nothing. Next: `agent.session.rewind`,
 `agent.session.checkpoints.checkpoint`.
 """
 
@@ -36,7 +36,7 @@ class Rewinding:
         totals: Totals,
         checkpoints: Checkpoints | None,
     ) -> None:
-        """`checkpoints` is None where nothing keeps files."""
+        """`checkpoints` is None where no files are stored."""
         self._state = state
         self._recorder = recorder
         self._totals = totals
@@ -66,7 +66,7 @@ class Rewinding:
         """Put files back as they were before a turn; `redo_id` of the result takes it back.
 
         Raises:
-            SessionError: a prompt is running, or the present cannot be kept; nothing has changed.
+            SessionError: a prompt is running, or the present cannot be stored; nothing has changed.
         """
         if self._state.abort is not None:
             raise SessionError(_BUSY)
@@ -101,7 +101,7 @@ class Rewinding:
             return await self._rewind_behind(prompt_uid)
         text = as_typed(messages[index].text)
         while index and messages[index - 1].origin in _BELONG_TO_PROMPT:
-            # What was put in front of the prompt goes with it, and is told anew.
+            # What was put in front of the prompt is removed with it, and is added anew.
             index -= 1
         self._state.messages = messages[:index]
         await self._went_back()
@@ -128,9 +128,9 @@ class Rewinding:
     async def _first_change(self, checkpoints: Checkpoints, turn_id: str) -> str | None:
         """Return the first turn from this one on that changed files: a prompt that changed none
         has no snapshot of its own."""
-        kept = checkpoints.turns
-        if turn_id in kept:
+        stored = checkpoints.turns
+        if turn_id in stored:
             return turn_id
         turns = [point.turn_id for point in await self.points()]
         later = turns[turns.index(turn_id) :] if turn_id in turns else []
-        return next((turn for turn in later if turn in kept), None)
+        return next((turn for turn in later if turn in stored), None)

@@ -1,7 +1,7 @@
 """Settings that change under a running conversation: rules, hooks and mode gates follow the files.
 
 Also for what is being asked right now: an open permission dialog closes when a new rule decides it.
-What cannot be loaded leaves the last good settings in force, and is told.
+What cannot be loaded leaves the last good settings in force, and is reported.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from permissions.rule import RuleSet, RuleSource
 Approve = Callable[[str, Path], Awaitable[bool]]
 """Takes where a changed file belongs and its path; False where a hook refuses the change."""
 
-Tell = Callable[[str, str], None]
+Notify = Callable[[str, str], None]
 """Takes a line for the user and its level: `info` or `warning`."""
 
 
@@ -44,7 +44,7 @@ class LiveSettings:
         gate: PermissionGate,
         runner: HookRunner,
         in_force: Callable[[Settings], None],
-        tell: Tell,
+        notify: Notify,
         approve: Approve | None = None,
     ) -> None:
         """Start from `settings`; `in_force` receives every new state once it counts."""
@@ -53,16 +53,16 @@ class LiveSettings:
         self._gate = gate
         self._runner = runner
         self._in_force = in_force
-        self._tell = tell
+        self._notify = notify
         self._approve = approve
         self._stamps = _stamps(settings.watched)
         self._problem = ""
         """Why the files as they are now do not count; empty while they do."""
         self._refused: Settings | None = None
-        """What the files say now, where a hook objects to it."""
+        """The settings in the files now, where a hook refuses them."""
         self._one_at_a_time = asyncio.Lock()
-        """Held while the files are read and what they say is made to count: whoever comes meanwhile
-        waits, and finds it done. Nobody counts an older state after a newer one."""
+        """Locked while the files are read and their settings applied: a caller that comes meanwhile
+        waits, and finds it done. An older state is never applied after a newer one."""
         self._stop = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -81,7 +81,7 @@ class LiveSettings:
             self._task = None
 
     async def reload(self) -> None:
-        """Read everything again; what differs counts at once, and who asked for it says so."""
+        """Read everything again; what differs applies at once, and the caller reports it."""
         async with self._one_at_a_time:
             fresh = await asyncio.to_thread(self._load)
             if fresh != self._settings:
@@ -100,10 +100,10 @@ class LiveSettings:
             try:
                 await self._take(changed)
             except Exception as error:  # noqa: BLE001 - isolation boundary: what is in force stays
-                self._tell(f"Settings cannot be read again: {error}", "warning")
+                self._notify(f"Settings cannot be read again: {error}", "warning")
 
     async def changed(self, files: Iterable[Path]) -> None:
-        """Take over what files say that the watcher names; nothing where that was noticed."""
+        """Apply the settings of files that the watcher names, unless that has happened already."""
         async with self._one_at_a_time:
             await self._take(files)
 
@@ -132,20 +132,20 @@ class LiveSettings:
             async for change in watch_settings(self._settings, self._load, self._stop):
                 await self.changed(change.files)
         except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
-            self._tell(f"Settings are not watched any longer: {error}", "warning")
+            self._notify(f"Settings are not watched any longer: {error}", "warning")
 
     async def _is_approved(self, change: SettingsChange) -> bool:
-        """Whether no hook objects; managed settings count whatever hooks say."""
+        """Whether no hook objects; managed settings apply whatever hooks answer."""
         if self._approve is None or not isinstance(change, Reloaded):
             return True
         for path in change.files:
             source = self._source_of(path)
             if not await self._approve(source, path) and source != "policy_settings":
-                self._tell(f"A hook refused the change of {path}: the settings stay.", "warning")
+                self._notify(f"A hook refused the change of {path}: the settings stay.", "warning")
                 return False
         return True
 
-    def _tell_of_rules(self, before: RuleSet) -> None:
+    def _notify_of_rules(self, before: RuleSet) -> None:
         """Warn of what is wrong with the rules now, and was not before."""
         rules = self._gate.context.rules
         if rules is before:
@@ -155,7 +155,7 @@ class LiveSettings:
         known = rule_notes(before, short)
         for note in rule_notes(rules, short):
             if note not in known:
-                self._tell(note, "warning")
+                self._notify(note, "warning")
 
     def _source_of(self, path: Path) -> str:
         """Return what ConfigChange hooks call the file."""
@@ -169,12 +169,12 @@ class LiveSettings:
         return "user_settings" if settings.home in path.parents else "policy_settings"
 
     def apply(self, change: SettingsChange) -> None:
-        """Make a change count, or say why it does not."""
+        """Apply a change, or report why it cannot be applied."""
         match change:
             case ReloadFailed(_, problem):
                 self._problem = problem
-                kept = "what counted before goes on to count"
-                self._tell(f"Settings changed but cannot be used, {kept}: {problem}", "warning")
+                effect = "what counted before goes on to count"
+                self._notify(f"Settings changed but cannot be used, {effect}: {problem}", "warning")
             case Reloaded(_, current, files):
                 self._problem = ""
                 before, self._settings = self._settings, current
@@ -189,14 +189,14 @@ class LiveSettings:
                 waiting = len(current.trust.new)
                 note = f"; {waiting} of the project wait for trust" if waiting else ""
                 if names:
-                    self._tell(f"Settings loaded again ({names}){note}.", "info")
-                self._tell_of_rules(rules_before)
+                    self._notify(f"Settings loaded again ({names}){note}.", "info")
+                self._notify_of_rules(rules_before)
 
 
 def refreshed(
     context: PermissionContext, before: Settings, settings: Settings
 ) -> PermissionContext:
-    """Return the context with what new settings say; what the session was granted stays."""
+    """Return the context with the new settings; grants of the session stay."""
     own_dirs = [path for path in context.additional_dirs if path not in before.additional_dirs]
     session = [text for text in context.rules.texts if text.source is RuleSource.SESSION]
     is_bypass_locked = is_locked(settings.policy, "disableBypassPermissionsMode")
@@ -224,7 +224,7 @@ def _with_registered(settings: Settings, before: HookConfig) -> HookConfig:
 
 
 def _stamps(files: Iterable[Path]) -> dict[Path, tuple[int, ...]]:
-    """Return what tells one state of each file from another; () for a file that is not there."""
+    """Return a stamp of the state of each file; () for a file that does not exist."""
     found: dict[Path, tuple[int, ...]] = {}
     for path in files:
         try:

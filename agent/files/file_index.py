@@ -1,7 +1,7 @@
 """The list of the project's files for the `@` picker: read on first use, then updated.
 
 The list comes from ripgrep, which knows ignore files and runs no git: a repository nobody trusts
-has no say in it. Changes are noticed by `watchfiles`.
+has no influence on it. Changes are noticed by `watchfiles`.
 """
 
 from __future__ import annotations

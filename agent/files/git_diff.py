@@ -59,7 +59,7 @@ def _new_file(root: Path, name: str) -> FileDiff:
     path = root / name
     try:
         if path.is_symlink():
-            # As git keeps it: what it points to is no part of the project.
+            # As git stores it: its target is no part of the project.
             return FileDiff(name, 1, 0, ("@@ -0,0 +1 @@", f"+{path.readlink()}"), "new link")
         if path.is_dir():
             return FileDiff(name, 0, 0, (), "a repository of its own")

@@ -100,8 +100,8 @@ class MentionReader(Struct):
         """Read the files and folders that the texts mention. Raises nothing.
 
         Names of nothing that exists are words, and left alone; those in a folder that exists are
-        told. They count from the launch folder, as they are offered, and then from where the shell
-        went.
+        reported. They are relative to the launch directory, as they are offered, and then to the
+        shell's directory.
         """
         blocks: list[Block] = []
         names: list[str] = []

@@ -28,7 +28,7 @@ class HookSources:
         at_start: Sequence[InstructionFile],
         cwd: Callable[[], Path],
     ) -> None:
-        """`at_start` was loaded before there was anybody to tell; `cwd` is the shell's."""
+        """`at_start` was loaded before any hook could run; `cwd` is the shell's."""
         self._hooks = hooks
         self._instructions = PathInstructions(hooks, instructions, cwd)
         self._at_start = tuple(at_start)
@@ -38,8 +38,8 @@ class HookSources:
         self._watching: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Tell of the instruction files of the start, and watch the files that matchers name."""
-        await self._tell(self._at_start)
+        """Fire for the instruction files of the start, and watch the files that matchers name."""
+        await self._fire_loaded(self._at_start)
         self._hooks.runner.on_config.append(self._watch_names)
         self._watch_names()
 
@@ -55,7 +55,9 @@ class HookSources:
             await asyncio.wait({self._watching})
             self._watching = None
 
-    async def _tell(self, files: Sequence[InstructionFile], trigger: str | None = None) -> None:
+    async def _fire_loaded(
+        self, files: Sequence[InstructionFile], trigger: str | None = None
+    ) -> None:
         for file in files:
             await self._hooks.instructions_loaded(file, trigger)
 

@@ -32,22 +32,22 @@ CLASSIFIER_NOTES: Final = 10
 """How many of the latest notes for the classifier are stored."""
 AFTER_TOOLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
 PLACE: Final = re.compile(r"(?<= \()[a-z]+ (?P<file>/[^\n]*?)(?=\)(?: would fail)?: )")
-"""Where a notice says which file a hook is from."""
+"""The part of a notice that names the file of a hook."""
 
 
 class HookListeners(Struct, frozen=True):
     """Who carries out what hooks ask for; shared by the agents of one conversation."""
 
     watch_paths: Callable[[Sequence[str]], None] = lambda _: None
-    """Hears which files a hook wants watched from now on."""
+    """Receives the files that a hook wants watched from now on."""
     session_title: Callable[[str], None] = lambda _: None
     reload_skills: Callable[[], None] = lambda: None
     terminal: Callable[[str], None] = lambda _: None
     """Takes a sequence from the closed list of the contract; nothing else arrives here."""
-    tell: Callable[[str, str], None] | None = None
+    notify: Callable[[str, str], None] | None = None
     """Shows a line at once, with its level, `info` or `warning`; None: with the next turn."""
     live: Callable[[HookStarted | HookFinished], None] | None = None
-    """Hears at once of a wait that has a status message; the events of the turn come later."""
+    """Receives at once a wait that has a status message; the events of the turn come later."""
     background_tasks: Callable[[], list[dict[str, object]]] = list
     """The commands that still run, as Stop hooks receive them."""
 
@@ -70,7 +70,7 @@ class HookFiring:
 
         Args:
             runner: the engine.
-            session: what the runner tells every hook.
+            session: what the runner passes to every hook.
             env_files: updated with the shell files that hooks wrote.
             cwd: returns the shell's directory, which changes between two events of a turn; None is
                 the session's.
@@ -87,7 +87,7 @@ class HookFiring:
         self._turn_id = ""
         self._events: list[AgentEvent] = []
         self._late: list[str] = []
-        self._said: set[str] = set()
+        self._shown: set[str] = set()
         self._classifier_notes: deque[str] = deque(maxlen=CLASSIFIER_NOTES)
         self._unawaited: set[asyncio.Future[None]] = set()
         self._one_by_one = asyncio.Lock()
@@ -125,7 +125,7 @@ class HookFiring:
         self._turn_id = turn_id
         if prompt_id is not None:
             self.session.prompt_id = prompt_id
-        self._said.clear()
+        self._shown.clear()
         self.runner.begin_prompt()
 
     def notices(self) -> list[AgentEvent]:
@@ -176,8 +176,8 @@ class HookFiring:
     def warn(self, text: str) -> None:
         """Show a line about hooks as a whole: at once where that is possible."""
         text = self._nearer(text)
-        if self.listeners.tell is not None:
-            self.listeners.tell(text, "warning")
+        if self.listeners.notify is not None:
+            self.listeners.notify(text, "warning")
         else:
             self._show(Notice(self._turn_id, "warning", text, agent_id=self.agent_id))
 
@@ -230,12 +230,12 @@ class HookFiring:
     def _finished(self, outcome: EventOutcome, tool_use_id: str | None) -> None:
         self._carry_out(outcome)
         notices = self._news((*outcome.notices, *outcome.config_warnings), outcome.event)
-        tell = self.listeners.tell
-        if tell is not None and EFFECTS[outcome.event].is_beside_turns:
+        notify = self.listeners.notify
+        if notify is not None and EFFECTS[outcome.event].is_beside_turns:
             for text in notices:
-                tell(text, "warning")
+                notify(text, "warning")
             for text in outcome.system_messages:
-                tell(text, "info")
+                notify(text, "info")
             notices = ()
             outcome = replace(outcome, system_messages=())
         self._show(
@@ -252,16 +252,16 @@ class HookFiring:
             self._show(Notice(self._turn_id, "info", text, agent_id=self.agent_id))
 
     def _news(self, notices: Sequence[str], event: str) -> tuple[str, ...]:
-        """Return notices as they are told: what was told in this turn already, shortened."""
-        told: list[str] = []
+        """Return notices as they are shown: those already shown in this turn are shortened."""
+        lines: list[str] = []
         for text in map(self._nearer, notices):
-            if text not in self._said:
-                self._said.add(text)
-                told.append(text)
+            if text not in self._shown:
+                self._shown.add(text)
+                lines.append(text)
             elif not EFFECTS[event].is_frequent:
                 name, parenthesis, _ = text.partition("): ")
-                told.append(f"{name}{parenthesis}the same again" if parenthesis else text)
-        return tuple(told)
+                lines.append(f"{name}{parenthesis}the same again" if parenthesis else text)
+        return tuple(lines)
 
     def _nearer(self, text: str) -> str:
         """Name the file of a notice as seen from the project, or from home."""
@@ -289,7 +289,7 @@ class HookFiring:
 
 
 def _feedback_lines(outcome: EventOutcome) -> tuple[str, ...]:
-    """Return a line about what a hook tells the model after a call; usually nothing."""
+    """Return a line about what a hook adds for the model after a call; usually nothing."""
     if outcome.event not in AFTER_TOOLS or outcome.decision != "block" or not outcome.reason:
         return ()
     # The model answers to it, so the user has to know of it, too.

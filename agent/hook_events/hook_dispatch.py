@@ -115,7 +115,7 @@ class HookDispatch:
         return list(texts)
 
     def take_first_message(self) -> str | None:
-        """Return what a SessionStart hook says in the user's place, once."""
+        """Return the prompt that a SessionStart hook submits in the user's place, once."""
         text, self._first_message = self._first_message, None
         return text
 
@@ -240,7 +240,7 @@ class HookDispatch:
         return None if outcome is None else outcome.display_content
 
     async def pre_compact(self, trigger: str, instructions: str) -> EventOutcome | None:
-        """Fire PreCompact; a block keeps the history as it is."""
+        """Fire PreCompact; a block leaves the history unchanged."""
         return await self.firing.fire(PreCompact(trigger=trigger, custom_instructions=instructions))
 
     async def post_compact(self, trigger: str, summary: str) -> None:

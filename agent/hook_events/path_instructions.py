@@ -1,4 +1,4 @@
-"""Instruction files that a path in use brings in, told to the model right after the call."""
+"""Instruction files that a path in use brings in, sent to the model right after the call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOADED: Final = "Instructions for files you are using now:\n\n"
 
 
 class PathInstructions:
-    """Those of one agent: each file is told once."""
+    """Those of one agent: each file is sent once."""
 
     def __init__(
         self, hooks: HookDispatch, instructions: Instructions, cwd: Callable[[], Path]

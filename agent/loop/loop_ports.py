@@ -30,7 +30,7 @@ class TurnHooks(Protocol):
         ...
 
     async def stop_failure(self, kind: str, detail: str) -> None:
-        """Tell StopFailure handlers; their answers count for nothing."""
+        """Notify StopFailure handlers; their answers are ignored."""
         ...
 
     async def post_tool_batch(
@@ -57,7 +57,7 @@ class ContextStep(Struct, frozen=True):
 
 
 class ContextPort(Protocol):
-    """Keeps the conversation inside the model's window; `agent.memory` implements it."""
+    """Fits the conversation into the model's window; `agent.memory` implements it."""
 
     async def before_request(
         self, messages: tuple[Message, ...], context_tokens: int, abort: AbortSignal
@@ -74,7 +74,7 @@ class ContextPort(Protocol):
     async def compact(
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
     ) -> ContextStep | None:
-        """Compact because the user said so; None when there is nothing to gain."""
+        """Compact because the user asked for it; None when there is nothing to gain."""
         ...
 
     async def compact_range(
@@ -101,7 +101,7 @@ class LoopPorts(Struct, frozen=True):
     spent: Callable[[], str | None]
     """Why no further request may be made (a budget), or None."""
     queued: Callable[[], Awaitable[Sequence[Message | Notice]]]
-    """Take the messages the user sent meanwhile, with what there is to say of them."""
+    """Take the messages the user sent meanwhile, with the notices about them."""
     reports: Callable[[], list[str]] = list
     """Take what ended in the background since the last request, as texts for the model."""
     context: ContextPort | None = None

@@ -39,7 +39,7 @@ class LoopState(Struct, frozen=True):
     pause_count: int = 0
     """`pause_turn` answers in a row."""
     stop_hook_blocks: int = 0
-    """Times a Stop hook kept this prompt going."""
+    """How often a Stop hook continued this prompt."""
     transition: Transition | None = None
     """None only for the first request of a prompt."""
 

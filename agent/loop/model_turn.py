@@ -1,4 +1,4 @@
-"""One model response: stream it, retry it while that makes sense, and say how it ended.
+"""One model response: stream it, retry it while that makes sense, and report how it ended.
 
 A failed attempt is withdrawn with a `Tombstone`, so that screen and history never show half an
 answer twice. Next: `agent.model.message_builder`, `agent.recovery.classify`,
@@ -72,7 +72,7 @@ class Answered(Struct, frozen=True):
     tool_uses: tuple[ToolUse, ...]
     stop_reason: str | None
     stop_detail: str
-    """For users: why it was refused, where the endpoint says; else empty."""
+    """For users: why it was refused, where the endpoint gives a reason; else empty."""
     usage: Usage
     type: Literal["answered"] = "answered"
 

@@ -23,14 +23,14 @@ class BudgetTracker(Struct, frozen=True):
 
 
 class ContinueBudget(Struct, frozen=True):
-    """Go on; `nudge` is the message that tells the model how much is left."""
+    """Go on; `nudge` is the message that informs the model how much is left."""
 
     tracker: BudgetTracker
     nudge: str
 
 
 class StopBudget(Struct, frozen=True):
-    """Stop; `is_diminishing` says that the last checks each brought under 500 tokens."""
+    """Stop; `is_diminishing`: the last checks each brought under 500 tokens."""
 
     is_diminishing: bool
 

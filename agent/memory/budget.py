@@ -58,7 +58,7 @@ class ContextBudget(Struct, frozen=True):
         return max(1, window - min(RESPONSE_HEADROOM, self.max_output, window // 4))
 
     def pressure(self, tokens: int) -> Pressure:
-        """Say how full the window is with a history of that size."""
+        """Return how full the window is with a history of that size."""
         if tokens >= self.effective * CRITICAL:
             return Pressure.CRITICAL
         return Pressure.COMPACT if tokens >= self.trigger else Pressure.NONE

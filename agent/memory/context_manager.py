@@ -140,7 +140,9 @@ class ContextManager:
         tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
         after = replace_part(messages, start, part.side, summary)
         is_past = part.side == "before"
-        return await self._done(messages, after, tokens, "manual", summary, (), keeps_end=is_past)
+        return await self._done(
+            messages, after, tokens, "manual", summary, (), has_same_end=is_past
+        )
 
     async def _compact(
         self,
@@ -156,7 +158,7 @@ class ContextManager:
             return ContextStep(messages, notices=(vetoed,))
         room = self._room(messages, tokens, trigger)
         if trigger != "manual":
-            # Large histories are walked in a thread: the screen keeps answering keys.
+            # Large histories are walked in a thread, so that the screen still answers keys.
             shrunk = await asyncio.to_thread(shrink, messages, target=room)
             if shrunk.steps and shrunk.tokens <= room:
                 summary = f"To save room, {' and '.join(shrunk.steps)}."
@@ -213,7 +215,7 @@ class ContextManager:
             # The endpoint counts more than we do: what we take for a token is larger than one.
             target = target * tokens // budget.window
         room = max(1, target - prefix)
-        # Whoever wishes for a compaction of a short conversation means most of it.
+        # A compaction requested in a short conversation is to replace most of it.
         return min(room, max(1, total_tokens(messages) // 2)) if trigger == "manual" else room
 
     async def _summary(
@@ -253,7 +255,7 @@ class ContextManager:
         summary: str,
         notices: tuple[str, ...],
         *,
-        keeps_end: bool = True,
+        has_same_end: bool = True,
     ) -> ContextStep | None:
         size_before = await asyncio.to_thread(total_tokens, before)
         size_after = await asyncio.to_thread(total_tokens, after)
@@ -274,7 +276,7 @@ class ContextManager:
             tokens_after=self._ports.prefix_tokens() + size_after,
             summary=summary,
             agent_id=self._agent_id,
-            kept=len({m.uid for m in after} & {m.uid for m in before}) if keeps_end else 0,
+            kept=len({m.uid for m in after} & {m.uid for m in before}) if has_same_end else 0,
         )
         return ContextStep(after, event, notices)
 

@@ -9,7 +9,7 @@ from agent.messages import Message
 
 
 def safe_starts(messages: Sequence[Message]) -> tuple[int, ...]:
-    """Return the indexes at which a kept tail may begin: user messages that answer no call."""
+    """Return the indexes where an unchanged tail may begin: user messages that answer no call."""
     return tuple(
         index
         for index, message in enumerate(messages)
@@ -18,17 +18,17 @@ def safe_starts(messages: Sequence[Message]) -> tuple[int, ...]:
     )
 
 
-def tail_start(messages: Sequence[Message], keep_tokens: int) -> int:
-    """Return where the unchanged tail begins: the longest one of at most `keep_tokens`.
+def tail_start(messages: Sequence[Message], max_tokens: int) -> int:
+    """Return where the unchanged tail begins: the longest one of at most `max_tokens`.
 
     It begins with the user's words where that is possible. `len(messages)` when even the last
-    exchange is larger: then nothing is kept as it is.
+    exchange is larger: then nothing stays unchanged.
     """
     sizes = [message_tokens(message) for message in messages]
     fitting: int | None = None
     fitting_own: int | None = None
     for index in reversed(safe_starts(messages)):
-        if sum(sizes[index:]) > keep_tokens:
+        if sum(sizes[index:]) > max_tokens:
             break
         fitting = index
         if messages[index].origin == "person":

@@ -1,6 +1,6 @@
-"""A summary that the endpoint writes and signs: thinking of the messages kept after it stays valid.
+"""A summary that the endpoint writes and signs: thinking of the messages after it stays valid.
 
-Only where the endpoint says that it has this (`ModelCapabilities.signed_compaction`). Next:
+Only where the endpoint declares that it has this (`ModelCapabilities.signed_compaction`). Next:
 `agent.memory.context_manager`.
 """
 

@@ -1,4 +1,4 @@
-"""After a prompt, beside the conversation: asks the model what is worth keeping, and keeps it.
+"""After a prompt, beside the conversation: asks the model what is worth storing, and stores it.
 
 One request behind the conversation's own prefix, so that the cache serves it; no tools run. What
 was looked at is remembered by the last message's uid, which moves on after success only, so that
@@ -96,7 +96,7 @@ class FactExtractor:
         if not any(message.origin == "person" for message in new):
             return
         if self._wrote_itself(new):
-            await asyncio.to_thread(self._keep, Extraction(), messages[-1].uid)
+            await asyncio.to_thread(self._store, Extraction(), messages[-1].uid)
             return
         index = await asyncio.to_thread(self._ports.store.index)
         ask = ask_for(index, count=len(new), today=self._ports.today())
@@ -113,9 +113,9 @@ class FactExtractor:
             return
         answer = result.message
         self._ports.account(result.usage, answer.model or "")
-        await asyncio.to_thread(self._keep, read_answer(answer.text), messages[-1].uid)
+        await asyncio.to_thread(self._store, read_answer(answer.text), messages[-1].uid)
 
-    def _keep(self, found: Extraction, cursor: str) -> None:
+    def _store(self, found: Extraction, cursor: str) -> None:
         """Write facts, notes and how far that is. Raises OSError."""
         store, today = self._ports.store, self._ports.today()
         changed = [store.forget(name) for name in found.forget]

@@ -1,6 +1,6 @@
 """Facts that outlive a session: one small file each, of four kinds, and an index of them.
 
-Only what has no other home: what code, history or another system says is looked up there. Source:
+Only what has no other home: what code, history or another system has is looked up there. Source:
 memory-and-context, "Long-Term Memory". Next: `agent.memory.extraction` (where facts come from).
 """
 
@@ -59,7 +59,7 @@ class FactStore:
         return tuple(sorted(found, key=lambda fact: (_TYPES.index(fact.type), fact.name)))
 
     def save(self, fact: Fact, today: date) -> bool:
-        """Keep a fact; False for one that is none, or where there are too many. Raises OSError."""
+        """Store a fact; False for one that is none, or where there are too many. Raises OSError."""
         text = self._redact(" ".join(sanitize(fact.text).split()))[:MAX_TEXT]
         if not _NAME.fullmatch(fact.name) or not text or fact.type not in _TYPES:
             return False
@@ -122,6 +122,6 @@ def _facts(directory: Path) -> Iterator[Fact]:
             continue
         head, body = frontmatter.split(text)
         kind = next((each for each in _TYPES if each == head.get("type")), None)
-        said = " ".join(sanitize(body).split())[:MAX_TEXT]
-        if kind is not None and said:
-            yield Fact(kind, path.stem, said)
+        fact_text = " ".join(sanitize(body).split())[:MAX_TEXT]
+        if kind is not None and fact_text:
+            yield Fact(kind, path.stem, fact_text)

@@ -55,8 +55,8 @@ def replace_part(
     """Return the history with the part replaced; the user's own words of it stay."""
     if side == "before":
         return replace_past(messages, start, summary)
-    said = own_words(messages[start:])
-    words = f"\n\n{WORDS_HEAD}{said}" if said else ""
+    quoted = own_words(messages[start:])
+    words = f"\n\n{WORDS_HEAD}{quoted}" if quoted else ""
     text = (
         "<system-note>\nWhat came next was compacted, as the person asked. What matters of it:"
         f"\n\n{summary.strip()}{words}{WORDS_END} read before you edit.\n</system-note>"

@@ -13,7 +13,7 @@ from agent.memory.stages.images import strip_media
 from agent.memory.stages.result_trimming import trim_results
 from agent.messages import Message
 
-KEEP_TAIL: Final = 0.4
+TAIL_SHARE: Final = 0.4
 """Share of the target that the untouched end of the history may take."""
 
 Stage = Callable[[Sequence[Message], int], tuple[Message, ...]]
@@ -46,7 +46,7 @@ STAGES: Final[tuple[tuple[str, Stage], ...]] = (
 
 def protected_from(messages: Sequence[Message], target: int) -> int:
     """Return the index from which the history stays untouched."""
-    return tail_start(messages, int(target * KEEP_TAIL))
+    return tail_start(messages, int(target * TAIL_SHARE))
 
 
 def shrink(messages: Sequence[Message], *, target: int) -> ShrinkResult:

@@ -244,7 +244,7 @@ async def _through_sdk(
         raise from_status(error) from error
     except sdk.APIConnectionError as error:
         raise from_connection(error, connection.endpoint.base_url) from error
-    # For this `cast_to` the SDK returns the response itself, which its types do not say.
+    # For this `cast_to` the SDK returns the response itself, which its types do not declare.
     return cast("httpx2.Response", response)
 
 

@@ -1,4 +1,4 @@
-"""What models can take, for endpoints that do not say: a table by model id, and a careful guess.
+"""What models can take, for endpoints that report none: a table by model id, and a careful guess.
 
 The table is of November 2026.
 """

@@ -97,7 +97,7 @@ class ModelError(AgentError):
     `kind` is the error code or type of the endpoint (`overloaded_error`, `rate_limit_error`,
     `authentication_error`, …) or one of ours: `connection`, `unreachable`, `timeout`, `stalled`,
     `cut`, `malformed`, `redirected`, `not_configured`. `status` is None where no response came (or
-    the error arrived inside a stream). `phase` says how far the response had got.
+    the error arrived inside a stream). `phase` is how far the response had got.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ API_VERSION: Final = "2026-10-21"
 USER_AGENT: Final = "agent-tui"
 
 Trace = Callable[[str, Mapping[str, object]], Awaitable[None]]
-"""Told each step of a request, as the HTTP library names it."""
+"""Receives each step of a request, as the HTTP library names it."""
 
 # A server that sends without end must not fill memory; the parser of events copies what it has so
 # far with each piece, so a line without an end would also block the program.

@@ -1,6 +1,6 @@
 """Which server, key and model to use: resolved from flags, environment and settings, as values.
 
-Project settings have no say in this: the caller passes what user and policy settings hold, and the
+Project settings never change this: the caller passes what user and policy settings hold, and the
 environment of the process.
 """
 
@@ -55,7 +55,7 @@ class ModelSetup(Struct, frozen=True):
 
 
 class Unconfigured(Struct, frozen=True):
-    """There is no way to a model yet; `reason` says what is missing and what to do, for users."""
+    """There is no way to a model yet; `reason` names what is missing and what to do, for users."""
 
     reason: str
 
@@ -153,7 +153,7 @@ def _normalised(url: str) -> str | None:
         return None
     if parts.query or parts.fragment or not _may_be_header(url):
         return None
-    # The client adds /v1 by itself; half of all guides say to put it here.
+    # The client adds /v1 by itself; half of all guides recommend putting it here.
     return re.sub(r"(/v1)?/*$", "", url)
 
 

@@ -18,13 +18,13 @@ MAX_TEXT: Final = 600
 def from_status(error: APIStatusError) -> ModelError:
     """Return the error for a response with an error status."""
     content_type = error.response.headers.get("content-type", "").partition(";")[0]
-    kind = _said(error.error_code) or _said(error.type)
+    kind = _clean_text(error.error_code) or _clean_text(error.type)
     if 300 <= error.status_code < 400:
         return _redirected(error)
-    text = _said(error.api_message)
+    text = _clean_text(error.api_message)
     if not text and isinstance(error.body, str) and error.body.strip():
         text = describe_html(content_type, error.body.encode("utf-8", "replace"))
-    text = text or _said(_openai_style(error.body))
+    text = text or _clean_text(_openai_style(error.body))
     return ModelError(
         kind or f"http_{error.status_code}",
         text[:MAX_TEXT],
@@ -35,7 +35,7 @@ def from_status(error: APIStatusError) -> ModelError:
     )
 
 
-def _said(value: object) -> str:
+def _clean_text(value: object) -> str:
     """Return a text of the server's as it can be written anywhere; "" for what is no text."""
     return without_surrogates(value).strip() if isinstance(value, str) else ""
 

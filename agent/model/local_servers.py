@@ -97,7 +97,7 @@ async def _request(port: int, method: str, path: str, body: bytes) -> tuple[int,
 
 
 def _is_whole(answer: bytes) -> bool:
-    """Whether as much has come as the server announced; some keep the connection open."""
+    """Whether as much was received as the server announced; some leave the connection open."""
     head, end, body = answer.partition(b"\r\n\r\n")
     if not end:
         return False

@@ -22,7 +22,7 @@ class SmallModel:
         *,
         account: Callable[[Usage, str], None] = lambda *_: None,
     ) -> None:
-        """`model` returns the name to ask, read at every question; `account` hears what each
+        """`model` returns the name to ask, read at every question; `account` gets what each
         answer used."""
         self._client = client
         self._model = model

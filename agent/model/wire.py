@@ -38,7 +38,7 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, o
     body: dict[str, object] = {
         "model": request.model,
         "max_tokens": min(request.max_tokens, model.max_output_tokens),
-        "messages": to_wire(_kept(request)),
+        "messages": to_wire(_messages_to_send(request)),
     }
     if request.system:
         body["system"] = list(request.system)
@@ -110,7 +110,7 @@ def _clearing(model: ModelCapabilities) -> dict[str, object]:
     }
 
 
-def _kept(request: ModelRequest) -> Sequence[Message]:
+def _messages_to_send(request: ModelRequest) -> Sequence[Message]:
     """Return the messages to send, without what the server rejects of earlier answers."""
     messages = request.messages
     if "signed_compaction" in request.without:

@@ -16,7 +16,7 @@ RUNAWAY_FACTOR: Final = 5.0
 """A prompt is called a runaway when it cost this much more than earlier prompts on average, and at
 least the floor."""
 
-PROMPTS_KEPT: Final = 50
+MAX_PROMPTS: Final = 50
 """Costs of single prompts remembered; every usage record of a transcript holds them all."""
 
 
@@ -94,7 +94,7 @@ class CostTracker:
 
     def begin_prompt(self) -> None:
         """Count what follows as a prompt of its own."""
-        latest = (*self.state.prompts_usd, 0.0)[-PROMPTS_KEPT:]
+        latest = (*self.state.prompts_usd, 0.0)[-MAX_PROMPTS:]
         self.state = replace(self.state, prompts_usd=latest)
 
     def add(self, model: str, usage: Usage) -> float:

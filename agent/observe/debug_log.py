@@ -17,7 +17,7 @@ from agent.observe.event_log import LoggedEvent
 from agent.observe.sink_thread import SinkThread
 from permissions.base.files.private_file import make_private_dir
 
-LOGS_KEPT: Final = 20
+MAX_LOGS: Final = 20
 LOGGERS: Final = ("agent", "hooks", "permissions", "tui", "asyncio", "anthropic")
 
 
@@ -90,5 +90,5 @@ def debug_path(agent_home: Path, session_id: str) -> Path:
 def _remove_old(directory: Path) -> None:
     with contextlib.suppress(OSError):
         logs = sorted(directory.glob("*.log"), key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in logs[LOGS_KEPT - 1 :]:
+        for path in logs[MAX_LOGS - 1 :]:
             path.unlink()

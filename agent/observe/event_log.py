@@ -1,7 +1,7 @@
 """A log of named events with numbers only: safe to share, because no text can slip into it.
 
 Events logged before a sink is attached wait in a bounded queue. A string needs `Verified`, which
-says in so many words that somebody checked it.
+declares explicitly that somebody checked it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import Struct, field
 
 QUEUE_LIMIT: Final = 4_096
-"""Events kept while there is no sink; the newest go when it is full."""
+"""Events stored while there is no sink; the newest are dropped when it is full."""
 
 Value = bool | int | float
 

@@ -11,7 +11,7 @@ from agent.observe.spans import FinishedSpan
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer as OtelTracer
 
-TRACES_KEPT: Final = 64
+MAX_TRACES: Final = 64
 """Traces whose root is still open; the oldest are given up beyond that."""
 
 
@@ -33,7 +33,7 @@ class OtelExporter:
         tree.append(span)
         if span.parent_id is None:
             self._export(span, self._waiting.pop(span.trace_id), None)
-        elif len(self._waiting) > TRACES_KEPT:
+        elif len(self._waiting) > MAX_TRACES:
             self._waiting.pop(next(iter(self._waiting)))
 
     def _export(self, span: FinishedSpan, tree: list[FinishedSpan], context: object) -> None:
@@ -69,7 +69,7 @@ def is_asked_for(env: Mapping[str, str]) -> bool:
 
 
 def missing_packages(env: Mapping[str, str]) -> str:
-    """Say what to install where spans are asked for and cannot be sent; empty otherwise."""
+    """Return what to install where spans are asked for and cannot be sent; empty otherwise."""
     if not is_asked_for(env):
         return ""
     wanted = ("opentelemetry", "opentelemetry.sdk", "opentelemetry.exporter")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
 CLOSE_TIMEOUT_S: Final = 2.0
-"""A disk that hangs must not keep the program from ending."""
+"""A disk that hangs must not prevent the program from ending."""
 
 T = TypeVar("T")
 

@@ -57,7 +57,7 @@ class PermissionContenders:
         if bridge is not None and bridge.enabled and self._may_set("permissionBridge"):
             self._bridge = Bridge(origins=bridge.origins or ())
         if channel is not None and self._may_set("permissionChannel"):
-            self._channel = Channel(channel.command, env=env, tell=warn)
+            self._channel = Channel(channel.command, env=env, notify=warn)
 
     def remote(self) -> list[Contender]:
         """Return the ways on which the user answers from elsewhere, in the order of ties."""

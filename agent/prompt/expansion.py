@@ -32,7 +32,7 @@ class PromptExpander(Protocol):
         ...
 
     async def expand_queued(self, prompt: Prompt) -> tuple[Message | Notice, ...] | None:
-        """Return what goes before a prompt that joins a running turn, and what to say of it.
+        """Return what goes before a prompt that joins a running turn, and the notices about it.
 
         None: it is a command, which has to wait for the end of the turn. Whoever takes the notices
         fills in the turn.

@@ -30,7 +30,7 @@ def read_head(text: str) -> FrontMatter:
     """Return the head with what is wrong about it. Raises nothing.
 
     Users write `description: Fix: the bug` and `argument-hint: [from] [to]`, which is no YAML:
-    such a head is read line by line, and nothing is said where each line is plainly whole.
+    such a head is read line by line, and nothing is reported where each line is plainly whole.
     """
     match = _HEAD.match(text)
     if match is None:
@@ -48,7 +48,7 @@ def read_head(text: str) -> FrontMatter:
         values = _line_by_line(head)
         if all(_is_whole(line) for line in head.splitlines()):
             return FrontMatter(values, body)
-        return FrontMatter(values, body, f"the head is no valid YAML: {_told(error)}")
+        return FrontMatter(values, body, f"the head is no valid YAML: {_problem_text(error)}")
     if values is None:
         return FrontMatter({}, body)
     if not isinstance(values, dict):
@@ -56,7 +56,7 @@ def read_head(text: str) -> FrontMatter:
     return FrontMatter({str(key): value for key, value in values.items()}, body)
 
 
-def _told(error: Exception) -> str:
+def _problem_text(error: Exception) -> str:
     """Return what a parser has against a head, with the line of the file."""
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error)

@@ -1,7 +1,7 @@
 """Instruction files: `AGENTS.md`, `CLAUDE.md` and rules, with the files they import.
 
 A project's text is data from a stranger until it is read: it cannot pull in files from outside the
-project, grow without bound, or loop. What is refused is said, never skipped in silence.
+project, grow without bound, or loop. What is refused is reported, never skipped in silence.
 """
 
 from __future__ import annotations
@@ -258,8 +258,8 @@ class Instructions:
         data = text.encode()
         if len(data) > limit:
             self.warnings.append(f"{path} is longer than the {limit:,} bytes left for it: cut.")
-            kept = data[:limit].decode(errors="ignore")
-            text = f"{kept}\n[cut here: the file is longer than there is room for]"
+            beginning = data[:limit].decode(errors="ignore")
+            text = f"{beginning}\n[cut here: the file is longer than there is room for]"
         self._left = max(0, self._left - len(data))
         return text
 

@@ -48,13 +48,13 @@ class PromptReminders:
         return [note(text) for text in notes]
 
     def loaded(self, files: Sequence[InstructionFile]) -> None:
-        """Tell the model, before the next prompt, of instruction files that a used path brought."""
+        """Add instruction files that a used path brought, for the model, before the next prompt."""
         text = render(files)
         if text:
             self._later.append(f"Instructions for files you are using now:\n\n{text}")
 
     def add(self, text: str) -> None:
-        """Tell the model something before the next prompt."""
+        """Add a note for the model before the next prompt."""
         self._later.append(text)
 
     def _remember(self, context: PromptContext) -> None:

@@ -34,7 +34,7 @@ def build_system(
 ) -> tuple[Block, ...]:
     """Return the system blocks: the static zone, the session zone, the tail; empty ones are absent.
 
-    Call it once per conversation and keep the value: any later change would invalidate the cache
+    Call it once per conversation and store the value: any later change would invalidate the cache
     and every thinking block.
     """
     chosen = config or PromptConfig()

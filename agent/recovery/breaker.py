@@ -27,7 +27,7 @@ class BreakerState(StrEnum):
 class Breaker(Struct, frozen=True):
     """State of one endpoint, replaced at every change. Times are seconds of a monotonic clock.
 
-    It counts operations, not attempts: it stands above the retries of one operation and keeps the
+    It counts operations, not attempts: it is above the retries of one operation and prevents the
     next one from spending its own on a server that is known to be down.
     """
 

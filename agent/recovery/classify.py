@@ -157,7 +157,7 @@ _NO_SUCH_MODEL: Final = (
     r"|\bmodel\b.{0,80}\b(not found|not exist|is not available|is retired)\b"
 )
 
-# Codes say more than the status, and inside a stream the status says nothing.
+# Codes are more exact than the status, and inside a stream the status has no meaning.
 _BY_CODE: Final[Mapping[str, FailureKind]] = {
     "enforced_spend_limit_reached": FailureKind.BILLING,
     "contract_spend_limit_reached": FailureKind.BILLING,

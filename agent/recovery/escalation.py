@@ -52,8 +52,8 @@ class Degrade(Struct, frozen=True):
 
 
 class Fail(Struct, frozen=True):
-    """Nothing is left to try. `failure.kind` tells an overflow, which compaction can cure, from the
-    rest."""
+    """Nothing is left to try. `failure.kind` separates an overflow, which compaction can cure, from
+    the rest."""
 
     failure: Failure
     attempts: int

@@ -12,7 +12,7 @@ def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds to wait from `now` on (Unix time); None without a usable value.
 
     `retry-after-ms` goes before `retry-after`. Zero, the past, and what is no number count as no
-    wish. There is no upper bound here: the retry policy has one.
+    preference. There is no upper bound here: the retry policy has one.
     """
     for value, unit_s in (
         (headers.get("retry-after-ms"), 0.001),

@@ -91,7 +91,7 @@ class CallRecorder(Protocol):
         agent_id: str | None,
         display: Display | None = None,
     ) -> None:
-        """Record durably what the model will be told."""
+        """Record durably what the model will receive."""
         ...
 
 
@@ -118,7 +118,7 @@ class CallOutcome(Struct, frozen=True):
     outcome: Outcome
     tool_name: str
     ends_turn: bool = False
-    """The user said no without a comment, or a hook stopped the turn."""
+    """The user denied without a comment, or a hook stopped the turn."""
     stop_reason: str = ""
     """Why, when a hook stopped the turn; empty for the user's no."""
     additional_context: tuple[str, ...] = ()
@@ -170,9 +170,9 @@ class RunningCall(Struct):
     seen: Mapping[str, object] | None = None
     """The input as rules, hooks and users see it, once it was read."""
     comment: str = ""
-    """What the user said with their yes."""
+    """The user's comment on their approval."""
     user_change: str = ""
-    """What the user changed of the input before they said yes, as text for the model."""
+    """What the user changed of the input before they approved, as text for the model."""
     was_asked: bool = False
     ends_turn: bool = False
     """A hook stopped the turn after the run."""
@@ -202,12 +202,12 @@ class RunningCall(Struct):
         return cls(use, ports, events, abort, context, live, use.name)
 
     def collect(self, hook: EventOutcome) -> None:
-        """Keep what a hook adds for the model."""
+        """Store what a hook adds for the model."""
         if hook.additional_context:
             self.additional_context.append(hook.additional_context)
 
     def collect_after_run(self, hook: EventOutcome, event: str) -> None:
-        """Keep what a hook adds after the run, and whether it stops the turn."""
+        """Store what a hook adds after the run, and whether it stops the turn."""
         self.collect(hook)
         if not hook.continue_:
             self.ends_turn = True

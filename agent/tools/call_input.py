@@ -53,7 +53,7 @@ def _identify(call: RunningCall, tool: AnyTool, parsed: BaseModel) -> str:
         line = tool.identifier(parsed, call.ports.services.launch_dir)
     except (ValueError, OSError, AttributeError):
         line = tool.name
-    # Nothing is dropped: beside the question, the card must not tell another command.
+    # Nothing is dropped: beside the question, the card must not show another command.
     return reveal(line.replace("\n", "⏎"))[:500]
 
 

@@ -1,4 +1,4 @@
-"""May a call run? Rules, hooks and users are heard in turn until the answer stands.
+"""May a call run? Rules, hooks and users are asked in turn until the answer is final.
 
 Steps 1 to 3 are the gate's; PreToolUse hooks may rewrite the input, which starts over; what is left
 of an ask is resolved (pattern page "safety-and-permissions").
@@ -29,10 +29,12 @@ _LOG: Final = logging.getLogger(__name__)
 
 MAX_REWRITES: Final = 5
 """How often one call's input may be changed and decided again before it is denied."""
-TOLD_CHARS: Final = 120
-"""How much of a field's old text is told after a hook changed it."""
+MAX_OLD_TEXT_CHARS: Final = 120
+"""How much of a field's old text is shown after a hook changed it."""
 RETRY: Final = "\n\nA hook says that you may try this call again."
-_PERSON: Final = frozenset({DecisionSource.USER, DecisionSource.BRIDGE, DecisionSource.CHANNEL})
+_USER_SOURCES: Final = frozenset(
+    {DecisionSource.USER, DecisionSource.BRIDGE, DecisionSource.CHANNEL}
+)
 """Whoever answered from there has seen the input and answers for the user."""
 
 
@@ -67,17 +69,17 @@ async def permit(call: RunningCall, ready: Ready) -> Ready:
 async def _resolve_ask(
     call: RunningCall, ready: Ready, evaluation: Evaluation, decision: Decision
 ) -> tuple[Ready, Decision]:
-    """Ask until the answer stands: one that changes the input is checked again."""
+    """Ask until the answer is final: one that changes the input is checked again."""
     for rewrites_left in reversed(range(MAX_REWRITES)):
         decision = await _ask(call, ready, evaluation, decision)
         if decision.behavior is not Behavior.ALLOW or decision.updated_input is None:
             return ready, decision
         answered, proposed = decision, ready.seen
         ready = await read_input(call, decision.updated_input)
-        if answered.source in _PERSON:
+        if answered.source in _USER_SOURCES:
             call.user_change = change_note(proposed, ready.seen)
         else:
-            await _tell_rewrite(call, answered.message, proposed, ready)
+            await _report_rewrite(call, answered.message, proposed, ready)
         evaluation = _evaluate(call, ready)
         decision = _stands(answered, evaluation.decision)
         if decision.behavior is Behavior.ASK:
@@ -85,7 +87,7 @@ async def _resolve_ask(
         # The line about the answer holds the input as it was; this one as it runs.
         call.ports.gate.log(decision, _request(call, ready))
         if decision.behavior is Behavior.DENY:
-            # Whoever changed it said yes; who says no to what it became is another.
+            # The source that changed it allowed it; another one denies what it became.
             await _resolved(call, "", decision)
         if rewrites_left:
             return ready, decision
@@ -96,7 +98,7 @@ def _stands(answered: Decision, again: Decision) -> Decision:
     """Return what holds after an answer that changed the input: never softer than the new
     check."""
     if again.behavior is Behavior.ASK and (
-        again.reason is Reason.MODE_DEFAULT or answered.source in _PERSON
+        again.reason is Reason.MODE_DEFAULT or answered.source in _USER_SOURCES
     ):
         # The user saw the input they wrote; a hook's or classifier's yes covers the mode's
         # ask.
@@ -139,14 +141,14 @@ async def _apply_pre_hook(
     decision = evaluation.decision
     if ready.seen != proposed:
         decision = after_rewrite(decision, hook.rewritten_by)
-        await _tell_rewrite(call, hook.rewritten_by, proposed, ready)
+        await _report_rewrite(call, hook.rewritten_by, proposed, ready)
     decision = call.ports.gate.after_pre_tool_use(
         decision, hook.decision, hook.reason or "", hook.decided_by
     )
     return ready, evaluation, decision
 
 
-async def _tell_rewrite(
+async def _report_rewrite(
     call: RunningCall, who: str, proposed: Mapping[str, object], ready: Ready
 ) -> None:
     """Show the user that something else runs than what the model asked for."""
@@ -164,7 +166,7 @@ async def _tell_rewrite(
 
 
 def _short(text: str) -> str:
-    first = text.strip().partition("\n")[0][:TOLD_CHARS]
+    first = text.strip().partition("\n")[0][:MAX_OLD_TEXT_CHARS]
     return first if first == text.strip() else f"{first} …"
 
 

@@ -1,7 +1,7 @@
 """Run the calls of one assistant turn: partition, then gather (pattern "Partition-Then-Gather").
 
 Neighbouring calls that only read run together, at most `MAX_CONCURRENT`; every other call runs
-alone. Results keep the order of the calls.
+alone. Results have the order of the calls.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Batch(Struct, frozen=True):
 
 
 def partition(calls: Sequence[ToolUse], registry: ToolRegistry) -> tuple[Batch, ...]:
-    """Split calls into batches, order kept; whatever cannot be judged runs alone."""
+    """Split calls into batches in their order; whatever cannot be judged runs alone."""
     batches: list[Batch] = []
     for call in calls:
         if _is_read_only(call, registry):

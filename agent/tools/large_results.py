@@ -27,7 +27,7 @@ async def bound_result(outcome: ToolOutcome, tool: AnyTool, context: ToolContext
     """Return the outcome with text over the tool's limit replaced by a preview.
 
     Images and documents stay as they are. Never raises: where the file cannot be written, the
-    preview says that the rest is lost.
+    preview states that the rest is lost.
     """
     limit = tool.max_result_size_chars
     if isinstance(outcome.content, str):

@@ -123,12 +123,17 @@ async def _file_watch(call: RunningCall, ready: Ready) -> AsyncIterator[None]:
 
 
 async def _after_failure(
-    call: RunningCall, ready: Ready, refused: Refused, elapsed_s: float, *, told: str | None = None
+    call: RunningCall,
+    ready: Ready,
+    refused: Refused,
+    elapsed_s: float,
+    *,
+    hook_text: str | None = None,
 ) -> None:
     hook = await call.ports.hooks.post_tool_use_failure(
         call.use,
         ready.seen,
-        refused.text if told is None else told,
+        refused.text if hook_text is None else hook_text,
         is_interrupt=refused.outcome == "interrupted",
         duration_ms=int(elapsed_s * 1000),
         abort=AbortController().signal if refused.outcome == "interrupted" else call.abort,
@@ -176,7 +181,7 @@ async def _after_error(
     """Fire PostToolUseFailure and return the result with what its hooks add."""
     text = _as_text(outcome.content)
     refused = Refused("failed", text)
-    await _after_failure(call, ready, refused, elapsed_s, told=_for_hooks(outcome, text))
+    await _after_failure(call, ready, refused, elapsed_s, hook_text=_for_hooks(outcome, text))
     return outcome if refused.text == text else replace(outcome, content=refused.text)
 
 

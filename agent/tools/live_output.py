@@ -13,7 +13,7 @@ from agent.stream import TurnEvents
 from permissions.base.text.sanitize import Sanitizer
 
 MAX_PENDING_CHARS: Final = 64_000
-"""Live output buffered per call; more is cut from the front, with a line that says so."""
+"""Live output buffered per call; more is cut from the front, with a line that reports it."""
 
 
 class LiveOutput:

@@ -1,6 +1,6 @@
 """What the model reads when a hook replaced a tool's output (`updatedToolOutput`).
 
-Hooks write it in the shape in which they were told the result, so the text is where the tool's own
+Hooks write it in the shape in which they received the result, so the text is where the tool's own
 result has it: `stdout` of Bash, `file.content` of Read, `filenames` of Glob, blocks of MCP tools.
 """
 

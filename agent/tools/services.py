@@ -143,10 +143,10 @@ class DeferredToolsPort(Protocol):
 
 
 class CheckpointPort(Protocol):
-    """Keeps a copy of a file before it is changed."""
+    """Stores a copy of a file before it is changed."""
 
     async def before_change(self, path: Path, *, tool_use_id: str) -> None:
-        """Snapshot the file as it is (or its absence). Raises ToolError when it cannot be kept."""
+        """Snapshot the file as it is (or its absence). Raises ToolError when that fails."""
         ...
 
     async def before_command(self, tool_use_id: str) -> Sequence[str]:
@@ -154,7 +154,7 @@ class CheckpointPort(Protocol):
         ...
 
     async def after_command(self, tool_use_id: str) -> None:
-        """Keep the earlier state of the files that the command changed."""
+        """Store the earlier state of the files that the command changed."""
         ...
 
 

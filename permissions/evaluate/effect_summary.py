@@ -1,6 +1,6 @@
 """What a call would do, in a few words for users: deletes, writes, network, root.
 
-Said beside the question, never a ground for an answer: what is not recognised is not listed.
+Shown beside the question, never a reason for an answer: what is not recognised is not listed.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _effects_of(evaluation: Evaluation) -> tuple[str, ...]:
     if tool in EDIT_TOOLS:
         path = tool_input.get("file_path", tool_input.get("notebook_path"))
         target = scope.resolve(path, evaluation.view.base) if isinstance(path, str) else None
-        if target is None or _is_kept(target.real, scope):
+        if target is None or _is_versioned(target.real, scope):
             return ()
         return (f"writes outside git: {os.path.basename(target.real)}",)
     if tool in ("WebFetch", "WebSearch"):
@@ -108,7 +108,7 @@ def _program_effects(facts: CommandFacts) -> Iterator[tuple[str, str]]:
         options = known.discards.get(verb)
         if options is not None and _has_option(options, words[2:]):
             yield _LOSES, f"{program} {verb}"
-    for name in _most_telling(reached):
+    for name in _most_specific(reached):
         yield _REACHES, name
 
 
@@ -136,7 +136,7 @@ def _change_effects(
 ) -> Iterator[tuple[str, str]]:
     if kind is AccessKind.REMOVE:
         yield _DELETES, word.raw
-    if _is_unkept(kind, word, directories, scope):
+    if _is_unversioned(kind, word, directories, scope):
         yield _OUTSIDE_GIT, word.raw
     elif kind is AccessKind.WRITE and resolve_access(scope, kind, word, directories) is not None:
         yield _WRITES, word.raw
@@ -148,15 +148,15 @@ def _all(facts: Iterable[CommandFacts]) -> Iterable[CommandFacts]:
         yield from _all(one.inner)
 
 
-def _is_unkept(kind: AccessKind, word: Word, directories: Directories, scope: Scope) -> bool:
+def _is_unversioned(kind: AccessKind, word: Word, directories: Directories, scope: Scope) -> bool:
     """Is what the word names in no git work tree, so that no commit brings it back?"""
     known = directories - {UNKNOWN_DIRECTORY}
     access = resolve_access(scope, kind, word, known) if known else None
     targets = access.targets if access is not None else ()
-    return any(not _is_kept(target.real, scope) for target in targets)
+    return any(not _is_versioned(target.real, scope) for target in targets)
 
 
-def _is_kept(path: str, scope: Scope) -> bool:
+def _is_versioned(path: str, scope: Scope) -> bool:
     """Is the path, or a directory above it, a git work tree?"""
     directory = path
     while True:
@@ -183,8 +183,8 @@ def _reached(program: str, words: Sequence[str]) -> str:
     return f"{program} to {hosts}".strip() if program and hosts else hosts or program
 
 
-def _most_telling(reached: list[str]) -> list[str]:
-    """Leave out a program where another reading of the same words says which host it reaches."""
+def _most_specific(reached: list[str]) -> list[str]:
+    """Leave out a program where another reading of the same words names its host."""
     return [one for one in reached if not any(two.startswith(f"{one} to ") for two in reached)]
 
 

@@ -19,8 +19,8 @@ def after_hooks(decision: Decision, hook: str, reason: str, hook_name: str) -> D
     """Return the decision after PreToolUse hooks (step 4): they tighten, or lift a mode's
     ask."""
     who = hook_name or "a PreToolUse hook"
-    says = f"{who} asks: {reason}" if reason and hook in ("ask", "defer") else who
-    entry = TraceEntry(TraceStep.HOOK, hook, source=says)
+    source = f"{who} asks: {reason}" if reason and hook in ("ask", "defer") else who
+    entry = TraceEntry(TraceStep.HOOK, hook, source=source)
     if decision.behavior is Behavior.DENY or hook == "none":
         return decision
     answered = _by_hook(decision, hook, reason, who)

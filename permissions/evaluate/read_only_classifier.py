@@ -1,6 +1,6 @@
 """The local classifier: allows Bash that provably only reads inside scope; no model, no guess.
 
-It answers asks for which nothing matched and says allow or has no opinion, never deny. Its table is
+It answers asks for which nothing matched and returns allow or no opinion, never deny. Its table is
 `permissions.shell.effects.read_only`, reviewed for writing, running programs and sending data
 away.
 """
@@ -69,7 +69,7 @@ def classify(evaluation: Evaluation) -> Decision | None:
 
 
 def with_harmless_parts(pending: Decision, evaluation: Evaluation) -> Decision:
-    """Return an ask whose parts that provably only read say so: nobody is asked about them."""
+    """Return an ask whose parts that provably only read are allowed: nobody is asked about them."""
     texts = [verdict.text for verdict in evaluation.verdicts]
     if texts != [part.text for part in pending.parts] or not evaluation.context.trusted:
         return pending

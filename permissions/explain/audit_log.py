@@ -46,7 +46,7 @@ class AuditLog:
         cwd: Callable[[], Path] | None = None,
         directory: Path | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        tell: Callable[[str], None] = lambda _text: None,
+        notify: Callable[[str], None] = lambda _text: None,
     ) -> None:
         """Write to `path`, made with the first decision.
 
@@ -54,7 +54,7 @@ class AuditLog:
             redact: Takes secrets out of every string.
             cwd: Where a relative path of a call starts at the time of the decision.
             folder: The launch directory, which is the scope; replays decide in the same one.
-            tell: Hears why nothing can be written, once until something can again.
+            notify: Receives why nothing can be written, once until something can again.
         """
         self._path = path
         self._session_id = session_id
@@ -63,7 +63,7 @@ class AuditLog:
         self._cwd = cwd
         self._directory = directory
         self._now = now
-        self._tell = tell
+        self._notify = notify
         self._may_be_torn = True
         self.problem: str | None = None
         """Why the last line could not be written; None while all is well."""
@@ -93,7 +93,7 @@ class AuditLog:
             reason = error.strerror or error
             self.problem = f"The audit log {self._path} cannot be written: {reason}."
             if is_new:
-                self._tell(self.problem)
+                self._notify(self.problem)
 
     def _append(self, data: bytes) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -167,7 +167,7 @@ class _Cleaner:
         """Return JSON without secrets, cut where it is very long."""
         if isinstance(value, str):
             if value not in self._texts:
-                self._texts[value] = self._kept(value)
+                self._texts[value] = self._redacted(value)
             return self._texts[value]
         if depth > MAX_DEPTH and isinstance(value, Mapping | list | tuple):
             return f"{CUT_MARK} (nested too deeply)"
@@ -190,7 +190,7 @@ class _Cleaner:
             self._is_secret[name] = is_secret_name(name)
         return self._is_secret[name]
 
-    def _kept(self, text: str) -> str:
+    def _redacted(self, text: str) -> str:
         # Nothing behind what is stored is looked at: a decision waits for this line.
         items = self._redact(text[: MAX_VALUE_CHARS + _BEYOND_CHARS])
         if len(text) > MAX_VALUE_CHARS:
@@ -198,7 +198,7 @@ class _Cleaner:
         return items
 
 
-_HEARD_LATER: Final = frozenset(
+_AFTER_CHECKS: Final = frozenset(
     {
         DecisionSource.HOOK,
         DecisionSource.CLASSIFIER,
@@ -212,7 +212,7 @@ _HEARD_LATER: Final = frozenset(
 def answer_of_checks(decision: Decision) -> Behavior:
     """Return the answer of rules, scope and mode, before hooks, classifier or a user answered."""
     if not decision.parts:
-        return Behavior.ASK if decision.source in _HEARD_LATER else decision.behavior
+        return Behavior.ASK if decision.source in _AFTER_CHECKS else decision.behavior
     answers = [
         Behavior.ASK if part.source is DecisionSource.CLASSIFIER else part.behavior
         for part in decision.parts

@@ -1,7 +1,7 @@
 """A decision explained: every step in its order, what it answered, and which one decided.
 
 The dialog, `permissions explain` and the documentation use the same words. For users who never saw
-the cascade: a step that was not looked at says why, instead of not being there.
+the cascade: a step that was not checked has its reason, instead of being absent.
 """
 
 from __future__ import annotations
@@ -101,15 +101,15 @@ def with_rules(decision: Decision, rules: RuleSet) -> Decision:
 
 
 def reason_text(decision: Decision | PartVerdict, short: Shorten = str) -> str:
-    """Return the ground of a decision, places of rules in words."""
-    said = decision.message
+    """Return the reason of a decision, places of rules in words."""
+    text = decision.message
     named = decision.rules if isinstance(decision, Decision) else ()
     for rule in (*named, decision.rule):
         if rule is not None:
             line = f":{rule.line}" if rule.line is not None else ""
             file = f", {rule.file}{line}" if rule.file else ""
-            said = said.replace(f"({rule.source}{file})", f"({place_of(rule, short)})")
-    return said
+            text = text.replace(f"({rule.source}{file})", f"({place_of(rule, short)})")
+    return text
 
 
 def extra_detail(part: PartVerdict, ground: str) -> str:
@@ -251,8 +251,8 @@ def _decisive(
     if step is None and verdict.source is DecisionSource.SCOPE_CHECK:
         entry = by_step.get(TraceStep.SCOPE)
         # A mode that never asks has turned the ask into its own answer.
-        is_as_said = entry is None or entry.answer == str(verdict.behavior)
-        return TraceStep.SCOPE if is_as_said else TraceStep.MODE
+        is_unchanged = entry is None or entry.answer == str(verdict.behavior)
+        return TraceStep.SCOPE if is_unchanged else TraceStep.MODE
     return step
 
 
@@ -281,13 +281,13 @@ def _check(
 
 
 def _unasked(step: TraceStep, by_step: dict[TraceStep, TraceEntry]) -> str:
-    def said(asked: TraceStep, answer: str) -> bool:
+    def is_answer(asked: TraceStep, answer: str) -> bool:
         entry = by_step.get(asked)
         return entry is not None and entry.answer == answer
 
-    if said(TraceStep.SCOPE, "deny"):
+    if is_answer(TraceStep.SCOPE, "deny"):
         return "not looked at: nothing lifts what the scope denies"
-    if said(TraceStep.DENY, "deny"):
+    if is_answer(TraceStep.DENY, "deny"):
         return "not looked at: a deny rule comes before everything else"
     if step is TraceStep.ALLOW:
         return "not looked at: an ask rule comes before them"
@@ -356,7 +356,7 @@ def _whole_words(entry: TraceEntry) -> str:
             # The table of commands that only read; it never denies.
             return f"{_KNOWN if entry.answer == 'allow' else _UNKNOWN}{about}"
         case TraceStep.USER if source in {"", "dialog"}:
-            return {"allow": "said yes", "deny": "said no"}.get(entry.answer, verb)
+            return {"allow": "is_answer yes", "deny": "is_answer no"}.get(entry.answer, verb)
         case _ if ": " in source or entry.answer == "none":
             return source if ": " in source else f"{source}: no opinion"
         case _:

@@ -1,7 +1,7 @@
 """Fewer questions, safely: how often and why the user was asked, and rules that would spare them.
 
-Every proposal is tried on the log before it is made: it says how many questions it would have
-spared, and none is made that would have let through a call to which the user said no. Reads only.
+Every proposal is tried on the log before it is made: it has the number of questions it would have
+spared, and none is made that would have allowed a call that the user denied. Reads only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from permissions.rule import Rule, RuleBehavior, RuleSource, RuleText
 MIN_ASKED: Final = 2
 """Questions that a rule must spare to be worth one."""
 MAX_PROPOSALS: Final = 5
-_PERSON: Final = frozenset({"user", "bridge", "channel"})
+_USER_SOURCES: Final = frozenset({"user", "bridge", "channel"})
 _CAUSES: Final = {"scope": "the scope asked", "mode": "no rule matched"}
 
 
@@ -88,7 +88,7 @@ class _LogSummary(Struct):
 
     def take(self, call: LoggedCall) -> None:
         self.decisions += 1
-        if call.checked == "ask" and call.source in _PERSON:
+        if call.checked == "ask" and call.source in _USER_SOURCES:
             self.asked.append(call)
         try:
             at = datetime.fromisoformat(call.at).timestamp()

@@ -51,9 +51,9 @@ def _subcommand_pattern(known: Program, words: list[str], command: str) -> str:
 
 
 def _after_two(known: Program, words: list[str], command: str) -> str:
-    """Return the pattern of a program whose second and third word say together what it does."""
-    is_told = len(words) > 2 and not words[2].startswith("-")
-    if not is_told or words[2] in names(known.exact_third):
+    """Return the pattern of a program whose second and third word together set what it does."""
+    has_third = len(words) > 2 and not words[2].startswith("-")
+    if not has_third or words[2] in names(known.exact_third):
         return command.strip()
     return f"{words[0]} {words[1]} {words[2]} *"
 

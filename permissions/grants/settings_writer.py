@@ -1,7 +1,7 @@
-"""Rules written into settings files: atomically, under a lock, everything else in the file kept.
+"""Rules written into settings files: atomically, under a lock, the rest of the file unchanged.
 
 The file is read again under the lock, so another writer's change is never dropped; what was written
-is read back, so a rule that is said to be stored is stored.
+is read back, so a rule that is reported as stored is stored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from permissions.rule import RuleBehavior
 
 
 class StoreError(OSError):
-    """The settings file cannot be changed; says which one and why. Nothing was changed."""
+    """The settings file cannot be changed; the text names it and the reason. It is unchanged."""
 
 
 class StoreReceipt(Struct, frozen=True):

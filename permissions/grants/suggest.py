@@ -66,7 +66,7 @@ class Grant(Struct, frozen=True):
     covered: tuple[tuple[str, RuleRef], ...] = ()
     """Parts that need no new rule, each with the rule that allows it already."""
     needless: tuple[RuleRef, ...] = ()
-    """Allow rules that are there and say nothing any more beside these."""
+    """Existing allow rules that are redundant beside these."""
 
 
 class Review(Struct, frozen=True):
@@ -75,7 +75,7 @@ class Review(Struct, frozen=True):
     findings: tuple[LintWarning, ...]
     """Shadows, duplicates and mistakes that come with the rules, each with a proposed fix."""
     covered: tuple[tuple[str, RuleRef], ...]
-    """Rules that change nothing, each with the one that says the same or more already."""
+    """Rules that change nothing, each with the one that matches the same or more already."""
 
 
 def suggest(
@@ -91,7 +91,7 @@ def suggest(
 
     Args:
         decision: The ask, with what hooks may have added to that of the evaluation.
-        destinations: Where rules may be kept; None is what the dialog offers: this session, and
+        destinations: Where rules may be stored; None is what the dialog offers: this session, and
             for everything but edits the user's own file of this project.
     """
     results: list[Grant] = []
@@ -181,7 +181,7 @@ def _covering(rule: Rule, rules: RuleSet) -> Rule | None:
 
 
 def _needless(texts: Sequence[str], destination: RuleSource, rules: RuleSet) -> tuple[RuleRef, ...]:
-    """Return the allow rules stored in files that new ones would say as well, where they count."""
+    """Return the allow rules stored in files that new ones would cover, where they apply."""
     new = RuleSet.build([RuleText(text, RuleBehavior.ALLOW, destination) for text in texts])[0]
     return tuple(
         known.ref

@@ -1,6 +1,6 @@
 """Does one rule match everything that another one matches?
 
-Answers yes only when that is certain, because lint tells users that a rule can never take effect.
+Answers yes only when that is certain, because lint reports that a rule can never take effect.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _may_cover(whole: BashPattern, part: BashPattern) -> bool:
     """Is `part` free of options that only a rule written out to the letter allows?"""
     if whole.is_exact or whole == part or part.bare is not None:
         return True
-    # What matches anything: here it is to say no more than a name.
+    # What matches anything: here it is to match no more than a name.
     facts = analyse(part.text.replace("*", "x"), "/", "/")
     return isinstance(facts, Unparsable) or not any(one.risk for one in facts)
 

@@ -1,7 +1,7 @@
 """Which Bash rules are about a simple command.
 
 Allow sees through a fixed list of wrappers and assignments and needs every word in place; deny and
-ask see through all of them, through paths and global options, and also say when a command whose
+ask see through all of them, through paths and global options, and also match when a command whose
 value is not known yet could turn out to be meant.
 """
 

@@ -63,7 +63,7 @@ class _Known(Struct):
     paths: dict[str, str | None] = field(default_factory=dict)
     entries: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
-    """Paths without links, which lead where they say."""
+    """Paths without links, which resolve to themselves."""
 
 
 class RealFiles:
@@ -175,7 +175,7 @@ class RealFiles:
         return "/" + "/".join(components)
 
     def _leads_there(self, path: str, known: _Known) -> bool:
-        """Is the path surely where it says? Looks below the nearest name that was looked at."""
+        """Does the path surely resolve to itself? Looks below the nearest cached name."""
         if not _is_plain(path):
             return False
         settled, modes = known.settled, known.modes

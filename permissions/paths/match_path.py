@@ -65,7 +65,7 @@ class LastNames:
     """The names with which path patterns end, to be compared with the patterns of a command."""
 
     def __init__(self, patterns: Iterable[PathPattern]) -> None:
-        """Keep their order: the place of a name is that of the first pattern that ends with it."""
+        """Retain their order: the place of a name is that of the first pattern ending with it."""
         self._places: dict[str, int] = {}
         for place, pattern in enumerate(patterns):
             self._places.setdefault(pattern.last_component, place)

@@ -18,7 +18,7 @@ _OTHER = "\x01"
 """A character that no rule can contain: it represents all that the patterns do not name."""
 _MOST_PLACES = 150
 """Places until the question is given up, with no as the answer: two patterns of many wildcards."""
-_MOST_KEPT = 2_000
+_MAX_CACHED = 2_000
 """Steps of one pattern that are remembered."""
 _ANY = "any"
 """Any one character but a slash."""
@@ -187,7 +187,7 @@ class _Automaton:
                 if _reads(read, letter):
                     result |= 1 << target
         result = self.closure(result)
-        if len(self._steps) < _MOST_KEPT:
+        if len(self._steps) < _MAX_CACHED:
             self._steps[(places, letter)] = result
         return result
 

@@ -64,7 +64,7 @@ class PathPattern(Struct, frozen=True, dict=True):
         return "/".join(literal) or None
 
     @cached_property
-    def telling_name(self) -> str | None:
+    def required_name(self) -> str | None:
         """Return what one of a path's names must be for the pattern to fit: a name, or `*.ext`.
 
         None when nothing is known about any name.

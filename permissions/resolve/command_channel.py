@@ -47,13 +47,13 @@ class Channel:
         command: Sequence[str],
         *,
         env: Mapping[str, str],
-        tell: Callable[[str], None] = lambda _text: None,
+        notify: Callable[[str], None] = lambda _text: None,
     ) -> None:
-        """`command` is a program with its arguments; `env` is all it gets to see. `tell` hears once
-        of each reason why it cannot be asked: the user may be waiting at the other end."""
+        """`command` is a program with its arguments; `env` is its whole environment. `notify`
+        receives each reason why it cannot be asked once: the user may be waiting at the other end."""
         self._command = tuple(command)
         self._env = dict(env)
-        self._tell = tell
+        self._notify = notify
         self._with_entries: set[str] = set()
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
@@ -67,7 +67,7 @@ class Channel:
         except ChannelFailed as error:
             if str(error) not in self._with_entries:
                 self._with_entries.add(str(error))
-                self._tell(f"The permission channel failed: {error}. You are asked here alone.")
+                self._notify(f"The permission channel failed: {error}. You are asked here alone.")
             raise
 
     async def _asked(self, request: PermissionRequest, pending: Decision) -> Decision | None:

@@ -1,6 +1,6 @@
 """Which contender may resolve which ask, and what of its answer counts.
 
-Decided here, once, by the contender's name and not by what its answer says about itself: the
+Decided here, once, by the contender's name and not by what its answer claims about itself: the
 classifiers answer only asks for which nothing matched, PermissionRequest hooks also asks from
 rules, everything else only a user (dialog, bridge, channel). Source: safety-and-permissions.
 """

@@ -1,6 +1,6 @@
 """The model classifier: a small model decides a call by what the user asked for.
 
-It sees the user's own messages and the call, and nothing that a tool, file or page said: text
+It sees the user's own messages and the call, and nothing that a tool, file or page returned: text
 from there could argue for itself. Whatever is not a plain answer (an error, a timeout, other words)
 is unsure. Its denials are counted (`permissions.resolve.denial_limits`). Source:
 safety-and-permissions.

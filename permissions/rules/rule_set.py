@@ -98,7 +98,7 @@ PlacedRule = tuple[int, Rule]
 
 
 class PathGroup(Struct, frozen=True):
-    """Rules whose path patterns start at one place and say which names follow it."""
+    """Rules whose path patterns start at one place and determine which names follow it."""
 
     anchor: Anchor
     source: RuleSource
@@ -289,7 +289,7 @@ def _path_index(rules: list[Rule]) -> PathIndex:
         if not isinstance(pattern, PathPattern):
             still_open.append((place, rule))
             continue
-        name = pattern.telling_name if pattern.floats_for_restrictions else None
+        name = pattern.required_name if pattern.floats_for_restrictions else None
         if name is not None:
             by_name.setdefault(name, []).append((place, rule))
             continue

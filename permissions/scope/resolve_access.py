@@ -102,7 +102,7 @@ def _likely_targets(
 
 
 def _into(scope: Scope, word: Word, directories: Directories) -> ResolvedAccess | None:
-    """Resolve a copy that keeps its name: a write where the directory is one, else nothing."""
+    """Resolve a copy that retains its name: a write where the directory is one, else nothing."""
     text = word.text.rpartition("/")[0] or "/"
     parents = _targets(scope, Word(word.raw, text), directories, is_read=False)
     if not any(scope.files.is_dir(parent.real) for parent in parents or ()):
@@ -187,7 +187,7 @@ def _resolve_all(
 
 
 def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Target] | None:
-    """Return the files that a pattern expands to now, and the name it keeps without a match.
+    """Return the files that a pattern expands to now, and its literal name without a match.
 
     Only a pattern in the last component can be followed; a read may also have others.
     """

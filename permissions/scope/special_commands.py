@@ -251,11 +251,11 @@ def _pairs(scope: Scope, facts: CommandFacts, *, whole: bool) -> list[tuple[str,
         if access.kind is not AccessKind.READ:
             continue
         text = access.path.text
-        keeps_name = not (whole or text.endswith(("/.", "/")) or text == ".")
+        has_source_name = not (whole or text.endswith(("/.", "/")) or text == ".")
         for source in _targets(scope, facts, access.kind, access.path):
             name = source.lexical.rpartition("/")[2]
             results.extend(
-                (source.real, f"{place}/{name}" if keeps_name else place) for place in places
+                (source.real, f"{place}/{name}" if has_source_name else place) for place in places
             )
     return results
 

@@ -17,7 +17,7 @@ class AccessKind(Enum):
     READ = "read"
     WRITE = "write"
     INTO = "into"
-    """Written if the folder in front of its last name is there: a copy keeps its name in it."""
+    """Written if the directory before its last name exists: a copy retains its name in it."""
     REMOVE = "remove"
     """Deleted or moved away, with everything below it."""
     CHANGE_DIR = "cd"

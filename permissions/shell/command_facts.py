@@ -49,7 +49,7 @@ class CommandFacts(Struct, frozen=True):
     """What changes if no file in its folders has a name that begins with a dash."""
     stage: int
     is_late: bool
-    """When it runs, as `Placed` says it; inside a text that a shell runs, counted from there."""
+    """When it runs, as in `Placed`; inside a text that a shell runs, counted from there."""
     repeats: bool = False
     """Stands in a loop."""
 

@@ -132,7 +132,7 @@ def _strictest(found: list[Plain]) -> Plain:
 
 
 def _programs(layers: list[Layer], *, clean: bool) -> Plain:
-    """Return what the programs themselves may do; `clean` says that nothing else is in the way."""
+    """Return what the programs themselves may do; `clean`: nothing else is in the way."""
     risk = ""
     for layer in layers:
         risk = risk or risk_of(program_of(layer.words[0]), layer.words[1:])

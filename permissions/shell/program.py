@@ -85,7 +85,7 @@ class CommandRunner(Struct, frozen=True):
     valued: str = "pc"
     """Letters of options between them that take a value."""
     skip: int = 0
-    """Operands that say where the command runs, before it."""
+    """Operands that set where the command runs, before it."""
     is_elsewhere: bool = False
     """It runs in a container: its paths are not paths here."""
 
@@ -123,9 +123,9 @@ class Program(Struct, frozen=True):
 
     names: str
 
-    # Files. What an option names counts although it is not known before, unless said otherwise.
+    # Files. What an option names counts even if not known before, unless a field excludes it.
     accesses: Accesses | None = None
-    """Files and directories that its arguments say it reads, writes or removes."""
+    """Files and directories that it reads, writes or removes according to its arguments."""
     output_files: str = ""
     """Options whose value is written; only values that are written out count."""
     output_directories: str = ""
@@ -164,8 +164,8 @@ class Program(Struct, frozen=True):
     """No wildcard rule covers it."""
     read_only: ReadOnly | Callable[[Sequence[Word]], bool] | None = None
     """When it provably only reads; None for a program that is never known to."""
-    tells_version: bool = False
-    """Tells its version without looking at the project."""
+    shows_version: bool = False
+    """Prints its version without reading the project."""
     edits: bool = False
     """A file command that acceptEdits allows on operands inside the scope."""
     edit_check: Callable[[Sequence[Word]], bool] | None = None
@@ -186,9 +186,9 @@ class Program(Struct, frozen=True):
     code: Code | None = None
     """Takes code in which files and commands may be named."""
     code_starts: str = ""
-    """Pattern of what code says to run a command, where it is no call."""
+    """Pattern of what runs a command in its code, where it is no call."""
 
-    # What users are told.
+    # What users are shown.
     network: str = ""
     """Subcommands that open a connection; `*` for whatever it does."""
     logs_in: bool = False
@@ -198,13 +198,13 @@ class Program(Struct, frozen=True):
     discards: Mapping[str, str] = {}
     """By subcommand: options with which it throws work away; "" without any."""
     has_subcommands: bool = False
-    """Its second word says what it does."""
+    """Its second word determines what it does."""
     exact_subcommands: str = ""
     """Subcommands that run programs, bring foreign code or throw work away: never a wildcard."""
     exact_third: str = ""
     """Third words, part of an offer, that cannot be taken back or run something."""
     exact_only: bool = False
-    """Runs whatever its arguments say: a wildcard behind it allows everything."""
+    """Runs whatever its arguments name: a wildcard behind it allows everything."""
     checks_project: bool = False
     """Checks or tests what is in the project, whatever its arguments."""
 

@@ -45,7 +45,7 @@ def _joined(texts: list[str]) -> Form:
 def allow_forms(
     simple: Simple, layers: list[Layer], layer_forms: list[Form], unsafe: list[str]
 ) -> tuple[Form, ...]:
-    """Return what allow rules match; `unsafe` are the variables set that keep wildcards out."""
+    """Return what allow rules match; `unsafe` are the variables set that exclude wildcards."""
     forms: list[Form] = []
     if simple.assignments and all(item.value.is_literal for item in simple.assignments):
         # A rule may spell the assignments out.

@@ -22,7 +22,7 @@ PRIVATE_MARKS = frozenset({UNKNOWN, HOME_MARK, PWD_MARK, PIPE_MARK, *GLOB_MARKS.
 
 
 class Unparsable(Exception):
-    """The command is not understood; the text says why. It is never allowed."""
+    """The command is not understood; the text is the reason. It is never allowed."""
 
 
 class Word(Struct, frozen=True):
@@ -39,7 +39,7 @@ class Word(Struct, frozen=True):
     guess: str = ""
     """The value unless the command changes a variable first; may only make an answer stricter."""
     choices: tuple[str, ...] = ()
-    """One of these texts is the value, whatever `text` says; for reads only."""
+    """One of these texts is the value, whatever `text` is; for reads only."""
 
     @property
     def plain(self) -> str:

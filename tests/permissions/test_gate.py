@@ -111,7 +111,7 @@ def door(
         grants=store,
         auto_available=auto_available,
         now=Clock(),
-        tell=told.append,
+        notify=told.append,
     )
     return Door(engine, gate, log, store, told)
 

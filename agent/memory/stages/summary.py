@@ -34,10 +34,10 @@ def replace_past(messages: Sequence[Message], start: int, summary: str) -> tuple
     """Return a history of one summary message and the messages from `start` on.
 
     The user's own words of the replaced part follow the summary word for word; thinking of the
-    kept part is dropped, since what it was bound to is gone.
+    remaining part is dropped, since what it was bound to is gone.
     """
-    said = own_words(messages[:start])
-    words = f"\n\n{WORDS_HEAD}{said}" if said else ""
+    quoted = own_words(messages[:start])
+    words = f"\n\n{WORDS_HEAD}{quoted}" if quoted else ""
     text = (
         "<system-note>\nThis conversation continues an earlier one that was compacted to save "
         f"room. What matters of it:\n\n{summary.strip()}{words}"

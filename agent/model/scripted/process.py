@@ -28,7 +28,7 @@ class ScriptedProcess:
         """Start the server and return its base URL.
 
         Raises:
-            OSError: it did not start; the text says why.
+            OSError: it did not start; the text is the reason.
         """
         pairs = [f"--set={name}={value}" for name, value in self._variables.items()]
         self._process = await asyncio.create_subprocess_exec(

@@ -1,4 +1,4 @@
-"""What the scripted server says: turns, conditions that choose them, pace and faults, as values."""
+"""The scripted server's answers: turns, conditions that choose them, pace, faults, as values."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class ModelInfo(Struct, frozen=True):
 
 class Scenario(Struct, frozen=True):
     """A whole script. For each request the first turn that is not used up and whose conditions hold
-    answers; `otherwise` where none does; an error 400 that says so without it."""
+    answers; `otherwise` where none does; an error 400 that reports it without one."""
 
     name: str = "scenario"
     turns: tuple[Turn, ...] = ()

@@ -57,12 +57,12 @@ def plan_stream(
     frames: Iterable[Frame], faults: Sequence[Fault], *, chunk_bytes: int = 0
 ) -> list[Step]:
     """Return the steps that send `frames` with all `faults` applied, in the order given."""
-    kept = list(frames)
+    edited = list(frames)
     for fault in faults:
-        kept = _edited(kept, fault)
-    steps: list[Step] = [SendHead(), *(Send(f.encode(), f.tokens) for f in kept), End()]
+        edited = _edited(edited, fault)
+    steps: list[Step] = [SendHead(), *(Send(f.encode(), f.tokens) for f in edited), End()]
     placed = [f for f in faults if isinstance(f, Cut | Stall | ErrorFault | Insert)]
-    at_events = [(fault, _index(kept, fault.at)) for fault in placed if fault.at.place != "byte"]
+    at_events = [(fault, _index(edited, fault.at)) for fault in placed if fault.at.place != "byte"]
     # Later places first, so that an insertion does not move the places still to come.
     for fault, index in sorted(at_events, key=lambda item: item[1], reverse=True):
         steps = _struck(steps, fault, index)

@@ -46,7 +46,7 @@ class ScriptedServer:
             scenario: the script.
             variables: replace `${name}` in its texts and tool inputs.
             respond: asked first for every request; a turn it returns goes before the script's.
-            on_done: told of every request when its answer has ended.
+            on_done: receives every request when its answer has ended.
             clock: seconds, for pacing and the cache simulation.
         """
         self.scenario = scenario

@@ -195,10 +195,10 @@ def _move(services: ToolServices, cwd: Path | None) -> str:
     )
 
 
-def _in_background(shell: ShellProcess, said: str) -> ToolOutcome:
+def _in_background(shell: ShellProcess, summary: str) -> ToolOutcome:
     return ToolOutcome(
         content=(
-            f"{said} Its output goes to {shell.output.path}; "
+            f"{summary} Its output goes to {shell.output.path}; "
             "read what is new with BashOutput, end it with TaskStop."
         ),
         display=CommandDisplay(shell.command, background_id=shell.id),
@@ -255,12 +255,12 @@ def _status(exit_code: int | None, meaning: str | None) -> str:
         return ""
     if exit_code < 0:
         return f"Ended by signal {-exit_code} ({_signal_name(-exit_code)})."
-    said = f"Exit code {exit_code}"
+    status = f"Exit code {exit_code}"
     if meaning:
-        return f"{said} ({meaning})."
+        return f"{status} ({meaning})."
     if exit_code > 128 and _signal_name(exit_code - 128):
-        return f"{said} ({_signal_name(exit_code - 128)})."
-    return f"{said}."
+        return f"{status} ({_signal_name(exit_code - 128)})."
+    return f"{status}."
 
 
 def _signal_name(number: int) -> str:

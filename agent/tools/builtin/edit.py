@@ -203,7 +203,7 @@ def edit_tool() -> Tool[EditInput]:
         run=_run,
         validate=_validate,
         concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
-        # The content before is known and kept as a checkpoint.
+        # The content before is known and stored as a checkpoint.
         is_destructive=lambda _: False,
         always_load=True,
         max_result_size_chars=30_000,

@@ -55,21 +55,21 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
     structured = {"plan": plan, "isAgent": False, "approved": answer.approved}
     display = PlanDisplay(plan)
     if not answer.approved:
-        said = f" They said:\n{answer.feedback}" if answer.feedback else ""
+        comment = f" They said:\n{answer.feedback}" if answer.feedback else ""
         if answer.plan is not None:
-            said += f"\nThey changed the plan themselves; it now reads:\n{plan}"
+            comment += f"\nThey changed the plan themselves; it now reads:\n{plan}"
         return ToolOutcome(
-            f"The person did not approve the plan; plan mode stays on.{said}",
+            f"The person did not approve the plan; plan mode stays on.{comment}",
             is_error=True,
             display=display,
             structured=structured,
         )
     services.mode.leave_plan_mode(answer.mode)
-    said = f"\nThey added:\n{answer.feedback}" if answer.feedback else ""
+    comment = f"\nThey added:\n{answer.feedback}" if answer.feedback else ""
     if answer.plan is not None:
-        said += f"\nThey changed the plan first. Carry out this version, not yours:\n{plan}"
+        comment += f"\nThey changed the plan first. Carry out this version, not yours:\n{plan}"
     return ToolOutcome(
-        f"The person approved the plan. Carry it out now (mode: {services.mode.mode}).{said}",
+        f"The person approved the plan. Carry it out now (mode: {services.mode.mode}).{comment}",
         display=display,
         structured=structured,
     )

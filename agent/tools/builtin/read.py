@@ -120,7 +120,7 @@ def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
 
 
 def _all_of(file: BinaryIO, limit: int, name: str) -> bytes:
-    """Return the whole content, up to a limit that its stated size does not tell. ToolError."""
+    """Return the whole content, up to a limit that its stated size does not show. ToolError."""
     try:
         data = file.read(limit + 1)
     except OSError as error:
@@ -202,19 +202,19 @@ def _structured(path: Path, content: str, first: int, count: int, total: int) ->
 
 
 def _missing(path: Path, name: str, context: ToolContext) -> str:
-    said = f"{name} does not exist."
+    message = f"{name} does not exist."
     if os.path.islink(path):
         return f"{name} is a link to a file that does not exist."
     if not context.services.scope.is_inside(path.parent):
-        return said
+        return message
     try:
         siblings = sorted(os.listdir(path.parent))
     except OSError:
-        return f"{said} Nor does its folder. The current directory is {context.services.cwd}."
+        return f"{message} Nor does its folder. The current directory is {context.services.cwd}."
     near = difflib.get_close_matches(path.name, siblings, n=3, cutoff=0.6)
     if near:
-        return f"{said} Similar names there: {', '.join(shown(n, path.parent) for n in near)}."
-    return said
+        return f"{message} Similar names there: {', '.join(shown(n, path.parent) for n in near)}."
+    return message
 
 
 def _identifier(tool_input: ReadInput, root: Path) -> str:

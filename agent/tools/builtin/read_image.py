@@ -30,7 +30,7 @@ def image_type(data: bytes) -> ImageType | None:
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:
-    """Return width and height in pixels, or None where the header does not tell."""
+    """Return width and height in pixels, or None where the header lacks them."""
     try:
         match image_type(data):
             case "image/png":

@@ -1,4 +1,4 @@
-"""Skill: read the instructions that the user keeps for a kind of task."""
+"""Skill: read the instructions that the user has stored for a kind of task."""
 
 from __future__ import annotations
 

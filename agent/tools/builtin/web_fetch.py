@@ -149,7 +149,7 @@ def _identifier(tool_input: WebFetchInput, _root: Path) -> str:
 
 
 def web_fetch_tool(judge: Judge = judge_public) -> Tool[WebFetchInput]:
-    """Return the tool; `judge` says which URLs may be fetched."""
+    """Return the tool; `judge` decides which URLs may be fetched."""
 
     async def run(tool_input: WebFetchInput, context: ToolContext) -> ToolOutcome:
         return await _answer(tool_input, context, judge)

@@ -28,7 +28,7 @@ MAX_EDIT_BYTES: Final = 20 * 1024 * 1024
 _DIRECTORY: Final = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Passing through a directory needs no permission to list it; only Linux has a flag for that.
 _PASS: Final = _DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
-_NOT_KEPT: Final = frozenset({"security.capability"})
+_NOT_COPIED: Final = frozenset({"security.capability"})
 """Rights that a program was given for what it was; every write takes them away."""
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK})
 
@@ -41,7 +41,7 @@ class CurrentFile(Struct, frozen=True):
     uid: int
     gid: int
     links: int = 1
-    """How many names it has; those that are not written through keep the old content."""
+    """How many names it has; those that are not written through retain the old content."""
 
     @property
     def digest(self) -> str:
@@ -50,7 +50,7 @@ class CurrentFile(Struct, frozen=True):
 
 
 def link_notes(current: CurrentFile | None) -> tuple[str, ...]:
-    """Return what is to be said of a file's other names once it was replaced; mostly nothing."""
+    """Return a note about a file's other names once it was replaced; mostly empty."""
     others = current.links - 1 if current is not None else 0
     if others < 1:
         return ()
@@ -147,7 +147,7 @@ def _put(
         try:
             _write_all(descriptor, data)
             if current is not None:
-                _keep_attributes(descriptor, current, name, directory)
+                _copy_attributes(descriptor, current, name, directory)
             os.fsync(descriptor)
             if not is_named:
                 # Only now does it get a name, so that a kill until here leaves nothing behind.
@@ -201,7 +201,7 @@ def _create(directory: int, temporary: bytes, name: bytes) -> None:
         os.unlink(temporary, dir_fd=directory)
 
 
-def _keep_attributes(descriptor: int, current: CurrentFile, name: bytes, directory: int) -> None:
+def _copy_attributes(descriptor: int, current: CurrentFile, name: bytes, directory: int) -> None:
     made = os.fstat(descriptor)
     if (made.st_uid, made.st_gid) != (current.uid, current.gid):
         # Only root may give files away; a shared project still works with the writer as owner.
@@ -209,15 +209,15 @@ def _keep_attributes(descriptor: int, current: CurrentFile, name: bytes, directo
             os.fchown(descriptor, current.uid, current.gid)
     os.fchmod(descriptor, stat.S_IMODE(current.mode))
     if hasattr(os, "listxattr"):
-        _keep_extended(descriptor, name, directory)
+        _copy_extended_attributes(descriptor, name, directory)
 
 
-def _keep_extended(descriptor: int, name: bytes, directory: int) -> None:
+def _copy_extended_attributes(descriptor: int, name: bytes, directory: int) -> None:
     """Copy what else belongs to a file: its access list, its labels. What is refused is left."""
     with contextlib.suppress(OSError):
         old = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
         try:
-            for attribute in set(os.listxattr(old)) - _NOT_KEPT:
+            for attribute in set(os.listxattr(old)) - _NOT_COPIED:
                 with contextlib.suppress(OSError):
                     os.setxattr(descriptor, attribute, os.getxattr(old, attribute))
         finally:
@@ -237,7 +237,7 @@ def _current_in(directory: int, target: Path) -> CurrentFile | None:
 def _read(file: BinaryIO, path: Path) -> CurrentFile:
     with file:
         status = os.fstat(file.fileno())
-        # The size is not the whole truth: a file may grow, and those of /proc say 0.
+        # The size is not the whole truth: a file may grow, and those of /proc report 0.
         data = b"" if status.st_size > MAX_EDIT_BYTES else _bytes(file, path)
         if status.st_size > MAX_EDIT_BYTES or len(data) > MAX_EDIT_BYTES:
             raise ToolError(

@@ -16,7 +16,7 @@ def edited_input(
     """Return the input with which the file becomes `wanted`.
 
     `old` is the file as it is; both texts have LF line endings. None where nothing would change, or
-    for a tool whose input cannot say it.
+    for a tool whose input cannot express it.
     """
     if old == wanted:
         return None

@@ -1,4 +1,4 @@
-"""Text as files hold it: encoding, byte order mark and line endings, so that edits keep them."""
+"""Text as stored in files: encoding, byte order mark and line endings, which edits retain."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_CONTROL_SHARE: Final = 0.1
 
 
 class NotText(Exception):
-    """The bytes are no text; the message says what gives them away."""
+    """The bytes are no text; the message names the evidence."""
 
 
 class TextFile(Struct, frozen=True):

@@ -22,7 +22,7 @@ _HIDDEN: Final = re.compile(
 
 
 class Window(Struct, frozen=True):
-    """The lines shown, and what is to say about the rest."""
+    """The lines shown, and a note about the rest."""
 
     lines: tuple[str, ...]
     """Without line ends, cut to `MAX_LINE_CHARS`."""
@@ -84,34 +84,34 @@ def window_of_stream(
     *,
     is_aborted: Callable[[], bool],
 ) -> Window:
-    """Return a window of a text too large to hold; memory stays bounded whatever its lines are."""
+    """Return a window of a text too large to load; memory stays bounded whatever its lines are."""
     first = offset or 1
     end = first + (limit or DEFAULT_LINES)
     wanted: list[str] = []
-    kept = b""
-    kept_chars = 0
+    partial = b""
+    wanted_chars = 0
     line_number = 1
     ends_open = False
     while not is_aborted() and (chunk := stream.read(_CHUNK_BYTES)):
         ends_open = not chunk.endswith(b"\n")
         newlines = chunk.count(b"\n")
-        if line_number + newlines < first or line_number >= end or kept_chars > MAX_CHARS:
+        if line_number + newlines < first or line_number >= end or wanted_chars > MAX_CHARS:
             line_number += newlines
             continue
         parts = chunk.split(b"\n")
         for index, part in enumerate(parts):
-            if first <= line_number < end and kept_chars <= MAX_CHARS:
+            if first <= line_number < end and wanted_chars <= MAX_CHARS:
                 # Four bytes hold any character; what is longer is cut anyway.
-                kept = (kept + part)[: 4 * (MAX_LINE_CHARS + 1)]
+                partial = (partial + part)[: 4 * (MAX_LINE_CHARS + 1)]
                 if index < len(parts) - 1:
-                    line = kept.decode(encoding, "replace").removesuffix("\r")
+                    line = partial.decode(encoding, "replace").removesuffix("\r")
                     wanted.append(line)
-                    kept_chars += min(len(line), MAX_LINE_CHARS)
-                    kept = b""
+                    wanted_chars += min(len(line), MAX_LINE_CHARS)
+                    partial = b""
             if index < len(parts) - 1:
                 line_number += 1
-    if kept:
-        wanted.append(kept.decode(encoding, "replace"))
+    if partial:
+        wanted.append(partial.decode(encoding, "replace"))
     return _bounded(wanted, first, line_number - 1 + ends_open)
 
 

@@ -113,7 +113,7 @@ async def search(
 
 
 def _ending_note(ended: ProcessResult) -> str:
-    """Say why a search ended before its end; raise ToolError where it did not search at all."""
+    """Return why a search ended before its end; raise ToolError where it did not search at all."""
     if ended.timed_out:
         return f"stopped after {TIMEOUT_S:g} s; narrow the search"
     complaint = ended.stderr.decode("utf-8", "replace")

@@ -126,7 +126,7 @@ class ShellProcess:
         self._pipe = reading
         program = Launch((bash, "--noprofile", "--norc", "-c", command), {**env, **prologue}, cwd)
         try:
-            # One pipe for both streams is the only way to keep their order.
+            # One pipe for both streams is the only way to preserve their order.
             self._child = await ChildProcess.start(program, stdout=writing, stderr=writing)
         except BaseException as error:
             os.close(reading)

@@ -117,7 +117,7 @@ class ShellRegistry:
         self._foreground.clear()
 
     def last_words(self) -> tuple[str, ...]:
-        """Say which commands `kill_all` ended in the background: a line, or nothing."""
+        """Return a line that names the background commands `kill_all` ended, or an empty one."""
         if not self._cut_off:
             return ()
         commands = ", ".join(_in_short(shell.command) for shell in self._cut_off)
@@ -148,7 +148,7 @@ def _in_short(command: str) -> str:
 
 
 def _unused(directory: Path, name: str) -> Path:
-    """Return a name that is free: a resumed session keeps the files of its earlier runs."""
+    """Return a name that is free: a resumed session still has the files of its earlier runs."""
     number = 1
     path = directory / f"{name}.txt"
     while os.path.exists(path):

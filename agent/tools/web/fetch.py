@@ -32,7 +32,7 @@ MAX_REDIRECTS: Final = 5
 USER_AGENT: Final = "agent-tui (coding agent in a terminal)"
 
 Judge = Callable[[str], Verdict]
-"""Says whether a URL may be fetched, and from which addresses. May block; runs in a thread."""
+"""Decides whether a URL may be fetched, and from which addresses. May block; runs in a thread."""
 
 
 class Page(Struct, frozen=True):
@@ -170,7 +170,7 @@ async def _read(chunks: AsyncIterator[bytes], encoding: str) -> tuple[bytes, boo
     """Return the body, at most `MAX_BYTES` of it however it was packed, and whether it was cut."""
     if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         raise ToolError(f"The server packed the page as {encoding!r}, which was not asked for.")
-    # 32 more bits of window say: gzip or zlib, whichever the header shows.
+    # 32 more bits of window select gzip or zlib, whichever the header shows.
     unpacker = None if encoding in ("", "identity") else zlib.decompressobj(wbits=47)
     body = bytearray()
     async for chunk in chunks:

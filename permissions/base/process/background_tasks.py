@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 
 
 class BackgroundTasks:
-    """Keeps hold of tasks: the event loop alone would let them be collected."""
+    """Stores references to tasks: the event loop alone would let them be collected."""
 
     def __init__(self) -> None:
         """Nothing runs yet."""

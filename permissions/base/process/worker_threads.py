@@ -48,7 +48,7 @@ def run_to_end(main: Coroutine[Any, Any, int]) -> int:
 
 
 def leave_stuck_threads(status: int) -> None:
-    """End the process with this status now, where a thread would keep it; else just return.
+    """End the process with this status now, where a thread would block the exit; else just return.
 
     To be called last: nothing of the interpreter's own end takes place.
     """

@@ -217,7 +217,7 @@ def reveal(text: str) -> str:
     parts = unseen_parts(text)
     shown = [_reveal_character(character) for character in text]
     for place in parts:
-        # Neighbours that are spelt out make no emoji: one that is not assigned yet, say.
+        # Neighbours that are spelt out make no emoji: for example one that is not assigned yet.
         if all(shown[near] == text[near] for near in _neighbours(text, place, parts)):
             shown[place] = text[place]
     return "".join(shown)

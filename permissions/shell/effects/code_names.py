@@ -21,7 +21,7 @@ _HAS_CODE = r"-[A-Za-z]*[ceEmpr]|--(?:eval|print|command)"
 """Options behind which the code stands, so that the input is something else."""
 
 _QUOTED = r"""(["'`])((?:(?!\1)[^\s\\\ue000-\uf8ff]){1,200})\1"""
-_TOLD = r"(?:^|\n)[ \t]*(?:\.[ \t]*\w+|\\\w+|source)\s+([^\s'\"]+)"
+_SOURCED = r"(?:^|\n)[ \t]*(?:\.[ \t]*\w+|\\\w+|source)\s+([^\s'\"]+)"
 """`.read file`, `\\i file`, `source file`."""
 _OPENED = (
     r"(?:^|\n|\||^\+)[: \t]*[\d$%]*(?:r|read|e|edit|f|sp|split|vs|vsp|vsplit|tabe|tabedit|view|so"
@@ -57,7 +57,7 @@ def takes_code(program: str, words: Sequence[Word]) -> bool:
 def _named(known: Program, text: str) -> list[str]:
     found = [match[2] for match in re.finditer(_QUOTED, text)]
     if known.code is Code.DATABASE:
-        found.extend(re.findall(_TOLD, text))
+        found.extend(re.findall(_SOURCED, text))
     elif known.code is Code.EDITOR:
         found.extend(re.findall(_OPENED, text))
     return found

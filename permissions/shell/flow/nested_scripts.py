@@ -100,7 +100,7 @@ def joined(words: Sequence[Word], what: str) -> Texts:
     if not words:
         return Texts()
     if not all(word.is_literal for word in words):
-        # What is known of it may be enough for a deny; the rest keeps it from being allowed.
+        # What is known of it may be enough for a deny; the rest prevents an allow.
         known = " ".join(word.plain.translate(UNKNOWN_PIECES) for word in words)
         return Texts((known,), f"{what} runs a text that is not known before")
     text = " ".join(word.text for word in words)

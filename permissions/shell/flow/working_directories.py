@@ -258,7 +258,7 @@ class _Walker:
 
     @staticmethod
     def _spellings(path: str) -> Directories:
-        # The shell removes `x/..` by text unless told otherwise; with a link the two readings
+        # The shell removes `x/..` by text unless an option is set; with a link the two readings
         # differ, so both count.
         lexical = os.path.normpath(path)
         return frozenset({lexical, path}) if ".." in path.split("/") else frozenset({lexical})

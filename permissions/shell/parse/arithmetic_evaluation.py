@@ -70,7 +70,7 @@ class ArithmeticEvaluation:
         return ""
 
     def note_function(self) -> None:
-        """Remember that a program may be another than its name says."""
+        """Record that a program may be another than its name suggests."""
         self._has_functions = True
 
     def note_value(self, name: str, value: Word) -> None:

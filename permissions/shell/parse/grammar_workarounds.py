@@ -21,7 +21,7 @@ _EXPANDING = re.compile(rb"[$`\\]")
 
 
 def respelled(source: bytes, documents: Sequence[Document]) -> bytes | None:
-    """Return the same command in other words; None when nothing in it can be said otherwise."""
+    """Return the same command in other words; None when nothing in it can be rewritten."""
     timed = _TIMED_GROUP.match(source)
     movable = all(_is_plain(source, one) for one in documents)
     if not movable or not (documents or timed):

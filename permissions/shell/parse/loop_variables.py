@@ -27,7 +27,7 @@ CHANGING = frozenset(
 
 
 class LoopVariables:
-    """What a first reading of a script says about its loops, and their values in a second one."""
+    """What a first reading of a script finds about its loops, and their values in a second one."""
 
     def __init__(self, steady: frozenset[str] = frozenset()) -> None:
         """`steady` are the variables that a first reading found to be set by one loop only."""

@@ -64,7 +64,7 @@ def _read(command: str) -> Script | Unparsable:
 
 def _verified(source: bytes, marks: Marks) -> Script | Unparsable:
     try:
-        # Made once, a node keeps its children for the second reader.
+        # Made once, a node caches its children for the second reader.
         root = _PARSER.parse(source).root_node
         verify(root, source, marks)
         return StatementReader(source).script(root)

@@ -71,7 +71,7 @@ class RedirectionReader:
         return _after(result, after)
 
     def _after_document(self, node: TreeNode, redirects: list[Redirect]) -> list[Node]:
-        """Read what stands on the line after `<<EOF`: the tree keeps it inside the redirection."""
+        """Read what follows `<<EOF` on its line: the tree has it inside the redirection."""
         found: list[Node] = []
         for child in node.children:
             kind = child.type

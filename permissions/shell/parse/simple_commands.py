@@ -33,7 +33,7 @@ class CommandReader:
         redirections: RedirectionReader,
         loops: LoopVariables,
     ) -> None:
-        """Take the readers for what stands in a command, and what is told of its variables."""
+        """Take the readers for the content of a command, and the values of loop variables."""
         self._source = source
         self._words = words
         self._redirections = redirections
@@ -59,7 +59,7 @@ class CommandReader:
             elif kind == "command_name":
                 pieces.append(list(child.children))
             elif kind in WORDS:
-                # Pieces that touch are one word for the shell, whatever the tree says.
+                # Pieces that touch are one word for the shell, whatever the tree shows.
                 if pieces and position == child.start_byte:
                     pieces[-1].append(child)
                 else:

@@ -168,7 +168,7 @@ class WordReader:
             self.taints_variables = True
 
     def note_function(self, name: str) -> None:
-        """Remember a function; one named `pwd` may say anything."""
+        """Record a function; one named `pwd` may print anything."""
         self.evaluation.note_function()
         if name == "pwd":
             self.taints_variables = True

@@ -86,7 +86,7 @@ def _tar(found: Arguments) -> list[Access]:
         to_output = found.has("-O", "--to-stdout")
         places = each(AccessKind.WRITE, directories or (() if to_output else (HERE,)))
         if found.has("-P", "--absolute-names") and not to_output:
-            # The archive alone says where.
+            # The archive alone determines where.
             places.append(Access(AccessKind.WRITE, Word("tar -P", UNKNOWN)))
         return [*each(AccessKind.READ, archives), *places, *each(AccessKind.READ, listing)]
     if found.has("-t", "--list"):
@@ -229,7 +229,7 @@ def lists_zip(words: Sequence[Word]) -> bool:
 
 
 PROGRAMS = (
-    Program("tar", accesses=tar, risk_check=tar_risk, read_only=lists_tar, tells_version=True,
+    Program("tar", accesses=tar, risk_check=tar_risk, read_only=lists_tar, shows_version=True,
         creates=creates_tar, command_options="-F -I --checkpoint-action --info-script "
         "--new-volume-script --rsh-command --to-command --use-compress-program"),
     Program("gtar bsdtar", accesses=tar, risk_check=tar_risk, creates=creates_tar,

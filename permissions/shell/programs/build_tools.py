@@ -103,14 +103,14 @@ def stripped(words: Sequence[Word]) -> Sequence[Word]:
 
 PROGRAMS = (
     Program("make", accesses=make, risk=Risk("E", "--eval", valued="CfIjlo", takes_unknown=True),
-        risk_check=make_risk, tells_version=True, global_valued="CfIj", builds=True,
+        risk_check=make_risk, shows_version=True, global_valued="CfIj", builds=True,
         command_words=named_shell),
     Program("gmake", accesses=make, risk=Risk("E", "--eval", valued="CfIjlo", takes_unknown=True),
         risk_check=make_risk, builds=True, command_words=named_shell),
     Program("ninja samu", output_directories="-C", builds=True),
     Program("cmake", accesses=outputs("", "-B --install-prefix --prefix"),
         output_files="--graphviz --trace-redirect", output_directories="--build",
-        tells_version=True, builds=True, more_outputs=command_mode),
+        shows_version=True, builds=True, more_outputs=command_mode),
     Program("ctest task gradlew mvnw sbt", builds=True),
     Program("meson", output_directories="-C --destdir", output_operands={"setup": 0}, builds=True),
     Program("bazel", output_directories="--output_base --output_user_root", builds=True),
@@ -150,7 +150,7 @@ PROGRAMS = (
     Program("gcc cc g++ clang", accesses=outputs("-o"), output_files="-MF --output "
         "--serialize-diagnostics", output_directories="-dumpdir", reads_operands=True,
         risk=Risk(long="-B -fpass-plugin -fplugin -load --specs -specs -wrapper", single_dash=True,
-        takes_unknown=True), tells_version=True),
+        takes_unknown=True), shows_version=True),
     Program("c++ clang++", accesses=outputs("-o"), output_files="-MF --output "
         "--serialize-diagnostics", output_directories="-dumpdir", risk=Risk(long="-B -fpass-plugin "
         "-fplugin -load --specs -specs -wrapper", single_dash=True, takes_unknown=True)),
@@ -158,7 +158,7 @@ PROGRAMS = (
         single_dash=True, takes_unknown=True)),
     Program("as tcc ghc", accesses=outputs("-o")),
     Program("nvcc gfortran nasm yasm zig flex bison yacc", output_files="-o -w"),
-    Program("javac", output_directories="-d -h -s", tells_version=True),
+    Program("javac", output_directories="-d -h -s", shows_version=True),
     Program("kotlinc scalac", output_directories="-d -h -s"),
     Program("protoc", accesses=outputs("-o", "--cpp_out --go_out --java_out --js_out --python_out "
         "--ruby_out")),

@@ -100,7 +100,7 @@ def creates_container(words: Sequence[str]) -> Creates | None:
 PROGRAMS = (
     Program("docker", accesses=container, read_options="--env-file -f --file --secret",
         risk=Risk(long="--privileged", takes_unknown=True),
-        risky_words=r"--(?:pid|ipc|userns|uts)=host", tells_version=True, creates=creates_container,
+        risky_words=r"--(?:pid|ipc|userns|uts)=host", shows_version=True, creates=creates_container,
         runner=CommandRunner("exec run", valued="pceuwvnhl", skip=1, is_elsewhere=True),
         global_valued="Hlc", network="login pull push", exact_only=True),
     Program("podman", accesses=container, read_options="--env-file -f --file --secret",

@@ -132,7 +132,7 @@ def _input_escapes(program: str, text: str) -> bool:
 
 
 def input_risk(words: Sequence[Word], text: str | None) -> str:
-    """Return what a database's shell is told on its input beside SQL; "" when it is none."""
+    """Return the commands beside SQL on the input of a database's shell; "" when it is none."""
     program = words[0].plain.rpartition("/")[2] if words else ""
     if text is None or program not in _PROGRAMS or not _input_escapes(program, text):
         return ""

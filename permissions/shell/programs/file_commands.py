@@ -46,7 +46,7 @@ def move(words: Sequence[Word]) -> list[Access]:
 def _transfer(words: Sequence[Word], source: AccessKind) -> list[Access]:
     found = split_arguments(words, valued="tSmog", valued_long=_TRANSFER_VALUED_LONG)
     targets = found.values("-t", "--target-directory")
-    keeps_path = found.has("--parents")
+    has_source_path = found.has("--parents")
     if targets:
         directories = [Word(one.raw, f"{one.text}/", one.splits) for one in targets]
         return [
@@ -55,7 +55,7 @@ def _transfer(words: Sequence[Word], source: AccessKind) -> list[Access]:
             *(
                 one
                 for directory in directories
-                for one in _into(found.operands, directory, keeps_path)
+                for one in _into(found.operands, directory, has_source_path)
             ),
         ]
     if len(found.operands) < 2:
@@ -64,8 +64,8 @@ def _transfer(words: Sequence[Word], source: AccessKind) -> list[Access]:
     return [
         *each(source, found.operands[:-1]),
         *each(AccessKind.WRITE, destinations),
-        # Into a folder, the copy keeps the name of its source.
-        *_into(found.operands[:-1], found.operands[-1], keeps_path),
+        # Into a directory, the copy retains the name of its source.
+        *_into(found.operands[:-1], found.operands[-1], has_source_path),
     ]
 
 
@@ -88,15 +88,15 @@ def _destinations(found: Arguments, words: Sequence[Word]) -> Sequence[Word]:
     return operands[-2:] if is_value or is_open else operands[-1:]
 
 
-def _into(sources: Sequence[Word], directory: Word, keeps_path: bool = False) -> list[Access]:
-    is_directory = directory.text.endswith(("/", ".")) or keeps_path
+def _into(sources: Sequence[Word], directory: Word, has_source_path: bool = False) -> list[Access]:
+    is_directory = directory.text.endswith(("/", ".")) or has_source_path
     if not is_directory and not directory.is_literal:
         return []
     found: list[Access] = []
     kind = AccessKind.WRITE if is_directory else AccessKind.INTO
     for source in sources:
         path = source.text.rstrip("/")
-        name = path.lstrip("/") if keeps_path else path.rpartition("/")[2]
+        name = path.lstrip("/") if has_source_path else path.rpartition("/")[2]
         if name not in ("", ".", "..") and (is_directory or not source.is_unknown):
             joined = f"{directory.text.rstrip('/')}/{name}"
             found.append(Access(kind, Word(source.raw, joined, source.splits)))
@@ -217,7 +217,7 @@ def patch(words: Sequence[Word]) -> list[Access]:
     ]
 
 
-_KEEPS_LINKS = re.compile(r"-[A-Za-z]*[adPRr]|--(?:archive|no-d|preserve|recursive)")
+_PRESERVES_LINKS = re.compile(r"-[A-Za-z]*[adPRr]|--(?:archive|no-d|preserve|recursive)")
 """Options of cp that copy links as they are."""
 
 
@@ -237,7 +237,7 @@ def creates_copy(words: Sequence[str]) -> Creates | None:
     """Return what cp makes beside plain files."""
     if any(_LINKS.match(word) for word in words):
         return Creates.LINK
-    return Creates.COPY if any(_KEEPS_LINKS.match(word) for word in words) else None
+    return Creates.COPY if any(_PRESERVES_LINKS.match(word) for word in words) else None
 
 
 def creates_move(_words: Sequence[str]) -> Creates:

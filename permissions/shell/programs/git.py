@@ -115,7 +115,7 @@ def _bundled(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
 def _applied(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     if not any(word.text == "--unsafe-paths" for word in rest):
         return []
-    # The patch alone says where.
+    # The patch alone determines where.
     return [Access(AccessKind.WRITE, Word("git apply --unsafe-paths", UNKNOWN))]
 
 
@@ -540,7 +540,7 @@ PROGRAMS = (
     Program("git", accesses=git, reads_after={"stash show": 0, "stash push": 0, "add": 0, "diff": 0,
         "log": 0, "show": 0, "blame": 0, "annotate": 0, "grep": 0, "hash-object": 0, "cat-file": 0,
         "archive": 0, "whatchanged": 0}, changes_settings=changes_settings, risk_check=git_risk,
-        read_only=reads_only, tells_version=True, creates=creates, command_options="-O -c --exec "
+        read_only=reads_only, shows_version=True, creates=creates, command_options="-O -c --exec "
         "--open-files-in-pager --receive-pack --upload-pack", global_valued="cC", commands=commands,
         command_words=configured_commands, network="clone fetch ls-remote pull push remote "
         "submodule", logs_in=True, discards={"reset": "--hard", "clean": "", "checkout": "--",

@@ -32,7 +32,7 @@ def in_place_interpreter(words: Sequence[Word]) -> list[Access]:
 
 
 PROGRAMS = (
-    Program("python python3 php lua", accesses=interpreter, code=Code.LANGUAGE, tells_version=True,
+    Program("python python3 php lua", accesses=interpreter, code=Code.LANGUAGE, shows_version=True,
         exact_only=True),
     Program("python2", accesses=interpreter, code=Code.LANGUAGE, exact_only=True),
     Program("python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy pypy3 nodejs "
@@ -41,13 +41,13 @@ PROGRAMS = (
     Program("node", accesses=interpreter, output_files="--redirect-warnings "
         "--test-reporter-destination --tls-keylog", output_directories="--cpu-prof-dir "
         "--diagnostic-dir --report-dir --report-directory", read_options="--env-file",
-        code=Code.LANGUAGE, tells_version=True, exact_only=True),
+        code=Code.LANGUAGE, shows_version=True, exact_only=True),
     Program("deno", accesses=interpreter, output_directories="--root", read_options="--env-file",
         code=Code.LANGUAGE, builds=True, exact_only=True),
     Program("ruby", accesses=in_place_interpreter, code=Code.LANGUAGE, risk=Risk("i",
-        valued="eIrCFEKTWx"), tells_version=True, reads_when="np", exact_only=True),
+        valued="eIrCFEKTWx"), shows_version=True, reads_when="np", exact_only=True),
     Program("perl", accesses=in_place_interpreter, code=Code.LANGUAGE, risk=Risk("i",
-        valued="eEIMmFlCDx"), tells_version=True, reads_when="np", exact_only=True),
+        valued="eEIMmFlCDx"), shows_version=True, reads_when="np", exact_only=True),
     Program("pwsh", exact_only=True),
     Program("Rscript", accesses=interpreter, code=Code.LANGUAGE),
     Program("expect", code=Code.OTHER,
@@ -64,7 +64,7 @@ PROGRAMS = (
         code_starts=r"(?:^|\n)[ \t]*(?:!|(?:platform )?shell\b)[ \t]*([^\n]+)", risk=Risk("osSOQ",
         "--one-line --one-line-before-file --source", valued="pnafc")),
     Program("java", risk=Risk(long="-XX:OnError -XX:OnOutOfMemoryError", single_dash=True,
-        takes_unknown=True), tells_version=True),
+        takes_unknown=True), shows_version=True),
     Program("cProfile profile", output_files="-o --outfile"),
     Program("compileall", rewrites=Rewrites()),
     Program("trace", output_files="--file", output_directories="--coverdir"),

@@ -58,7 +58,7 @@ PROGRAMS = (
         "--target -w --wheel-dir"), output_files="--report", output_directories="--cache-dir",
         changes_settings=settings_after("~/.config/pip/pip.conf", "config set", "config unset",
         "config edit"), risk=Risk(long="--editor --python", valued="rctie", takes_unknown=True),
-        tells_version=True, builds=True, network="download install", has_subcommands=True,
+        shows_version=True, builds=True, network="download install", has_subcommands=True,
         exact_subcommands="install uninstall"),
     Program("pipenv", runner=CommandRunner("run"), builds=True),
     Program("poetry", output_files="-o --output", output_directories="-C --directory -p --project",

@@ -213,7 +213,7 @@ PROGRAMS = (
         network="*"),
     Program("az", read_options="-f --file", network="*"),
     Program("curl", accesses=curl, read_options="-b --cacert --cert --cookie --etag-compare --key "
-        "--netrc-file", reads_at_files=True, risk_check=curl_risk, tells_version=True, network="*"),
+        "--netrc-file", reads_at_files=True, risk_check=curl_risk, shows_version=True, network="*"),
     Program("wget", accesses=wget, read_options="--ca-certificate --certificate --load-cookies "
         "--private-key", risk=Risk("OoaPei", "--append-output --body-file --config "
         "--directory-prefix --execute --hsts-file --output-document --output-file --post-file "

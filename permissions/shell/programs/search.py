@@ -65,7 +65,7 @@ def _searched(found: Arguments) -> list[Access]:
 
 def json_query(words: Sequence[Word]) -> list[Access]:
     """Return what jq reads."""
-    kept: list[Word] = []
+    remaining: list[Word] = []
     found: list[Access] = []
     position = 0
     while position < len(words):
@@ -78,9 +78,9 @@ def json_query(words: Sequence[Word]) -> list[Access]:
         elif text in ("--args", "--jsonargs"):
             break
         else:
-            kept.append(words[position])
+            remaining.append(words[position])
             position += 1
-    arguments = split_arguments(kept, valued="fL", valued_long=names("--from-file --indent"))
+    arguments = split_arguments(remaining, valued="fL", valued_long=names("--from-file --indent"))
     files = arguments.values("-f", "--from-file")
     operands = arguments.operands if files else arguments.operands[1:]
     return [*found, *each(AccessKind.READ, files), *each(AccessKind.READ, operands)]
@@ -138,7 +138,7 @@ PROGRAMS = (
     Program("jq", accesses=json_query, read_only=ReadOnly("ceMrnsSajCR", "", "--arg --argjson "
         "--compact-output --exit-status --indent --join-output --null-input --raw-input "
         "--raw-output --rawfile --slurp --slurpfile --sort-keys --tab", check=plain_jq),
-        tells_version=True),
+        shows_version=True),
     Program("yq", accesses=yaml_query, read_options="--from-file", risk=Risk("i", "--in-place "
         "--inplace", valued="oIps"), risk_check=yq_risk),
     Program("json.tool", accesses=reads(), output_operands={"": 1}),

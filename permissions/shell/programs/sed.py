@@ -36,7 +36,7 @@ def sed(words: Sequence[Word]) -> list[Access]:
 
 
 _BACKUP = re.compile(r"(?:-[nErsuz]*i|--in-place=)(.*[*/].*)", re.DOTALL)
-"""A suffix of `sed -i` that says where the old files go."""
+"""A suffix of `sed -i` that determines where the old files go."""
 
 
 def _backups(words: Sequence[Word], files: Sequence[Word]) -> Iterator[Word]:

@@ -47,7 +47,7 @@ GIT_PLACES = names("GIT_DIR GIT_WORK_TREE GIT_OBJECT_DIRECTORY GIT_INDEX_FILE")
 
 
 def environment(words: Sequence[Word]) -> list[Access]:
-    """Read variables that say where git works."""
+    """Read variables that set where git works."""
     found: list[Access] = []
     for word in words:
         name, equals, _ = word.plain.partition("=")
@@ -145,7 +145,7 @@ PROGRAMS = (
     Program("nocorrect", wrapper=Wrapper()),
     Program("at", commands=partial(queued, "at")),
     Program("batch", commands=partial(queued, "batch")),
-    Program("bash", accesses=interpreter, tells_version=True, is_shell=True, exact_only=True),
+    Program("bash", accesses=interpreter, shows_version=True, is_shell=True, exact_only=True),
     Program("sh zsh dash ksh", accesses=interpreter, is_shell=True, exact_only=True),
     Program("mksh rbash tcsh", is_shell=True),
     Program("ash fish csh", is_shell=True, exact_only=True),

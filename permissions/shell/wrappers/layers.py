@@ -20,7 +20,7 @@ class Layer(Struct, frozen=True):
     assignments: tuple[str, ...] = ()
     """Names that wrappers (`env A=1`) set on the way here."""
     directory: str = ""
-    """Where it runs, as `env -C` says it: from the shell's folder, "" for that one itself."""
+    """Where it runs, as in `env -C`: from the shell's directory, "" for that one itself."""
     is_elsewhere: bool = False
     """Runs on another machine or in a container: its paths are not paths here."""
 

@@ -79,7 +79,7 @@ class Place:
             gate=self.gate,
             runner=self.runner,
             in_force=lambda settings: setattr(self, "settings", settings),
-            tell=lambda text, level: self.told.append((level, text)),
+            notify=lambda text, level: self.told.append((level, text)),
             approve=approve,
         )
 

@@ -124,7 +124,7 @@ async def test_notes_for_the_classifier_are_kept_and_bounded(tmp_path: Path) -> 
 
 async def test_what_happens_beside_a_turn_is_told_at_once(tmp_path: Path) -> None:
     told: list[tuple[str, str]] = []
-    listeners = HookListeners(tell=lambda text, level: told.append((text, level)))
+    listeners = HookListeners(notify=lambda text, level: told.append((text, level)))
     answers = {"FileChanged": {"systemMessage": "reloaded", "nonsense": 1}}
     dispatch, _ = dispatch_for(tmp_path, answers, listeners)
     await dispatch.file_changed(FileChanged(file_path="/a", event="change"))

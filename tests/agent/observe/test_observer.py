@@ -12,7 +12,7 @@ import pytest
 
 from agent.events import MessageCommitted, Terminal, Usage
 from agent.messages import Message, text_block, user_message
-from agent.observe.debug_log import LOGS_KEPT, DebugLog, debug_path
+from agent.observe.debug_log import MAX_LOGS, DebugLog, debug_path
 from agent.observe.event_log import LoggedEvent
 from agent.observe.ledger import Ledger, LedgerEntry, Sums, ledger_path
 from agent.observe.observer import CONTENT_VARIABLE, Observer, spans_path
@@ -99,7 +99,7 @@ def test_the_background_keeps_order_and_close_waits_for_all() -> None:
 def test_the_debug_log_is_private_and_redacted_and_only_so_many_are_kept(tmp_path: Path) -> None:
     directory = debug_path(tmp_path, "x").parent
     directory.mkdir(parents=True)
-    for number in range(LOGS_KEPT + 5):
+    for number in range(MAX_LOGS + 5):
         (directory / f"old-{number}.log").touch()
     path = debug_path(tmp_path, "mine")
     log = DebugLog(path, redact=lambda text: text.replace("hush", "***"))
@@ -112,7 +112,7 @@ def test_the_debug_log_is_private_and_redacted_and_only_so_many_are_kept(tmp_pat
     assert '"event": "tool"' in text
     assert "too late" not in text
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert len(list(directory.glob("*.log"))) == LOGS_KEPT
+    assert len(list(directory.glob("*.log"))) == MAX_LOGS
 
 
 def test_the_ledger_adds_up_over_sessions_days_and_programs(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ class Book:
             cwd=lambda: engine.root,
             directory=engine.root,
             now=lambda: self.at,
-            tell=self.told.append,
+            notify=self.told.append,
         )
 
     def decided(self, command: str, answer: Decision | None = None, **rules: Any) -> Decision:

@@ -108,7 +108,7 @@ while True:
 async def test_a_failure_is_told_once_for_each_reason() -> None:
     told: list[str] = []
     channel = Channel(
-        ["sh", "-c", "echo nonsense"], env={"PATH": os.environ["PATH"]}, tell=told.append
+        ["sh", "-c", "echo nonsense"], env={"PATH": os.environ["PATH"]}, notify=told.append
     )
     for _ in range(2):
         with pytest.raises(ChannelFailed):
