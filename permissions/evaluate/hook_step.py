@@ -29,7 +29,7 @@ def after_hooks(decision: Decision, hook: str, reason: str, hook_name: str) -> D
     message = decision.message
     if reason and hook in ("ask", "defer"):
         # It asks anyway, but what the hook wants a user to look at is theirs to know.
-        message = f"{message.rstrip('.')}; {says}"
+        message = f"{message.rstrip('.')}; {source}"
     return replace(decision, message=message, trace=(*decision.trace, entry))
 
 

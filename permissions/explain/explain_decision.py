@@ -356,7 +356,7 @@ def _whole_words(entry: TraceEntry) -> str:
             # The table of commands that only read; it never denies.
             return f"{_KNOWN if entry.answer == 'allow' else _UNKNOWN}{about}"
         case TraceStep.USER if source in {"", "dialog"}:
-            return {"allow": "is_answer yes", "deny": "is_answer no"}.get(entry.answer, verb)
+            return {"allow": "said yes", "deny": "said no"}.get(entry.answer, verb)
         case _ if ": " in source or entry.answer == "none":
             return source if ": " in source else f"{source}: no opinion"
         case _:

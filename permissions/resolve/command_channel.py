@@ -50,7 +50,7 @@ class Channel:
         notify: Callable[[str], None] = lambda _text: None,
     ) -> None:
         """`command` is a program with its arguments; `env` is its whole environment. `notify`
-        receives each reason why it cannot be asked once: the user may be waiting at the other end."""
+        receives each reason why it cannot be asked once: the user may wait at the other end."""
         self._command = tuple(command)
         self._env = dict(env)
         self._notify = notify

@@ -91,25 +91,25 @@ def _crlf_positions(text: str) -> list[int]:
 
 
 def _explain_missing(text: str, wanted: str) -> str:
-    message = "old_string was not found in the file."
+    base = "old_string was not found in the file."
     if not text:
-        return f"{message} The file is empty."
+        return f"{base} The file is empty."
     lines, sought = text.split("\n"), wanted.strip("\n").split("\n")
     if all(_looks_numbered(line) for line in sought if line.strip()):
         return (
-            f"{message} It begins with line numbers: leave out the number and the tab that Read puts "
+            f"{base} It begins with line numbers: leave out the number and the tab that Read puts "
             "before each line."
         )
     loose = _same_but_spacing(lines, sought)
     if loose is not None:
         return (
-            f"{message} Line {loose + 1} onward differs only in spaces, tabs or blank ends. "
+            f"{base} Line {loose + 1} onward differs only in spaces, tabs or blank ends. "
             f"The file has:\n{_quote(lines, loose, len(sought))}"
         )
     near = _nearest(lines, sought)
     if near is None:
-        return f"{message} Nothing in it is similar; read the file again."
-    return f"{message} The most similar lines of the file are:\n{_quote(lines, near, len(sought))}"
+        return f"{base} Nothing in it is similar; read the file again."
+    return f"{base} The most similar lines of the file are:\n{_quote(lines, near, len(sought))}"
 
 
 def _looks_numbered(line: str) -> bool:
