@@ -73,10 +73,10 @@ class BottomLines:
 
     def toggle_todos(self) -> bool:
         """Show or hide the task list; False when there is none to show."""
-        wanted = not self._shows_todos
-        self._shows_todos = wanted and bool(self._document.todos)
+        is_visible = not self._shows_todos
+        self._shows_todos = is_visible and bool(self._document.todos)
         self.show()
-        return self._shows_todos is wanted
+        return self._shows_todos is is_visible
 
     def show(self) -> None:
         """Show everything as it is now."""
@@ -151,9 +151,9 @@ class BottomLines:
         center = self._conversations.commands
         if center is None or not center.context.shells.has_foreground:
             return ""
-        taken = multiplexer_key(self._env)
+        reserved_key = multiplexer_key(self._env)
         chords = self._chords.keymap.keys_of("task:background")
-        free = [chord for chord in chords if chord[0] != taken]
+        free = [chord for chord in chords if chord[0] != reserved_key]
         return display_chord((free or chords)[0]) if chords else ""
 
     def _status(self) -> StatusLineState:

@@ -40,12 +40,12 @@ async def notes_of_start(center: CommandService) -> tuple[list[str], list[str]]:
     notices = []
     if custom.waiting:
         names = ", ".join(f"/{name}" for name in custom.waiting[:5])
-        wait = "waits" if len(custom.waiting) == 1 else "wait"
-        notices.append(f"{names} of this project {wait} for trust: /trust")
-    found = await news_of_found(
+        verb = "waits" if len(custom.waiting) == 1 else "wait"
+        notices.append(f"{names} of this project {verb} for trust: /trust")
+    files_notice = await news_of_found(
         context.settings(), custom.commands(), home=context.home, agent_home=context.agent_home
     )
-    return warnings, [*notices, found] if found else notices
+    return warnings, [*notices, files_notice] if files_notice else notices
 
 
 def found_text(settings: Settings, commands: Sequence[Command], home: Path) -> str:
@@ -59,9 +59,9 @@ def found_text(settings: Settings, commands: Sequence[Command], home: Path) -> s
             f"In force from Claude Code's files: {'; '.join(parts)}. "
             "What .agent files say counts more; /status lists the files."
         )
-    unused = [*_keys_without_effect(settings), *_unused_files(settings, home)]
-    if unused:
-        sentences.append(f"Not used here: {', '.join(dict.fromkeys(unused))}.")
+    unused_names = [*_keys_without_effect(settings), *_unused_files(settings, home)]
+    if unused_names:
+        sentences.append(f"Not used here: {', '.join(dict.fromkeys(unused_names))}.")
     return " ".join(sentences)
 
 
@@ -180,11 +180,11 @@ def _remember(file: Path, project: str, text: str) -> bool:
         data = json.loads(read_plain(file))
     except (OSError, ValueError, RecursionError):
         data = {}
-    known = data if isinstance(data, dict) else {}
-    if known.get(project) == digest:
+    digests = data if isinstance(data, dict) else {}
+    if digests.get(project) == digest:
         return False
-    known.pop(project, None)
-    recent = dict(list(known.items())[-MAX_PROJECTS + 1 :])
+    digests.pop(project, None)
+    recent = dict(list(digests.items())[-MAX_PROJECTS + 1 :])
     try:
         write_private(file, json.dumps({**recent, project: digest}).encode(), sync=False)
     except OSError:

@@ -75,13 +75,13 @@ def apply_keys(
     if not text.strip():
         use(defaults)
         return True
-    loaded = load_keybindings(text, defaults)
-    if loaded.is_readable:
-        use(loaded.keymap)
-    for warning in loaded.warnings:
+    load_result = load_keybindings(text, defaults)
+    if load_result.is_readable:
+        use(load_result.keymap)
+    for warning in load_result.warnings:
         place = f"{path.name}:{warning.line}" if warning.line else path.name
         notice(f"{place}: {warning.message}", "warning")
-    return loaded.is_readable
+    return load_result.is_readable
 
 
 def _read(path: Path) -> str:

@@ -32,11 +32,11 @@ class TodoPanel(RowsWidget):
         if not self._items:
             return ()
         done = sum(item.status == "completed" for item in self._items)
-        left = [item for item in self._items if item.status != "completed"]
-        shown = left[:_SHOWN] or list(self._items[-_SHOWN:])
+        open_items = [item for item in self._items if item.status != "completed"]
+        shown_items = open_items[:_SHOWN] or list(self._items[-_SHOWN:])
         pad = (("   ", TEXT),)
-        rows = indented(todo_rows(shown, max(1, width_cells - 4)), pad, pad)
+        rows = indented(todo_rows(shown_items, max(1, width_cells - 4)), pad, pad)
         count = f"   {done} of {len(self._items)} done"
-        hidden = len(left) - len(shown)
+        hidden = len(open_items) - len(shown_items)
         more = f" · {hidden} more" if hidden > 0 else ""
         return [BLANK, *rows, row((count + more, MUTED), is_copied=False)]

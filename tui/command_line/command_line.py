@@ -79,8 +79,8 @@ def _text_of(file: Path, option: str) -> str:
         raise click.UsageError(f"{option} {file}: {reason}") from error
 
 
-def _show_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
+def _show_version(context: click.Context, _parameter: click.Parameter, is_requested: bool) -> None:
+    if is_requested and not context.resilient_parsing:
         click.echo(f"{version()} (agent-tui)")
         context.exit()
 

@@ -90,22 +90,22 @@ def spread(arguments: Sequence[str]) -> list[str]:
     like no rule, or no path, is left as the prompt.
     """
     spread_out: list[str] = []
-    repeated: str | None = None
+    option: str | None = None
     has_value = False
     for place, argument in enumerate(arguments):
         if argument == "--":
             return [*spread_out, *arguments[place:]]
         if argument.startswith("-"):
             is_open = argument in SEVERAL_RULES or argument == "--add-dir"
-            repeated, has_value = (argument if is_open else None), False
-        elif repeated is not None and not has_value:
+            option, has_value = (argument if is_open else None), False
+        elif option is not None and not has_value:
             has_value = True
-        elif repeated is not None:
-            looks = _PATH if repeated == "--add-dir" else _RULE
-            if looks.fullmatch(argument):
-                spread_out.append(repeated)
+        elif option is not None:
+            pattern = _PATH if option == "--add-dir" else _RULE
+            if pattern.fullmatch(argument):
+                spread_out.append(option)
             else:
-                repeated = None
+                option = None
         spread_out.append("--debug" if argument.startswith("--debug=") else argument)
     return spread_out
 

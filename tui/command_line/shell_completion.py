@@ -176,14 +176,14 @@ def fish_script(root: Node) -> str:
 def _fish_condition(root: Node, path: tuple[str, ...]) -> str:
     """Return the test that the command line has come to this command and no further."""
     node = root
-    seen: list[str] = []
+    conditions: list[str] = []
     for word in path:
-        seen.append(f"__fish_seen_subcommand_from {word}")
+        conditions.append(f"__fish_seen_subcommand_from {word}")
         node = next(child for child in node.children if child.name == word)
     if node.children:
         below = " ".join(child.name for child in node.children)
-        seen.append(f"not __fish_seen_subcommand_from {below}")
-    return _fish("; and ".join(seen) or "true")
+        conditions.append(f"not __fish_seen_subcommand_from {below}")
+    return _fish("; and ".join(conditions) or "true")
 
 
 def _fish_flag(flag: Flag) -> str:

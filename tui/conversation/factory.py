@@ -341,11 +341,11 @@ class ConversationMaker:
         from tui.dialogs.trust_dialog import trust_request
 
         state = settings.trust
-        asked = frozenset(item.digest for item in state.new)
-        if asked <= self._declined:
+        digests = frozenset(item.digest for item in state.new)
+        if digests <= self._declined:
             return settings
         if not await ports.trust(trust_request(state)):
-            self._declined |= asked
+            self._declined |= digests
             return settings
         try:
             TrustStore(environment.agent_home / "trust.json").accept(state)
@@ -378,7 +378,7 @@ def session_to_resume(options: RunOptions, env: Mapping[str, str], launch_dir: P
     try:
         if options.resume:
             return find_session(store, options.resume).path
-        found = store.latest(find_project_root(launch_dir))
+        latest = store.latest(find_project_root(launch_dir))
     except (SessionError, OSError):
         return None
-    return found.path if found is not None else None
+    return latest.path if latest is not None else None

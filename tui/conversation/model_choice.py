@@ -43,7 +43,7 @@ async def real_model(
             helper_key = await read_helper_key(values.apiKeyHelper, env=env)
         except ModelError as error:
             raise NotConfigured(str(error)) from error
-    found = resolve_model(
+    resolution = resolve_model(
         env=env,
         settings=ModelSettings(
             base_url=values.baseUrl,
@@ -55,9 +55,9 @@ async def real_model(
         flag_model=_flag_model(settings, options),
         helper_key=helper_key,
     )
-    if isinstance(found, Unconfigured):
-        raise NotConfigured(f"{found.reason} To look around without one: agent-tui --demo")
-    return found
+    if isinstance(resolution, Unconfigured):
+        raise NotConfigured(f"{resolution.reason} To look around without one: agent-tui --demo")
+    return resolution
 
 
 def _flag_model(settings: Settings, options: RunOptions) -> str | None:

@@ -131,14 +131,14 @@ class InputBus:
         return self._typing_due_s if self._is_typing else self._resize_due_s
 
     def _take_pointer(self) -> list[Message]:
-        taken: list[Message] = []
+        messages: list[Message] = []
         if self._move is not None:
-            taken.append(self._move)
+            messages.append(self._move)
             self._move = None
         for axis, (steps, last) in self._wheel.items():
-            taken.extend(_wheel_steps(axis, steps, last))
+            messages.extend(_wheel_steps(axis, steps, last))
         self._wheel.clear()
-        return taken
+        return messages
 
     def _set_timer(self, now_s: float) -> None:
         due_s = [

@@ -189,13 +189,13 @@ class ByteFilter:
         if text.startswith("\x1b[M", position):
             # Old mouse reports carry three bytes of any value; we never ask for them.
             return self._read_fixed(text, position, 6, items)
-        found = _CSI.match(text, position)
-        if found is not None:
-            if found.group() == _PASTE_START:
+        match = _CSI.match(text, position)
+        if match is not None:
+            if match.group() == _PASTE_START:
                 self._paste = []
             else:
-                items.extend(_control_sequence(found.group()))
-            return found.end()
+                items.extend(_control_sequence(match.group()))
+            return match.end()
         if _CSI_BEGINNING.match(text, position) and len(text) - position <= SEQUENCE_LIMIT:
             self._pending = text[position:]
             return len(text)
@@ -207,8 +207,8 @@ class ByteFilter:
         if len(sequence) < length:
             self._pending = sequence
             return len(text)
-        known = sequence in ANSI_SEQUENCES_KEYS
-        items.append(ForParser(sequence) if known else Reply(sequence))
+        is_ansi_key = sequence in ANSI_SEQUENCES_KEYS
+        items.append(ForParser(sequence) if is_ansi_key else Reply(sequence))
         return position + length
 
     def _read_single_shift(self, text: str, position: int, items: list[InputItem]) -> int:
@@ -225,9 +225,9 @@ class ByteFilter:
     def _read_string(self, text: str, position: int, items: list[InputItem]) -> int:
         start = position + 2
         ends = [(text.find("\x1b\\", start), 2), (text.find("\x07", start), 1)]
-        found = min(((end, size) for end, size in ends if end >= 0), default=None)
-        if found is not None:
-            end = found[0] + found[1]
+        terminator = min(((end, size) for end, size in ends if end >= 0), default=None)
+        if terminator is not None:
+            end = terminator[0] + terminator[1]
             items.append(Reply(text[position:end]))
             return end
         if len(text) - position > STRING_LIMIT:

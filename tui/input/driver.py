@@ -118,11 +118,11 @@ class InputDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         """Take the terminal; also after a suspend."""
         # To be stopped half-way would leave it half taken; the signal comes right after.
-        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
+        previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
         try:
             self._take_terminal()
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+            signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
     def _take_terminal(self) -> None:
         attributes = self.attrs_before if self._is_active else None
@@ -130,8 +130,8 @@ class InputDriver(LinuxDriver):
             attributes = self._early.attributes
             self._typed_early += self._early.hand_over()
         elif not self._is_active:
-            attributes, typed = take_typed_ahead(self.fileno)
-            self._typed_early += typed
+            attributes, typed_bytes = take_typed_ahead(self.fileno)
+            self._typed_early += typed_bytes
         if self._is_active:
             # Stopped and continued from outside, without a chance to restore the terminal: the
             # old reader must go before a second one starts, and the old key codes with it.

@@ -179,14 +179,14 @@ class EarlyPrompt:
 
     def _take_typed_ahead(self) -> None:
         """Store the input typed while the terminal still belonged to the shell."""
-        typed = b""
+        data = b""
         while select.select([self._typed_fileno], [], [], 0)[0]:
             piece = os.read(self._typed_fileno, _READ_BYTES)
             if not piece:
                 break
-            typed += piece
-        if typed:
-            self._store(as_keys(typed))
+            data += piece
+        if data:
+            self._store(as_keys(data))
 
     def _draw(self) -> None:
         """Show the whole prompt; nothing where the window has become too small for it."""
@@ -196,9 +196,9 @@ class EarlyPrompt:
             self._write(_CLEAR)
             return
         room = size.columns - len(SIGN) - 1
-        shown = self._echoed[:room]
-        self._room = room - len(shown)
-        self._write(_frame(size.columns, size.lines) + shown.decode("ascii"))
+        visible = self._echoed[:room]
+        self._room = room - len(visible)
+        self._write(_frame(size.columns, size.lines) + visible.decode("ascii"))
 
     def _restore(self) -> None:
         if self._is_shown:
@@ -248,11 +248,11 @@ class EarlyPrompt:
 
     def _show(self, plain: bytes) -> None:
         self._echoed += plain
-        shown = plain[: self._room]
-        self._room -= len(shown)
-        if shown and self._is_shown:
+        visible = plain[: self._room]
+        self._room -= len(visible)
+        if visible and self._is_shown:
             with suppress(OSError):
-                self._write(shown.decode("ascii"))
+                self._write(visible.decode("ascii"))
 
     def _obey(self, orders: bytes) -> bool:
         """Draw as asked; return whether to go on."""
@@ -266,16 +266,16 @@ class EarlyPrompt:
 
 def _unechoed(fileno: int, attributes: list[Any]) -> list[Any]:
     """Return settings under which keys arrive one by one, unseen; Ctrl+C still interrupts."""
-    changed = [*attributes]
-    changed[0] &= ~(termios.IXON | termios.ICRNL | termios.INLCR | termios.IGNCR)
-    changed[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
-    changed[6] = [*attributes[6]]
+    raw_attributes = [*attributes]
+    raw_attributes[0] &= ~(termios.IXON | termios.ICRNL | termios.INLCR | termios.IGNCR)
+    raw_attributes[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
+    raw_attributes[6] = [*attributes[6]]
     # They reach the program as keys, as they will once the screen is there.
     nothing = bytes([os.fpathconf(fileno, "PC_VDISABLE") & 0xFF])
     for index in (termios.VSUSP, termios.VQUIT):
-        changed[6][index] = nothing
-    changed[6][termios.VMIN], changed[6][termios.VTIME] = 1, 0
-    return changed
+        raw_attributes[6][index] = nothing
+    raw_attributes[6][termios.VMIN], raw_attributes[6][termios.VTIME] = 1, 0
+    return raw_attributes
 
 
 def _plain_start(data: bytes) -> bytes:

@@ -113,9 +113,9 @@ def canonical_key(textual_key: str) -> str:
     if key.startswith("upper_") and len(key) == len("upper_") + 1:
         key = key[-1].upper()
     key = _CHARACTER_NAMES.get(key, key)
-    known = {_MODIFIERS.get(name, name) for name in modifiers}
+    modifier_names = {_MODIFIERS.get(name, name) for name in modifiers}
     try:
-        return _canonical(known, key, textual_key)
+        return _canonical(modifier_names, key, textual_key)
     except KeySyntaxError:
         return textual_key
 

@@ -82,14 +82,14 @@ def load_keybindings(text: str, defaults: Keymap) -> LoadedKeybindings:
     reader = _Reader(text)
     changes = tuple(reader.changes())
     keymap = defaults.changed(changes)
-    restored = tuple(_restored_keys(keymap, defaults))
-    keymap = keymap.changed(restored)
+    restored_keys = tuple(_restored_keys(keymap, defaults))
+    keymap = keymap.changed(restored_keys)
     return LoadedKeybindings(
         keymap,
         (
             *reader.warnings,
             *_chord_warnings(keymap, changes, reader),
-            *(_lock_out(change, reader) for change in restored),
+            *(_lock_out(change, reader) for change in restored_keys),
         ),
         reader.is_readable,
     )
@@ -174,10 +174,10 @@ class _Reader:
         name = block.get("context")
         if isinstance(name, str) and name in {*Context}:
             return Context(name)
-        known = [context.value for context in Context]
+        contexts = [context.value for context in Context]
         self._warn(
             KeybindingIssue.UNKNOWN_CONTEXT,
-            f"{name!r} is no context{_did_you_mean(name, known)}; known: {', '.join(known)}",
+            f"{name!r} is no context{_did_you_mean(name, contexts)}; known: {', '.join(contexts)}",
             self.line_of(name) if isinstance(name, str) else None,
         )
         return None
@@ -282,8 +282,8 @@ class _Pairs:
 
     def get(self, key: str) -> object:
         """Return the last value of the key; None when it is missing."""
-        found: Mapping[str, object] = dict(self.pairs)
-        return found.get(key)
+        mapping: Mapping[str, object] = dict(self.pairs)
+        return mapping.get(key)
 
 
 def _chord_warnings(
@@ -306,6 +306,6 @@ def _chord_warnings(
                 )
 
 
-def _did_you_mean(name: object, known: list[str]) -> str:
-    close = difflib.get_close_matches(str(name), known, n=1)
+def _did_you_mean(name: object, names: list[str]) -> str:
+    close = difflib.get_close_matches(str(name), names, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""

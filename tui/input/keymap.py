@@ -94,12 +94,12 @@ class Keymap:
     def continuations(self, chord: Chord, contexts: Sequence[Context]) -> list[tuple[Chord, str]]:
         """Return what may follow the beginning of a chord, with the action that does; for help."""
         length = len(chord)
-        found: dict[Chord, str] = {}
+        actions: dict[Chord, str] = {}
         for context in (*contexts, Context.GLOBAL):
             for keys, action_id in self._bindings.get(context, {}).items():
                 if len(keys) > length and keys[:length] == chord:
-                    found.setdefault(keys[length:], action_id)
-        return list(found.items())
+                    actions.setdefault(keys[length:], action_id)
+        return list(actions.items())
 
     def begins_chord(self, chord: Chord, contexts: Sequence[Context]) -> bool:
         """Return whether a longer binding begins with these keys."""
@@ -159,17 +159,17 @@ class ChordReader:
         """
         key = canonical_key(textual_key)
         now_s = self._clock()
-        typed = self._typed if now_s - self._typed_at_s <= CHORD_LIMIT_S else ()
+        prefix = self._typed if now_s - self._typed_at_s <= CHORD_LIMIT_S else ()
         self._typed = ()
-        meaning = self.keymap.resolve((*typed, key), contexts)
-        is_first = not typed
-        if meaning is None and typed:
+        resolution = self.keymap.resolve((*prefix, key), contexts)
+        is_first = not prefix
+        if resolution is None and prefix:
             is_first = True
-            meaning = self.keymap.resolve((key,), contexts)
-        if isinstance(meaning, Pending):
-            self._typed = meaning.chord
-        elif meaning is not None and is_first and self.keymap.begins_chord((key,), contexts):
+            resolution = self.keymap.resolve((key,), contexts)
+        if isinstance(resolution, Pending):
+            self._typed = resolution.chord
+        elif resolution is not None and is_first and self.keymap.begins_chord((key,), contexts):
             # Esc is an action, and Esc Esc another: the first acts and still counts.
             self._typed = (key,)
         self._typed_at_s = now_s
-        return meaning
+        return resolution

@@ -98,14 +98,14 @@ class TerminalOutput:
             return b""
         started_s = self._clock()
         try:
-            written = os.write(self._direct_fileno, data)
+            written_bytes = os.write(self._direct_fileno, data)
         except BlockingIOError:
             return data
         except OSError:
             self._lose()
             return b""
-        self.meter.wrote(written, self._clock() - started_s)
-        return data[written:]
+        self.meter.wrote(written_bytes, self._clock() - started_s)
+        return data[written_bytes:]
 
     def _is_ready(self) -> bool:
         try:
@@ -137,14 +137,14 @@ class TerminalOutput:
         view = memoryview(data)
         while view:
             try:
-                written = os.write(self._fileno, view[:_CHUNK_BYTES])
+                written_bytes = os.write(self._fileno, view[:_CHUNK_BYTES])
             except BlockingIOError:
                 select.select([], [self._fileno], [])
             except OSError:
                 self._lose()
                 return
             else:
-                view = view[written:]
+                view = view[written_bytes:]
         self.meter.wrote(len(data), self._clock() - started_s)
 
     def _lose(self) -> None:

@@ -59,14 +59,14 @@ class StyleTable:
         """Return the number and the link of a style; None is the default style."""
         if style is None:
             return DEFAULT_STYLE_ID, None
-        known = self._by_style.get(style)
-        if known is None:
+        entry = self._by_style.get(style)
+        if entry is None:
             # Styles with the same appearance can differ in meta data: this is only a cache.
             if len(self._by_style) > _STYLE_LIMIT:
                 self._by_style.clear()
             codes = Strip.render_ansi(style, self.color_system)
-            known = self._by_style[style] = (self.id_of(codes), style.link or None)
-        return known
+            entry = self._by_style[style] = (self.id_of(codes), style.link or None)
+        return entry
 
     def id_of(self, codes: str) -> int:
         """Return the number of an appearance, from its SGR parameters ("1;38;5;7")."""

@@ -75,12 +75,12 @@ def _cached_clusters(text: str) -> Sequence[Cluster]:
 def _split(text: str) -> list[Cluster]:
     from wcwidth import iter_graphemes, wcswidth  # late: see _PLAIN
 
-    found: list[Cluster] = []
+    clusters: list[Cluster] = []
     for grapheme in iter_graphemes(_CONTROLS.sub("", text)):
         width = min(2, wcswidth(grapheme))
         if width > 0:
-            found.append((grapheme[:CLUSTER_LIMIT], width))
-        elif found:
-            before, before_width = found[-1]
-            found[-1] = ((before + grapheme)[:CLUSTER_LIMIT], before_width)
-    return found
+            clusters.append((grapheme[:CLUSTER_LIMIT], width))
+        elif clusters:
+            before, before_width = clusters[-1]
+            clusters[-1] = ((before + grapheme)[:CLUSTER_LIMIT], before_width)
+    return clusters

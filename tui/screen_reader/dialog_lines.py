@@ -128,11 +128,11 @@ def question_lines(dialog: Dialog) -> list[str]:
 
 def _changed(row: Row) -> str:
     """Return a row of a diff in words, any other as it is."""
-    found = _CHANGED.fullmatch(row.text)
-    if found is None:
+    match = _CHANGED.fullmatch(row.text)
+    if match is None:
         return readable_text(row.runs)
-    kind = {"+": "added", "-": "removed", " ": "same"}[found[2]]
-    return f"line {found[1]} {kind}: {found[3]}".rstrip()
+    kind = {"+": "added", "-": "removed", " ": "same"}[match[2]]
+    return f"line {match[1]} {kind}: {match[3]}".rstrip()
 
 
 def is_read_only(dialog: Dialog) -> bool:
@@ -167,12 +167,12 @@ def _choose_by_line(dialog: Dialog, text: str) -> LineEffect | None:
     numbered = _ANSWER.fullmatch(text)
     if numbered is not None and int(numbered[1]) - 1 in _choices(dialog):
         return _choose(dialog, int(numbered[1]) - 1, numbered[2] or "")
-    refused = _REFUSAL.fullmatch(text)
-    if refused is not None:
-        return _choose(dialog, _choices(dialog)[-1], refused[1])
-    revised = _REVISION.fullmatch(text)
-    if revised is not None and isinstance(dialog, PermissionDialog):
-        dialog.revise(revised[1])
+    refusal = _REFUSAL.fullmatch(text)
+    if refusal is not None:
+        return _choose(dialog, _choices(dialog)[-1], refusal[1])
+    revision = _REVISION.fullmatch(text)
+    if revision is not None and isinstance(dialog, PermissionDialog):
+        dialog.revise(revision[1])
         return LineEffect.APPLIED
     return None
 
@@ -273,16 +273,16 @@ def _has_field(dialog: Dialog) -> bool:
 
 def _answers(rows: Iterable[FooterRow]) -> list[str]:
     lines: list[str] = []
-    seen: set[int] = set()
+    written_choices: set[int] = set()
     for row in rows:
         text = readable_text(row.row.runs, has_columns=True).removesuffix(_ONLY_DRAWN)
         if not text or (row.choice is None and (row.is_optional or not row.row.is_copied)):
             # Hints name keys of the drawn screen.
             continue
-        if row.choice is None or row.choice in seen:
+        if row.choice is None or row.choice in written_choices:
             lines.append(text)
             continue
-        seen.add(row.choice)
+        written_choices.add(row.choice)
         mark = _SELECTED if row.is_selected else ""
         lines.append((text if NUMBERED.match(text) else f"{row.choice + 1}. {text}") + mark)
     return lines

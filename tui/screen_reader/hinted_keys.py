@@ -20,14 +20,14 @@ _ONLY_DRAWN: Final = frozenset({"confirm:editHere"})
 
 def hinted_keys(dialog: Dialog) -> Mapping[str, str]:
     """Return what each key does that the hint names; empty without a hint."""
-    found: dict[str, str] = {}
+    keys: dict[str, str] = {}
     for row in dialog.view(_WIDTH_CELLS).footer:
         if row.choice is None and row.is_optional:
             for part in row.row.text.split(" · "):
                 match = _PART.fullmatch(part.strip())
                 if match is not None and action_of(dialog, match[1]) not in _ONLY_DRAWN:
-                    found[match[1]] = match[2]
-    return found
+                    keys[match[1]] = match[2]
+    return keys
 
 
 def press_hinted(dialog: Dialog, word: str) -> bool:

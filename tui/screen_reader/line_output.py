@@ -39,6 +39,6 @@ class LineOutput:
             try:
                 self._out.write(text)
             except UnicodeEncodeError as error:
-                known = text.encode(error.encoding, "backslashreplace")
-                self._out.write(known.decode(error.encoding))
+                encoded = text.encode(error.encoding, "backslashreplace")
+                self._out.write(encoded.decode(error.encoding))
             self._out.flush()

@@ -208,9 +208,9 @@ class LineScreen:
         for events in self.session.compactions:
             await self._run.write_events(events)
         self.session.compactions.clear()
-        left = self.composer.take()
-        if left:
-            self._run.notice(f"type on from here: {left}")
+        draft = self.composer.take()
+        if draft:
+            self._run.notice(f"type on from here: {draft}")
 
     def take_prompts(self) -> list[str]:
         """Return the prompts that commands send, and forget them."""

@@ -19,10 +19,10 @@ def press_own_key(panel: ListPanel, text: str) -> bool:
     if (page := _PAGES.get(text.casefold())) is not None:
         panel.press(page, "", None)
         return True
-    found = _own_keys(panel).get(text) or _own_keys(panel).get(text.casefold())
-    if found is None:
+    own_key = _own_keys(panel).get(text) or _own_keys(panel).get(text.casefold())
+    if own_key is None:
         return False
-    key, action_id = found
+    key, action_id = own_key
     panel.press(key, key if len(key) == 1 and not panel.is_searching else "", action_id)
     return True
 
@@ -59,11 +59,11 @@ def list_hint(panel: ListPanel) -> str:
 
 def _own_keys(panel: ListPanel) -> Mapping[str, tuple[str, str | None]]:
     """Return what can be typed, each with the key and the action that it is."""
-    found: dict[str, tuple[str, str | None]] = {}
+    keys: dict[str, tuple[str, str | None]] = {}
     for key in sorted(panel.keys):
         action = ACTIONS_BY_ID.get(key)
         if action is None:
-            found[key] = (key, None)
+            keys[key] = (key, None)
         elif action.keys:
-            found[action.keys[0]] = (action.keys[0], key)
-    return found
+            keys[action.keys[0]] = (action.keys[0], key)
+    return keys

@@ -174,11 +174,11 @@ class _LineSession:
                 text = self._waiting.pop(0)
                 self.output.write([f"you: {text}"])
             else:
-                typed = await self._typed()
-                if typed is None:
+                typed_text = await self._typed()
+                if typed_text is None:
                     self.leave()
                     return
-                text = typed
+                text = typed_text
             if text.strip():
                 await self.handle(text.strip())
 

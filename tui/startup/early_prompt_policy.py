@@ -25,13 +25,13 @@ def open_early_prompt(env: Mapping[str, str]) -> EarlyPrompt | None:
             if stream is None or not stream.isatty():
                 return None
         assert sys.__stdin__ is not None
-        typed, shown = sys.__stdin__.fileno(), screen_fileno()
-        size = os.get_terminal_size(shown)
+        input_fileno, output_fileno = sys.__stdin__.fileno(), screen_fileno()
+        size = os.get_terminal_size(output_fileno)
         if size.columns < MIN_COLUMNS or size.lines < MIN_ROWS:
             return None
-        if os.tcgetpgrp(typed) != os.getpgrp():
+        if os.tcgetpgrp(input_fileno) != os.getpgrp():
             return None
-        return EarlyPrompt(typed, shown)
+        return EarlyPrompt(input_fileno, output_fileno)
     except (OSError, ValueError, termios.error):
         return None
 
@@ -50,8 +50,8 @@ def _may_want_lines(env: Mapping[str, str]) -> bool:
 
 def _is_first_start(env: Mapping[str, str]) -> bool:
     """Return whether questions may precede the prompt: no model is configured."""
-    named = any(name.startswith("ANTHROPIC_") for name in env)
-    return not named and not os.path.isdir(_agent_home(env))
+    is_named = any(name.startswith("ANTHROPIC_") for name in env)
+    return not is_named and not os.path.isdir(_agent_home(env))
 
 
 def _agent_home(env: Mapping[str, str]) -> str:

@@ -89,16 +89,16 @@ def _first_theme(
     env: Mapping[str, str], agent_home: Path, home: Path, themes_dir: tuple[Path, ...]
 ) -> _FirstTheme:
     """Return the theme of the first frame: the user's, or what suits the background."""
-    wanted = named_theme(agent_home) or named_theme(home / ".claude") or AUTO
+    theme_name = named_theme(agent_home) or named_theme(home / ".claude") or AUTO
     is_dark = dark_from_environment(env)
-    if is_dark is None and wanted == AUTO:
+    if is_dark is None and theme_name == AUTO:
         is_dark = known_background(agent_home)
     try:
-        theme, notices = load_theme(theme_for(wanted, is_dark), user_dir=themes_dir)
+        theme, notices = load_theme(theme_for(theme_name, is_dark), user_dir=themes_dir)
     except ThemeError as error:
         theme, notices = load_theme(DEFAULT_THEME)
         notices = (f"theme: {error}", *notices)
-    return _FirstTheme(theme, wanted, is_dark, tuple(notices))
+    return _FirstTheme(theme, theme_name, is_dark, tuple(notices))
 
 
 class _ScreenRun:

@@ -108,7 +108,7 @@ def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:
     """Return the prompts of a text run; None when they come as JSON lines."""
     if options.input_format == "stream-json":
         return None
-    piped = ""
+    piped_text = ""
     if stdin is not None and not stdin.isatty():
         _report_open_input(stdin)
         data = stdin.buffer.read(MAX_STDIN_BYTES + 1)
@@ -117,10 +117,10 @@ def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:
                 f"Standard input is larger than {MAX_STDIN_BYTES // 1_000_000} MB. "
                 "Save it to a file and name the file in the prompt."
             )
-        piped = data.decode("utf-8", "replace").strip()
-    if options.prompt and piped:
-        return [f"{options.prompt}\n\n<stdin>\n{piped}\n</stdin>"]
-    text = options.prompt or piped
+        piped_text = data.decode("utf-8", "replace").strip()
+    if options.prompt and piped_text:
+        return [f"{options.prompt}\n\n<stdin>\n{piped_text}\n</stdin>"]
+    text = options.prompt or piped_text
     if not text.strip():
         raise UsageError('There is no prompt. Use: agent-tui -p "your request"')
     return [text]
@@ -187,12 +187,12 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` has it
         loop.add_signal_handler(signal.SIGHUP, on_signal, EXIT_TERMINATED)
 
-    async def given() -> AsyncIterator[Prompt]:
+    async def argument_prompts() -> AsyncIterator[Prompt]:
         for text in texts or ():
             yield Prompt(text)
 
     first = Prompt(options.prompt) if options.prompt else None
-    prompts = given() if lines is None else lines.prompts(conversation, first)
+    prompts = argument_prompts() if lines is None else lines.prompts(conversation, first)
     try:
         if options.setup_only:
             return await run_start(conversation, err=sys.stderr)

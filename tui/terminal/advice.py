@@ -64,9 +64,9 @@ _BY_PROGRAM: Final[Mapping[str, TerminalProgram]] = {
 
 def terminal_of(env: Mapping[str, str]) -> TerminalProgram | None:
     """Return the terminal that the environment names; None where it names none that is known."""
-    found = _BY_PROGRAM.get(env.get("TERM_PROGRAM", ""))
-    if found is not None:
-        return found
+    terminal = _BY_PROGRAM.get(env.get("TERM_PROGRAM", ""))
+    if terminal is not None:
+        return terminal
     term = env.get("TERM", "")
     if env.get("KITTY_WINDOW_ID") or term == "xterm-kitty":
         return TerminalProgram("kitty", True)

@@ -27,10 +27,10 @@ _DARK_INDEXES: Final = frozenset({"0", "1", "2", "3", "4", "5", "6", "8"})
 
 def dark_from_reply(text: str) -> bool | None:
     """Return the background that a reply of the terminal reports; None for other replies."""
-    found = re.fullmatch(_COLOUR, text)
-    if found is None:
+    match = re.fullmatch(_COLOUR, text)
+    if match is None:
         return None
-    red, green, blue = (int(part, 16) / (int("f" * len(part), 16)) for part in found.groups())
+    red, green, blue = (int(part, 16) / (int("f" * len(part), 16)) for part in match.groups())
     return 0.299 * red + 0.587 * green + 0.114 * blue < _MIDDLE
 
 

@@ -67,26 +67,26 @@ def _commands(env: Mapping[str, str]) -> list[list[str]]:
     path = env.get("PATH")
     if not path:
         return []
-    found: list[list[str]] = []
+    commands: list[list[str]] = []
     if env.get("TMUX") and (program := shutil.which(_TMUX[0], path=path)):
-        found.append([program, *_TMUX[1:]])
+        commands.append([program, *_TMUX[1:]])
     for variable, command in _PROGRAMS:
         # Without a display variable it would be the clipboard of the machine, not of the user.
         can_work = bool(env.get(variable)) if variable else not env.get("SSH_CONNECTION")
         program = shutil.which(command[0], path=path) if can_work else None
         if program is not None:
-            found.append([program, *command[1:]])
+            commands.append([program, *command[1:]])
             break
-    return found
+    return commands
 
 
 async def _give(command: list[str], data: bytes, env: Mapping[str, str]) -> bool:
     limits = RunLimits(TIMEOUT_S, stdout_bytes=0, stderr_bytes=0, leaves_descendants=True)
     try:
-        ended = await run_program(Launch(tuple(command), env, stdin=data), limits)
+        result = await run_program(Launch(tuple(command), env, stdin=data), limits)
     except CannotStart:
         return False
-    return ended.exit_code == 0
+    return result.exit_code == 0
 
 
 def _write_private(file: Path, data: bytes) -> None:

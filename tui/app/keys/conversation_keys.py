@@ -58,12 +58,12 @@ class ConversationKeys:
         conversation = self._conversations.current
         if conversation is None:
             return
-        wanted = not conversation.view.thinks
-        if conversation.set_thinking(wanted):
+        is_on = not conversation.view.thinks
+        if conversation.set_thinking(is_on):
             self._user_status.plan()
-            self._hint(f"thinking {'on' if wanted else 'off'} from the next prompt on")
+            self._hint(f"thinking {'on' if is_on else 'off'} from the next prompt on")
         else:
-            only = "does not think" if wanted else "always thinks: /effort says how much"
+            only = "does not think" if is_on else "always thinks: /effort says how much"
             self._hint(f"{conversation.view.model} {only}")
 
     def copy_answer(self) -> None:

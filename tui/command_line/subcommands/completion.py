@@ -45,13 +45,13 @@ def command_tree() -> Node:
 def _children(command: click.Command, context: click.Context) -> list[Node]:
     if not isinstance(command, click.Group):
         return []
-    found: list[Node] = []
+    nodes: list[Node] = []
     for name in command.list_commands(context):
         child = command.get_command(context, name)
         if child is not None and not child.hidden:
             inner = click.Context(child, parent=context, info_name=name)
-            found.append(_node(name, child, inner, tuple(_children(child, inner))))
-    return found
+            nodes.append(_node(name, child, inner, tuple(_children(child, inner))))
+    return nodes
 
 
 def _node(

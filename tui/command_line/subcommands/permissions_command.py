@@ -91,8 +91,8 @@ def explain_call(
     try:
         chosen = Mode(mode)
     except ValueError as error:
-        known = ", ".join(Mode)
-        raise click.BadParameter(f"{mode!r}; known modes: {known}") from error
+        mode_names = ", ".join(Mode)
+        raise click.BadParameter(f"{mode!r}; known modes: {mode_names}") from error
     if not call.strip():
         raise click.BadParameter("name a call, such as 'Bash(git push)'")
     # Whoever names the mode wants to know what it would do, its gate open.
@@ -114,17 +114,17 @@ def lint_rules(file: str | None, jsonl: bool, as_json: bool) -> int:
     if jsonl:
         return _lint_lines(file)
     texts, unread = _file_rules(Path(file)) if file else _project_rules()
-    found = lint(RuleSet.build(texts)[0])
+    lint_warnings = lint(RuleSet.build(texts)[0])
     if as_json:
-        both = [warning.as_json() for warning in (*unread, *found)]
+        both = [warning.as_json() for warning in (*unread, *lint_warnings)]
         click.echo(json.dumps(both, ensure_ascii=False))
     else:
         short = home_relative(os.environ.get("HOME", ""))
-        for warning in (*unread, *found):
+        for warning in (*unread, *lint_warnings):
             click.echo(reveal(_described(warning, short)))
-        many = len(unread) + len(found)
+        many = len(unread) + len(lint_warnings)
         click.echo(f"{_counted(len(texts), 'rule')}, {_counted(many, 'finding')}")
-    return 1 if unread or found else 0
+    return 1 if unread or lint_warnings else 0
 
 
 @command.command("replay")
@@ -181,12 +181,12 @@ def advise_rules(since: str | None, as_json: bool) -> int:
     context = _context_here(Mode.DEFAULT)
     directory = _agent_home() / "audit"
     calls = logged_calls(directory, context.launch_dir, since=since)
-    found = advise(calls, context, read_usage(directory))
+    advice = advise(calls, context, read_usage(directory))
     if as_json:
-        click.echo(json.dumps(advice_json(found), ensure_ascii=False))
+        click.echo(json.dumps(advice_json(advice), ensure_ascii=False))
     else:
         short = home_relative(os.environ.get("HOME", ""))
-        click.echo(reveal("\n".join(advice_lines(found, short))))
+        click.echo(reveal("\n".join(advice_lines(advice, short))))
     return 0
 
 
@@ -243,8 +243,8 @@ def _cwd() -> Path:
 
 
 def _agent_home() -> Path:
-    named = os.environ.get("AGENT_TUI_HOME", "").strip()
-    return Path(named) if named else _home() / ".agent"
+    home_variable = os.environ.get("AGENT_TUI_HOME", "").strip()
+    return Path(home_variable) if home_variable else _home() / ".agent"
 
 
 def _load_settings(project_root: Path, home: Path) -> LoadedSettings:
@@ -283,18 +283,18 @@ def _context_here(mode: Mode) -> PermissionContext:
     from agent.settings.locations import find_project_root  # as above
 
     cwd, home = _cwd(), _home()
-    loaded = _load_settings(cwd, home)
+    settings = _load_settings(cwd, home)
     return PermissionContext(
         mode=mode,
-        rules=RuleSet.build((*loaded.rules, *loaded.waiting))[0],
+        rules=RuleSet.build((*settings.rules, *settings.waiting))[0],
         launch_dir=cwd,
         project_root=find_project_root(cwd),
         home=home,
-        additional_dirs=loaded.additional_dirs,
-        policy=loaded.policy or {},
-        blocked_hosts=loaded.blocked_hosts,
-        settings_dir=loaded.settings_dir,
-        trusted=not loaded.waiting,
+        additional_dirs=settings.additional_dirs,
+        policy=settings.policy or {},
+        blocked_hosts=settings.blocked_hosts,
+        settings_dir=settings.settings_dir,
+        trusted=not settings.waiting,
         own_dirs=(_agent_home(),),
     )
 

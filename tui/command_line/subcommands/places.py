@@ -26,13 +26,13 @@ def here() -> Here:
         cwd = Path.cwd()
     except OSError as error:
         raise click.ClickException("The current folder no longer exists.") from error
-    named = os.environ.get("AGENT_TUI_HOME", "").strip()
+    home_variable = os.environ.get("AGENT_TUI_HOME", "").strip()
     home_text = os.environ.get("HOME", "").strip()
-    if not home_text and not named:
+    if not home_text and not home_variable:
         home = home_directory()
     else:
-        home = Path(home_text or named)
-    return Here(cwd, home, Path(named) if named else home / ".agent")
+        home = Path(home_text or home_variable)
+    return Here(cwd, home, Path(home_variable) if home_variable else home / ".agent")
 
 
 def home_directory() -> Path:

@@ -47,15 +47,15 @@ def list_sessions(everywhere: bool, as_json: bool) -> None:
     """Show sessions, the one used last first."""
     store = _store()
     project = None if everywhere else find_project_root(here().cwd)
-    found = list(_readable(store.list(project)))
+    sessions = list(_readable(store.list(project)))
     if as_json:
-        click.echo(json.dumps([_plain(asdict(one)) for one in found], ensure_ascii=False))
+        click.echo(json.dumps([_plain(asdict(one)) for one in sessions], ensure_ascii=False))
         return
-    for one in found:
+    for one in sessions:
         title = (one.title or "(no prompt yet)").splitlines()[0]
         where = f"  {one.project_dir}" if everywhere else ""
         click.echo(f"{one.id[:8]}  {one.modified:%Y-%m-%d %H:%M}  {sanitize(title)[:80]}{where}")
-    if not found:
+    if not sessions:
         click.echo("no sessions here" if project else "no sessions")
 
 

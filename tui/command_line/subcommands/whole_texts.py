@@ -15,10 +15,10 @@ class WholeTexts(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands with their texts."""
-        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        named_commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         rows = [
             (name, command.get_short_help_str(_MAX_CHARS))
-            for name, command in found
+            for name, command in named_commands
             if command is not None and not command.hidden
         ]
         with formatter.section("Commands"):
