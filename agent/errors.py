@@ -7,8 +7,8 @@
     ├── SessionError        a transcript cannot be opened, read or appended to
     │   ├── SessionLocked   another process appends to this session
     │   └── SeveralSessions the beginning of an id is that of several
-    ├── OutputError         the answer cannot be written to where it should go
-    ├── SwitchRefused       a hook does not let another model be used
+    ├── OutputError         the answer cannot be written to its destination
+    ├── SwitchRefused       a hook refuses the use of another model
     └── ModelError          one model request failed (agent.model.client)
 
 A tool never raises through the loop: its failures are results (`agent.tools.lifecycle`).
@@ -30,7 +30,7 @@ class ConfigError(AgentError):
 
 
 class FlagError(ConfigError, UsageError):
-    """Settings or servers that the command line names or holds cannot be used."""
+    """Settings or servers that the command line names or contains cannot be used."""
 
 
 class SwitchRefused(AgentError):

@@ -141,7 +141,7 @@ class ToolResult(Struct, frozen=True):
     tool_use_id: str
     name: str
     text: str
-    """What the model gets, as text, bounded; images and documents appear as a short note."""
+    """What the model receives, as text, bounded; images and documents appear as a short note."""
     is_error: bool
     elapsed_s: float
     """Wall time of the run itself, without the wait for permission."""
@@ -252,7 +252,7 @@ class Compacted(Struct, frozen=True):
     summary: str
     agent_id: str | None = None
     kept: int = 0
-    """Messages at the end that the model still has; the rest it knows from the summary."""
+    """Messages at the end that the model still has; the summary replaces the rest."""
     type: Literal["compacted"] = "compacted"
 
 
@@ -298,7 +298,7 @@ class Complete(Struct, frozen=True):
 
 
 class ErrorEvent(Struct, frozen=True):
-    """The turn cannot go on; `Terminal(reason="error")` or `prompt_too_long` follows."""
+    """The turn cannot continue; `Terminal(reason="error")` or `prompt_too_long` follows."""
 
     turn_id: str
     kind: str

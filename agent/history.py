@@ -29,7 +29,7 @@ class HistoryPart(Struct, frozen=True):
 
     message_uid: str
     side: Side
-    """`since` holds the message itself, `before` does not."""
+    """`since` contains the message itself, `before` does not."""
 
 
 def synthetic_results(tool_uses: Iterable[ToolUse], text: str) -> tuple[Block, ...]:
@@ -132,7 +132,7 @@ def is_signed_summary(block: Block) -> bool:
 def without_signed_summary(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return the messages with the endpoint's summary as plain text, for one that takes none.
 
-    Thinking after it goes: it was bound to the summary as it was signed.
+    Thinking after it is removed: it was bound to the summary as it was signed.
     """
     if not any(is_signed_summary(block) for message in messages for block in message.content):
         return tuple(messages)
@@ -157,7 +157,7 @@ _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 
 
 def drop_thinking(messages: Sequence[Message], start: int = 0) -> tuple[Message, ...]:
-    """Return the messages without thinking from an index on; an answer of thinking alone goes."""
+    """Return the messages without thinking from an index on, nor answers of thinking alone."""
     remaining: list[Message] = list(messages[:start])
     for message in messages[start:]:
         if not any(block.get("type") in _THINKING for block in message.content):

@@ -54,7 +54,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     input_format: InputFormat = "text"
     include_partial_messages: bool = False
     replays_prompts: bool = False
-    """Whether prompts of a stream-json run come back in its output."""
+    """Whether prompts of a stream-json run are repeated in its output."""
     asks_over_stdout: bool = False
     """Whether the program at the other end of a stream-json run is asked for permission."""
     system_prompt: str | None = None

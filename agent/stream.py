@@ -2,7 +2,7 @@
 
 An event is recorded before any listener receives it. A slow listener slows the producer;
 nothing is dropped or reordered and memory does not grow (pattern "Bounded Buffer"). Producers are
-coroutines that await `emit`; the one async generator stands at the public edge
+coroutines that await `emit`; the one async generator is at the public edge
 (`agent.conversation.conversation`).
 """
 
@@ -23,7 +23,7 @@ DEFAULT_BUFFER_EVENTS: Final = 32
 Emit = Callable[[AgentEvent], Awaitable[None]]
 """Returns once the event is recorded and every listener has room for more."""
 Record = Callable[[AgentEvent], Awaitable[Sequence[AgentEvent]]]
-"""Records an event and returns what goes in front of it; may wait only after it is recorded."""
+"""Records an event and returns what precedes it; may wait only after it is recorded."""
 Show = Callable[[AgentEvent], Awaitable[Sequence[AgentEvent]]]
 """Returns what takes the place of an event for one listener, in order."""
 Listener = Callable[[AgentEvent], None]
@@ -72,7 +72,7 @@ class Subscription:
             self.append(item)
 
     async def wait_for_room(self) -> None:
-        """Return once the buffer holds no more than its size."""
+        """Return once the buffer contains no more than its size."""
         await self._room.wait()
 
     def end(self) -> None:
@@ -169,7 +169,7 @@ class EventStream:
         return StreamRun(self, work, self.subscribe(show=show), listeners)
 
     async def emit(self, event: AgentEvent) -> None:
-        """Record the event, hand it to every listener, wait for the slowest.
+        """Record the event, pass it to every listener, wait for the slowest.
 
         Nothing follows the `Terminal` of the user's own agent. A cancellation loses no event: one
         that was recorded is received as well.
@@ -204,7 +204,7 @@ class EventStream:
 
 
 class TurnEvents(Struct, frozen=True):
-    """Where the events of one agent's turn go, and the two ids that each of them carries."""
+    """Where the events of one agent's turn are sent, and the two ids that each of them carries."""
 
     emit: Emit
     turn_id: str

@@ -28,7 +28,7 @@ class RunHookAgent(Protocol):
     async def __call__(
         self, prompt: str, *, system: str, model: str | None, max_turns: int
     ) -> Mapping[str, object] | None:
-        """Return what it handed to `StructuredOutput`, or None when its turns ran out."""
+        """Return what it passed to `StructuredOutput`, or None when its turns ran out."""
         ...
 
 

@@ -61,7 +61,7 @@ class HookRunner:
     """Runs the hooks of one session, its sub-agents' included. Close it with `aclose`."""
 
     def __init__(self, config: HookConfig, *, session: HookSession, ports: HookPorts) -> None:
-        """`session` stays its owner's to update; it is read whenever an event fires."""
+        """The owner of `session` updates it; it is read whenever an event fires."""
         self._config = config
         self._session = session
         self._ports = ports

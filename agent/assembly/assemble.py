@@ -88,7 +88,7 @@ async def assemble(
     is_demo: bool = False,
     on_close: Sequence[Callable[[], Awaitable[None]]] = (),
 ) -> Assembled:
-    """Build a conversation. Trust was settled before: `settings` holds only what may apply.
+    """Build a conversation. Trust was settled before: `settings` contains only what may apply.
 
     Raises:
         SessionError: the session cannot be opened.

@@ -47,7 +47,7 @@ def request_builder(
         used: the conversation's model and effort.
         system: the same in every request.
         tools: the same in every request.
-        loaded: what the model loaded meanwhile. It comes behind the rest: until then the prefix
+        loaded: what the model loaded meanwhile. It follows the rest: until then the prefix
             is the same.
         model: another one than the conversation's.
     """

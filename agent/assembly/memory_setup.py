@@ -1,4 +1,4 @@
-"""Build what is remembered beyond a session: where facts are, and who looks for new ones."""
+"""Build what is remembered beyond a session: where facts are, and what extracts new ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agent.settings.load import Settings
 from permissions.base.text.redactor import Redactor
 
 STATE_FILE: Final = "memory.json"
-"""In the session's directory: how far the search for facts came, and notes on the session."""
+"""In the session's directory: how far the extraction of facts is, and notes on the session."""
 
 
 def facts_directory(agent_home: Path, project_root: Path) -> Path:
@@ -47,7 +47,7 @@ def fact_extractor(
     model: ModelParts,
     request: BuildRequest,
 ) -> FactExtractor:
-    """Return what looks for facts after each prompt, where the user wants that."""
+    """Return what extracts facts after each prompt, where the user enabled that."""
     accounting = model.accounting
     return FactExtractor(
         ExtractorPorts(

@@ -1,4 +1,4 @@
-"""Build the model client and what every request goes through: choice, retries, costs."""
+"""Build the model client and what processes every request: choice, retries, costs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PolicyFor = Callable[[RequestSource], RetryPolicy]
 
 
 class ModelParts(Struct, frozen=True):
-    """The model in use and what its requests go through."""
+    """The model in use and what processes its requests."""
 
     client: AnthropicClient
     used: ModelInUse

@@ -32,7 +32,7 @@ from permissions.resolve.handlers import Handler, HeadlessHandler, InteractiveHa
 
 
 class PermissionParts(Struct, frozen=True, kw_only=True):
-    """The gate, and what goes with it."""
+    """The gate and the parts that belong to it."""
 
     gate: PermissionGate
     grants: Grants

@@ -41,7 +41,7 @@ class PromptParts(Struct, frozen=True):
 
 
 def instruction_places(settings: Settings, environment: Environment) -> InstructionLocations:
-    """Return where instruction files are looked for."""
+    """Return the places of instruction files."""
     return InstructionLocations(
         launch_dir=environment.launch_dir,
         project_root=settings.project_root,

@@ -92,7 +92,7 @@ class RequestPrefix(Struct, frozen=True):
 
 
 class StartContext(Struct, frozen=True, kw_only=True):
-    """What a conversation is put together from."""
+    """What a conversation is built from."""
 
     options: RunOptions
     environment: Environment
@@ -128,7 +128,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
 
     @property
     def results(self) -> Path:
-        """Where results go that are too large for the history."""
+        """Where results are stored that are too large for the history."""
         return self.directory / "results"
 
     def make_directories(self) -> None:

@@ -1,4 +1,4 @@
-"""Arguments of commands put into their text: `$ARGUMENTS`, `$1`, `$name`, `${CLAUDE_…}`. Pure.
+"""Arguments of commands inserted into their text: `$ARGUMENTS`, `$1`, `$name`, `${CLAUDE_…}`. Pure.
 
 Forms and counting are those of the skills documentation: `$ARGUMENTS[0]` is the first argument
 everywhere, `$N` counts from 0 in skills and from 1 in command files (unless one uses `$0`).

@@ -46,7 +46,7 @@ class CommandRegistry:
     def find(self, name: str) -> Command | None:
         """Return the command of a name, else of an alias; None when there is none.
 
-        A name goes before every alias, whatever their sources.
+        A name precedes every alias, whatever their sources.
         """
         commands = self.all()
         for command in commands:

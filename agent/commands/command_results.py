@@ -14,7 +14,7 @@ class ShowText(Struct, frozen=True):
     text: str
     level: Literal["info", "warning"] = "info"
     is_about_screen: bool = False
-    """Whether the screen adds what it knows of itself."""
+    """Whether the screen adds its own details."""
 
 
 class Leave(Struct, frozen=True):
@@ -22,7 +22,7 @@ class Leave(Struct, frozen=True):
 
 
 class ClearConversation(Struct, frozen=True):
-    """Go on with an empty conversation; the old one stays resumable."""
+    """Continue with an empty conversation; the old one stays resumable."""
 
 
 class Compact(Struct, frozen=True):

@@ -1,6 +1,6 @@
 """Prompts on their way to the model: `/commands` become their text, `@files` their contents.
 
-The user's own words stay as they were typed; what they expand to goes in front of them as a note,
+The user's own words stay as they were typed; what they expand to precedes them as a note,
 so that history, titles and rewinding show what the user wrote.
 """
 
@@ -41,7 +41,7 @@ class TemplateValues(Struct, frozen=True):
 
 
 class TemplateText(Struct, frozen=True):
-    """A template with everything put in."""
+    """A template with everything inserted."""
 
     text: str
     own_words: tuple[str, ...]
@@ -61,7 +61,7 @@ class TemplateRunner:
     async def run(
         self, template: Template, arguments: str, events: TurnEvents, abort: AbortSignal
     ) -> TemplateText:
-        """Return the text; the events of commands inside it go to `events`."""
+        """Return the text; the events of commands inside it are sent to `events`."""
         given = CommandArguments(
             arguments, template.argument_names, template.first_argument, self._variables(template)
         )
@@ -122,7 +122,7 @@ class Expander:
     async def expand(
         self, prompt: Prompt, events: TurnEvents, abort: AbortSignal
     ) -> ExpandedPrompt:
-        """Return what goes before the prompt, or why it is not sent."""
+        """Return what precedes the prompt, or why it is not sent."""
         await self._ready()
         command, arguments = self._command(prompt)
         if command is None:
@@ -156,7 +156,7 @@ class Expander:
         return attached.messages
 
     async def expand_queued(self, prompt: Prompt) -> tuple[Message | Notice, ...] | None:
-        """Return what goes before a prompt that joins a running turn; None for commands."""
+        """Return what precedes a prompt that joins a running turn; None for commands."""
         if self._command(prompt)[0] is not None:
             return None
         signal = AbortController().signal
@@ -189,7 +189,7 @@ class Expander:
 
 
 def command_message(command: PromptCommand, text: str, *, agent: str | None = None) -> Message:
-    """Return a command's text as the model gets it, in front of the line that was typed."""
+    """Return a command's text as the model receives it, in front of the line that was typed."""
     name = command.meta.name
     directory = ""
     if command.meta.file is not None and command.meta.file.name == "SKILL.md":

@@ -20,7 +20,7 @@ class CommandReply(Struct, frozen=True):
 
 
 async def run_typed_command(text: str, center: CommandService) -> CommandReply | None:
-    """Run a local command and return what it prints; None for what goes to the model."""
+    """Run a local command and return what it prints; None for what is sent to the model."""
     parts = split_command(text)
     if parts is None:
         return None

@@ -74,7 +74,7 @@ class Skills:
         return SkillText(blocks, agent, template.model)
 
     def news(self) -> str | None:
-        """Return what the model should know of skills now; None when it knows already."""
+        """Return the list of skills for the model; None when it is unchanged."""
         listing = skill_list(self._registry.for_model())
         if listing == (self._listed or ""):
             return None

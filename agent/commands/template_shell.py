@@ -1,4 +1,4 @@
-"""Runs the commands that a template contains, each through everything a Bash call goes through."""
+"""Runs the commands that a template contains, each with all the checks of a Bash call."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class TurnScope:
         self._effort_before: tuple[Effort | None, Effort] | None = None
 
     def may_start_agent(self, kind: str) -> bool:
-        """Whether rules let a sub-agent of this kind start without anybody being asked."""
+        """Whether rules let a sub-agent of this kind start without an ask."""
         request = PermissionRequest("Agent", {"subagent_type": kind})
         return self._gate.evaluate(request).behavior is Behavior.ALLOW
 
@@ -80,7 +80,7 @@ class TurnScope:
             self._gate.replace_context(context.with_rules(context.rules.with_rules(new)))
 
     async def leave(self) -> None:
-        """Take everything back; what the user changed meanwhile stays."""
+        """Undo everything; what the user changed meanwhile stays."""
         if self._rules:
             own = {id(rule) for rule in self._rules}
             self._rules = ()

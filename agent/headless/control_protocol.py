@@ -43,7 +43,7 @@ _NOT_HERE: Final[Mapping[str, str]] = {
 
 
 class ControlError(AgentError):
-    """A request that cannot be fulfilled; the text goes to who sent it."""
+    """A request that cannot be fulfilled; the text is sent to the requester."""
 
 
 class NoAnswer(AgentError):
@@ -61,7 +61,7 @@ class Control:
         self._waiting: dict[str, asyncio.Future[Mapping[str, object] | None]] = {}
         self._closed = False
         self.is_introduced = False
-        """Whether the other side is a program that speaks this; it reads results, not a status."""
+        """Whether the other side is a program with this protocol; it reads results, no status."""
         self.interrupted = False
         """Whether the running prompt was interrupted by a request; who runs it resets this."""
 
@@ -110,10 +110,10 @@ class Control:
     # -- requests to the other side ------------------------------------------------------------
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        """Ask the calling program, as if it were a dialog; None once it has gone.
+        """Ask the calling program, as if it were a dialog; None once it has exited.
 
         Raises:
-            NoAnswer: what came back is no answer.
+            NoAnswer: what it returned is no answer.
         """
         asked: dict[str, object] = {
             "subtype": "can_use_tool",
@@ -209,7 +209,7 @@ class Control:
                 future.set_result(response)
 
     def close(self) -> None:
-        """Nothing more comes from the other side: the waiting caller continues without."""
+        """The other side has closed its output: the waiting caller continues without an answer."""
         self._closed = True
         for future in self._waiting.values():
             if not future.done():

@@ -45,7 +45,7 @@ class Demo(Struct):
 def demo_project() -> tuple[OwnedDirectory, Path]:
     """Make the scratch copy; returns its parent (to remove later) and the project directory.
 
-    Copies that killed demos left behind go.
+    Copies that killed demos left behind are removed.
 
     Raises:
         OSError: there is no room for it.

@@ -41,7 +41,7 @@ class StreamInput:
         self._stopped = asyncio.Event()
 
     def stop(self) -> None:
-        """End the prompts: none comes after the one that runs."""
+        """End the prompts: none follows the one that runs."""
         self._stopped.set()
 
     async def prompts(
@@ -49,7 +49,7 @@ class StreamInput:
     ) -> AsyncIterator[Prompt]:
         """Yield each prompt; control lines are served meanwhile, also while one runs.
 
-        `first` comes before those of the lines.
+        `first` precedes those of the lines.
 
         Raises:
             UsageError: a line is neither; those before it were worked on.
@@ -59,7 +59,7 @@ class StreamInput:
             self._prompts.put_nowait(first)
         loop = asyncio.get_running_loop()
         # A file, a device and a pipe that others read as well: a thread takes them all, and is
-        # left behind where nothing more comes.
+        # left behind where nothing more arrives.
         for work_of_thread in (self._read, self._watch_output):
             threading.Thread(target=work_of_thread, args=(loop,), daemon=True).start()
         work = asyncio.ensure_future(self._sort(conversation))
@@ -124,7 +124,7 @@ class StreamInput:
         self.stop()
 
     async def _sort(self, conversation: Conversation) -> None:
-        """Serve control lines and queue prompts, in the order in which they came."""
+        """Serve control lines and queue prompts, in the order in which they arrived."""
         try:
             while (line := await self._lines.get()) is not None:
                 self._room.release()
@@ -158,10 +158,10 @@ class StreamInput:
 
 
 def parsed_line(text: str) -> Mapping[str, object]:
-    """Return the object that a line holds.
+    """Return the object that a line contains.
 
     Raises:
-        ValueError: it holds none; the text states what is expected.
+        ValueError: it contains none; the text states what is expected.
     """
     try:
         value = load_json(text)

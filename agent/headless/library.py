@@ -51,7 +51,7 @@ Approve = Callable[[PermissionRequest, Decision], Awaitable[bool]]
 
 
 class MaxTurnsExceeded(AgentError):
-    """The run used up its turns; `result` holds its result."""
+    """The run used up its turns; `result` is its result."""
 
     def __init__(self, result: RunResult) -> None:
         """Carry the unfinished result."""
@@ -60,7 +60,7 @@ class MaxTurnsExceeded(AgentError):
 
 
 class RunFailed(AgentError):
-    """The run ended by an error of the endpoint; `result` holds its result."""
+    """The run ended by an error of the endpoint; `result` is its result."""
 
     def __init__(self, result: RunResult, message: str) -> None:
         """Carry the unfinished result and the endpoint's words."""

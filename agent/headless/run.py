@@ -1,6 +1,6 @@
 """Run prompts without a screen: text, JSON or streamed JSON out, an exit status for scripts.
 
-Data goes to standard output, everything else to standard error. Next: `agent.headless.output_lines`
+Standard output has the data, standard error everything else. Next: `agent.headless.output_lines`
 (the shapes), `agent.headless.input_lines` (prompts as lines), `agent.conversation.conversation`.
 """
 
@@ -273,14 +273,14 @@ class HeadlessOutput:
         assert terminal is not None, "a run ends with Terminal"
         status = _STATUS[terminal.reason]
         if terminal.is_refused:
-            # Nothing was done: to a script an empty answer must not look like a good one.
+            # Nothing was done: to a script an empty answer must not appear successful.
             status, run.error = EXIT_ERROR, terminal.detail
         if status == EXIT_COMPLETED and run.denied_for_want:
             status = EXIT_DENIED
         failed = status in {EXIT_ERROR, EXIT_LIMIT, EXIT_INTERRUPTED}
         if self._format == "text":
             if run.answer.text:
-                # A file or a pipe gets the answer as it is; a terminal would obey it.
+                # A file or a pipe receives the answer as it is; a terminal would obey it.
                 answer = sanitize(run.answer.text) if self._out.isatty() else run.answer.text
                 self._write(answer.rstrip("\n"))
             self._explain(run, terminal, status)

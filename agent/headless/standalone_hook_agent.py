@@ -30,7 +30,7 @@ async def ask_agent(
 ) -> Mapping[str, object] | None:
     """Return what the sub-agent concluded, or None when its turns ran out.
 
-    Nothing is stored: the session it needs lives in a directory that goes with it. No hook fires.
+    Nothing is stored: the directory of the session it needs is removed with it. No hook fires.
     """
     directory = await asyncio.to_thread(make_owned_directory, "agent-tui-hook-")
     try:

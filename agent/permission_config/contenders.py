@@ -87,7 +87,7 @@ class PermissionContenders:
         )
 
     async def start(self) -> str | None:
-        """Open the bridge where it is on; return what the user should know of it."""
+        """Open the bridge where it is on; return the notice about it for the user."""
         if self._bridge is None:
             return None
         section = self._settings().values.permissionBridge

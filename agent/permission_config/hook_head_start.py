@@ -15,7 +15,7 @@ HEAD_START_S: Final = 0.25
 
 
 class HookHeadStart:
-    """Two contenders of one race: `second` holds back while `first` is at it, but not for long.
+    """Two contenders of one race: `second` waits while `first` runs, but not for long.
 
     Where `first` has no answer, or may not answer, `second` does not wait.
     """
@@ -23,7 +23,7 @@ class HookHeadStart:
     def __init__(
         self, first: Contender, second: Contender, *, limit_s: float = HEAD_START_S
     ) -> None:
-        """Wrap the two; put both `first` and `second` of this into the race, in this order."""
+        """Wrap the two; enter both `first` and `second` of this in the race, in this order."""
         at_it: dict[str, asyncio.Event] = {}
         self.first: Final = _First(first, at_it)
         self.second: Final = _Second(second, at_it, limit_s)

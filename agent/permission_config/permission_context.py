@@ -24,7 +24,7 @@ from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
 
 
 class PermissionSetup(Struct, frozen=True):
-    """A context to start with, and what the user should know about it."""
+    """A context to start with, and the warnings about it."""
 
     context: PermissionContext
     warnings: tuple[DecisionWarning, ...]
@@ -180,7 +180,7 @@ class Grants(Struct):
 
     @staticmethod
     def file_of(settings: Settings, source: RuleSource) -> Path:
-        """Return the settings file that holds rules of a source."""
+        """Return the settings file that contains rules of a source."""
         match source:
             case RuleSource.PROJECT:
                 return settings.project_root / ".agent" / "settings.json"
@@ -193,7 +193,7 @@ class Grants(Struct):
 
 
 def _lines_of(file: Path, source: RuleSource, behavior: RuleBehavior) -> dict[str, int | None]:
-    """Return the line of each rule that a file holds, as it reads now."""
+    """Return the line of each rule that a file contains now."""
     loaded, _ = read_settings(file, source)
     if loaded is None:
         return {}

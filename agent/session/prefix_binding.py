@@ -1,6 +1,6 @@
 """What an answer's thinking is bound to before the first message: system prompt and tools.
 
-A resume sends the same bytes, or the thinking goes: an endpoint rejects one without the other.
+A resume sends the same bytes, or drops the thinking: an endpoint rejects one without the other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from agent.session.resume import ResumedConversation
 
 
 class BoundPrefix(Struct, frozen=True):
-    """What goes before the messages of a conversation."""
+    """What precedes the messages of a conversation."""
 
     system: tuple[Block, ...]
     digest: str

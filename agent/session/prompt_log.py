@@ -38,7 +38,7 @@ class TypedPrompt(Struct, frozen=True):
 
 
 class PromptLog:
-    """The prompts of one project, and a way to look at those of all."""
+    """The prompts of one project, and access to those of all."""
 
     def __init__(self, agent_home: Path, project_root: Path) -> None:
         """Nothing is read or made yet."""

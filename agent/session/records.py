@@ -1,4 +1,4 @@
-"""What a transcript holds: one frozen struct per kind of record, and their JSON form.
+"""What a transcript contains: one frozen struct per kind of record, and their JSON form.
 
 A record is complete, so that any one of them can be read alone. Kinds that this
 version does not know are stored in the file and skipped on reading.
@@ -110,7 +110,7 @@ class UsageRecord(Struct, frozen=True):
     context_tokens: int
     model: str = ""
     by_model: Mapping[str, object] | None = None
-    """Whatever the cost tracker wants back on resume, as JSON."""
+    """What the cost tracker receives on resume, as JSON."""
     kind: Literal["usage"] = "usage"
 
 
@@ -303,7 +303,7 @@ def to_json(record: Record) -> dict[str, object]:
 
 
 def _for_hooks(record: MessageRecord) -> dict[str, object]:
-    """Return what hooks written for Claude Code look for in a line of the transcript.
+    """Return what hooks written for Claude Code expect in a line of the transcript.
 
     Nothing of it is read back: it repeats what the record contains.
     """
@@ -454,7 +454,7 @@ def diff_from_json(data: Mapping[str, Any] | None) -> DiffDisplay | None:
 
 
 def _read_nested(kind: type[Record], values: dict[str, Any]) -> None:
-    """Replace what is no plain value in JSON by what the record holds."""
+    """Replace what is no plain value in JSON by what the record contains."""
     if kind is MessageRecord:
         values["message"] = message_from_json(values["message"])
     elif kind in (CompactionRecord, RewindRecord) and values.get("history") is not None:

@@ -45,7 +45,7 @@ class Replay:
         self.open_prompt: str | None = None
         """The prompt of that turn, as long as the model was not sent it."""
         self.is_waiting = False
-        """A request left and its answer has not come."""
+        """A request was sent and its answer has not arrived."""
         self.lost_rewinds = 0
 
     def apply(self, record: Record) -> None:

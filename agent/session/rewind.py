@@ -1,4 +1,4 @@
-"""Where a conversation can go back to, and what its history was there."""
+"""The points to which a conversation can be rewound, and its history at each."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def history_before(path: Path, message_uid: str) -> tuple[Message, ...]:
     """Return the history as the model knew it right before a message, valid for the API.
 
     Raises:
-        SessionError: the file cannot be read, or holds no such message.
+        SessionError: the file cannot be read, or contains no such message.
     """
     replay = Replay()
     try:
@@ -114,7 +114,7 @@ def history_before(path: Path, message_uid: str) -> tuple[Message, ...]:
 
 
 def _without_preface(entries: list[Message | Gap]) -> list[Message | Gap]:
-    """Drop what was put in front of the prompt: it goes with it, and is reported again."""
+    """Drop what precedes the prompt: it belongs to the prompt and is reported again."""
     end = len(entries)
     while end:
         entry = entries[end - 1]

@@ -87,7 +87,7 @@ class SessionRecorder:
         self._has_trouble = False
         self._turn_id = ""
         self._denials: dict[str, Decision] = {}
-        """By the ids of calls whose result has not come yet."""
+        """By the ids of calls whose result has not arrived yet."""
         self._cost_by_model = cost_by_model
 
     @property
@@ -176,7 +176,7 @@ class SessionRecorder:
 
     async def _denied(self, event: ToolResult, decision: Decision | None) -> None:
         if event.outcome != "denied":
-            # An answer that came too late: the call was stopped otherwise.
+            # An answer that arrived too late: the call was stopped otherwise.
             return
         why = denial_to_json(decision) if decision is not None else None
         await self.write(DenialRecord(event.tool_use_id, event.identifier, why))
@@ -276,6 +276,6 @@ class SessionRecorder:
                 self._latest[record.kind] = record
 
     async def aclose(self) -> None:
-        """Write what is left and let other processes have the session."""
+        """Write what is left and release the session for other processes."""
         # Other processes may be waited for by a user: the last flush happens off the loop.
         await asyncio.to_thread(self._session.finish)

@@ -31,7 +31,7 @@ _SLUG_CHARACTERS: Final = 80
 
 
 class SessionInfo(Struct, frozen=True):
-    """A session as the file system knows it; nothing was read yet."""
+    """A session as the file system lists it; nothing was read yet."""
 
     id: str
     path: Path
@@ -46,7 +46,7 @@ class Session(Struct, frozen=True):
     id: str
     transcript: Transcript
     temporary_home: Path | None = None
-    """The agent's home made for this session alone; None for those that lie with the others."""
+    """The agent's home made for this session alone; None for those in the shared directory."""
     copied_bytes: int = 0
     """Size of a copy that nobody asked for, when it was made; 0 for every other session."""
     is_stored: bool = True
@@ -166,7 +166,7 @@ class SessionStore:
     ) -> Session:
         """Copy a session, also one that is open elsewhere, and open the copy.
 
-        `new_id` is the copy's; None makes one. A copy that nobody wanted goes if it is not used.
+        `new_id` is the copy's; None makes one. An unrequested copy is removed if it is not used.
         Grants stay behind: they were given for the other conversation.
 
         Raises:
@@ -220,7 +220,7 @@ class SessionStore:
         return matching[0]
 
     def latest(self, project_dir: Path) -> SessionInfo | None:
-        """Return the project's session that was used last and holds anything, or None.
+        """Return the project's session that was used last and is not empty, or None.
 
         Words that were typed and never sent count, since only a sudden end leaves them behind;
         but not while another process has them: there they are still being typed.
@@ -295,7 +295,7 @@ def has_prompt(path: Path) -> bool:
 
 
 def has_content(path: Path, *, start: int = 0) -> bool:
-    """Whether a session holds anything a user would miss; True where that cannot be read.
+    """Whether a session contains anything a user would miss; True where that cannot be read.
 
     What is before `start`, a line's offset, is ignored.
     """
@@ -357,7 +357,7 @@ def _sessions(directory: Path) -> Iterator[SessionInfo]:
                 with contextlib.suppress(OSError):
                     status = entry.stat(follow_symlinks=False)
                     if not stat.S_ISREG(status.st_mode):
-                        # A pipe in its place would hold up whoever reads it.
+                        # A pipe in its place would block the reader.
                         continue
                     modified = _time_of(status.st_mtime)
                     yield SessionInfo(stem, Path(entry.path), modified, status.st_size)

@@ -26,7 +26,7 @@ from agent.session.record_lines import (
 from permissions.base.files.private_file import make_private_dir, sync_dir
 
 MAX_BACKLOG_BYTES: Final = 64_000_000
-"""What is held in memory while the disk accepts no data; beyond it the oldest is discarded."""
+"""What is buffered in memory while the disk accepts no data; beyond it the oldest is discarded."""
 
 Clock = Callable[[], datetime]
 
@@ -164,11 +164,11 @@ class Transcript:
             await asyncio.to_thread(self.sync)
 
     def records(self) -> Iterator[Line | DamagedLine]:
-        """Yield what the file holds, first line first. Raises OSError."""
+        """Yield what the file contains, first line first. Raises OSError."""
         yield from read_forwards(self.path)
 
     def close(self) -> None:
-        """Write what is left, if the disk takes it, and let others have the session."""
+        """Write what is left, if the disk accepts it, and release the session for others."""
         with contextlib.suppress(SessionError):
             self.sync()
         with self._disk, self._io:

@@ -15,7 +15,7 @@ from agent.settings.locations import find_project_root
 def store_unsent(
     agent_home: Path, launch_dir: Path, sent: Sequence[str], draft: str, *, version: str
 ) -> None:
-    """Make a session that holds nothing else: the next `--continue` restores it to the prompt.
+    """Make a session that contains nothing else: the next `--continue` restores it to the prompt.
 
     `sent` are prompts that nobody has taken, oldest first; `draft` was not sent.
 

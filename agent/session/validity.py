@@ -1,8 +1,8 @@
-"""A history the Messages API accepts, made from whatever a transcript still holds.
+"""A history the Messages API accepts, made from whatever a transcript still contains.
 
 Rules: it begins with a user message; every `tool_use` is answered in the very next message, by
 results in call order, and no result is without its call; nothing is empty. Where a message is
-missing, thinking after the gap goes as well: it is bound to every byte before it.
+missing, thinking after the gap is dropped as well: it is bound to every byte before it.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class _Repair:
             self._mark_gap()
             return
         if not self._out:
-            # The user's words before it are missing; the API wants a user message first.
+            # The user's words before it are missing; the API requires a user message first.
             self._mark_gap()
             self._out.append(
                 Message("user", (text_block("[Earlier messages were lost.]"),), "reminder")

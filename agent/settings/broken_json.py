@@ -19,7 +19,7 @@ _PLAIN_COMMENT: Final = re.compile(
     r"|/\*.*?(?:\*/|\Z))",
     re.DOTALL | re.MULTILINE,
 )
-"""Only where a comment is possible: behind a missing quote `Read(src/**)` has the look of one."""
+"""Only where a comment is possible: behind a missing quote `Read(src/**)` resembles one."""
 _LAST_COMMA: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
 _RULES: Final = re.compile(r'"(deny|ask)"\s*:\s*(?=\[)')
 _PIECE: Final = re.compile(r'(?:[^"\\\n]|\\[^\n])+')
@@ -32,7 +32,7 @@ def recover(text: str, parsed: ParsedJson) -> ParsedJson:
     """Return a text that could not be read to its end with all of it that can be.
 
     Comments and commas before a closing bracket are read over; around any other mistake the lists
-    of deny and ask rules are found, and in them all that looks like a rule. The error stays the
+    of deny and ask rules are found, and in them all that resembles a rule. The error stays the
     first one, and lines are those of the text.
     """
     if parsed.error is None:
@@ -70,7 +70,7 @@ def _with_rules(root: JsonNode | None, text: str) -> JsonNode | None:
 
 
 def _rules_at(text: str, start: int, line: int) -> list[JsonNode]:
-    """Return the list that begins at `start`; where it is broken, with all that looks like a rule.
+    """Return the list that begins at `start`; where it is broken, with all that resembles a rule.
 
     Which quotes open and which close is lost with the first one that is missing, so that what is
     between any two applies.

@@ -22,7 +22,7 @@ UNTIL_REPAIRED: Final = (
 
 
 class SettingsWarning(Struct, frozen=True):
-    """Something in the settings that does not apply, or applies differently than it may look."""
+    """Something in the settings that does not apply, or applies differently than expected."""
 
     message: str
     """What is wrong and what is expected, for users."""

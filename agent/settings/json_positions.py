@@ -1,4 +1,4 @@
-"""A JSON reader that knows the line of every value and preserves what precedes a syntax error.
+"""A JSON reader that reports the line of every value and preserves what precedes a syntax error.
 
 The standard parser gives neither, and both are needed to report where a rule came from and what is
 wrong with a file.
@@ -25,7 +25,7 @@ _WORDS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": N
 
 
 class JsonNode(Struct, frozen=True):
-    """One value with the line it starts on; `members` and `items` hold its parts."""
+    """One value with the line it starts on; `members` and `items` contain its parts."""
 
     value: JsonValue
     line: int
@@ -64,11 +64,11 @@ class JsonMistake(Struct, frozen=True):
 
 
 class ParsedJson(Struct, frozen=True):
-    """What a text holds: `root` is None when not even one value began."""
+    """What a text contains: `root` is None when not even one value began."""
 
     root: JsonNode | None
     error: JsonMistake | None = None
-    """The syntax error that ended the reading; what came before it is in `root`."""
+    """The syntax error that ended the reading; what precedes it is in `root`."""
     notes: tuple[JsonMistake, ...] = ()
     """Doubtful but readable: repeated keys."""
 

@@ -38,7 +38,7 @@ def find_project_root(launch_dir: Path) -> Path:
     """Return the canonical root of the innermost repository around a directory, or the directory
     itself.
 
-    No git command runs: a repository nobody trusts yet must not get its configuration read.
+    No git command runs: the configuration of an untrusted repository must not be read.
     """
     start = Path(os.path.realpath(launch_dir))
     for directory in (start, *start.parents):

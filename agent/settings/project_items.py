@@ -17,7 +17,7 @@ from permissions.base.files.plain_file import read_plain
 from permissions.rule import RuleBehavior
 
 MAX_FILES: Final = 2_000
-"""As many as are looked for as commands: one that is not listed could never be trusted."""
+"""The same limit as for commands: one that is not listed could never be trusted."""
 MAX_FILE_BYTES: Final = 1_000_000
 _DIRECTORIES: Final[tuple[tuple[str, ItemKind], ...]] = (
     ("commands", "command"),

@@ -257,7 +257,7 @@ _FORBIDDEN_PREFIXES: Final = (
 def is_forbidden_variable(name: str) -> bool:
     """Whether `env` of a project may never set this variable, trusted or not.
 
-    These decide which program runs, where traffic goes, or whose credentials are used.
+    These decide which program runs, where traffic is sent, or whose credentials are used.
     """
     upper = name.upper()
     return upper in _FORBIDDEN_VARIABLES or upper.startswith(_FORBIDDEN_PREFIXES) or "=" in name
@@ -334,7 +334,7 @@ def _expected(message: str, path: tuple[str | int, ...]) -> str:
 def _existing(raw: JsonValue, loc: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """Return the part of an error's path that exists in the data.
 
-    Never empty: an error about the whole object has nowhere else to be put. Error paths also name
+    Never empty: an error about the whole object has no other place. Error paths also name
     branches of unions and missing fields, which are no places in the file.
     """
     path: list[str | int] = []

@@ -17,7 +17,7 @@ from agent.settings.load import Settings
 from permissions.base.files.file_watch import file_changes
 
 POLL_MS: Final = 1_000
-"""How often the watcher looks for events that the system queued; each look is a wake-up."""
+"""How often the watcher checks for events that the system queued; each check is a wake-up."""
 _DIRECTORY_NAMES: Final = frozenset({".agent", ".claude", "managed-settings.d", "agent-tui"})
 
 

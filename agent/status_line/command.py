@@ -35,7 +35,7 @@ class StatusText(Struct, frozen=True):
 
 
 class StatusFacts(Struct, frozen=True, kw_only=True):
-    """What the screen knows of the session and the conversation does not."""
+    """What the screen has of the session and the conversation has not."""
 
     columns: int = 80
     rows: int = 24
@@ -56,7 +56,7 @@ class StatusFacts(Struct, frozen=True, kw_only=True):
 
 
 def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
-    """Return the JSON object that the command gets on standard input.
+    """Return the JSON object that the command receives on standard input.
 
     What is not known, or does not exist here, is left out.
     """

@@ -1,1 +1,1 @@
-"""What handlers answered, and what an event's answers come to."""
+"""What handlers answered, and the outcome of an event's answers."""

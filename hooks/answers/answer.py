@@ -69,7 +69,7 @@ CLASSIFIER_CONTEXT_LIMIT: Final = 2_000
 
 
 class AnswerError(ValueError):
-    """The answer has the wrong shape; none of it counts."""
+    """The answer has the wrong shape; none of it applies."""
 
 
 class Answer(Struct, frozen=True):
@@ -157,7 +157,7 @@ class _Reader:
         context = self._text(specific, "additionalContext")
         message = _text(self._raw, "systemMessage")
         if message and self._event == "DirectoryAdded":
-            # The contract hands this event's message to the model, with the next turn.
+            # The contract sends this event's message to the model, with the next turn.
             context, message = message, None
         if message and not self._rules.honours_system_message:
             self._notes.append(f"systemMessage has no effect on {self._event}")

@@ -12,7 +12,7 @@ from hooks.answers.answer import SPECIFIC, TOP_LEVEL
 
 OPENING: Final = re.compile(r"\{\s*\"")
 TRIED: Final = 20
-"""How many places are looked at; output may be long."""
+"""How many places are checked; output may be long."""
 ANSWER_KEYS: Final = frozenset(
     {
         "continue",
@@ -41,7 +41,7 @@ def has_answer_inside(text: str) -> bool:
 
 
 def ends_with_answer(text: str) -> bool:
-    """Return whether the last lines of a text, which may bring other JSON, are an answer."""
+    """Return whether the last lines of a text, which may contain other JSON, are an answer."""
     brace = text.find("\n{")
     if brace < 0 or not text.endswith("}"):
         return False

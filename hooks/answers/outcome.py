@@ -43,7 +43,7 @@ class EventOutcome(Struct, frozen=True):
     outcome: OutcomeKind = OutcomeKind.SKIPPED
     decision: EventDecision = "none"
     proceeds: bool | None = True
-    """Whether what was announced goes ahead; None where a user decides."""
+    """Whether what was announced happens; None where a user decides."""
     continue_: bool = True
     """False ends the turn, whatever the decision."""
     stop_reason: str | None = None
@@ -99,7 +99,7 @@ class EventOutcome(Struct, frozen=True):
 
     @property
     def rewritten_by(self) -> str:
-        """Name the handler whose input counts, for users; empty when none rewrote it."""
+        """Name the handler whose input applies, for users; empty when none rewrote it."""
         rewriting = [r for r in self.results if r.answer.updated_input is not None]
         return _named(rewriting[-1]) if rewriting else ""
 
@@ -216,7 +216,7 @@ def _with_texts(outcome: EventOutcome, answers: Sequence[Answer]) -> EventOutcom
 
 
 def _with_last_values(outcome: EventOutcome, answers: Sequence[Answer]) -> EventOutcome:
-    """Add the values of which the last configured one counts."""
+    """Add the values of which the last configured one applies."""
     return replace(
         outcome,
         updated_tool_output=_last([answer.updated_tool_output for answer in answers]),

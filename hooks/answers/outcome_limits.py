@@ -46,7 +46,7 @@ class StopCap:
         self._counts: dict[object, int] = {}
 
     def is_active(self, payload: Mapping[str, object]) -> bool:
-        """Whether a stop hook already made this turn go on."""
+        """Whether a stop hook already made this turn continue."""
         return self._counts.get(payload.get("agent_id"), 0) > 0
 
     def reset(self, agent_id: object = None) -> None:

@@ -1,4 +1,4 @@
-"""Texts too long for a conversation: the whole goes to a file, the model gets a preview."""
+"""Texts too long for a conversation: a file has the whole, the model receives a preview."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _judge_plain(run: HandlerResult, rules: Effects, stdout: str) -> HandlerResu
     spec = run.spec
     plain = _plain(spec.event, rules, stdout)
     if plain.notes and spec.blocks_on_failure and rules.plain_stdout is PlainStdout.IGNORED:
-        # An answer that nobody reads is a failure to whoever wants none to pass.
+        # An answer that nobody reads is a failure where none may pass.
         return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, plain.notes[0])
     return settle(replace(run, answer=plain), rules)
 
@@ -140,7 +140,7 @@ def judge_json(
     *,
     asked: Mapping[str, object] | None = None,
 ) -> HandlerResult:
-    """Judge an answer that came as a value: from a server or a callable asked with a payload."""
+    """Judge an answer that is a value: from a server or a callable asked with a payload."""
     rules = EFFECTS[spec.event]
     run = HandlerResult(spec, HandlerOutcome.SUCCESS)
     if raw is None:
@@ -355,7 +355,7 @@ def _likely_cause(code: int, stderr: str, path: str) -> str:
 
 
 def _without_reason(spec: HandlerSpec, shown: str | None) -> str:
-    """Return a reason for a veto that brought none; what it showed to the user is one as well."""
+    """Return a reason for a veto that has none; what it showed to the user is one as well."""
     who = f"Blocked by hook {first_line(spec.label)[:80]!r} ({spec.source.value})"
     if shown and shown.strip():
         return f"{who}: {shown.strip()}"

@@ -1,4 +1,4 @@
-"""The engine of `agent-tui hooks run`: fire events for real and print what they came to.
+"""The engine of `agent-tui hooks run`: fire events for real and print their outcome.
 
 Standard input is one payload, or JSON lines `{event?, payload}` that are the steps of one session.
 """
@@ -45,7 +45,7 @@ class HookOptions(Struct, frozen=True):
 
 
 class HookWorld(Struct, frozen=True):
-    """Where a command runs; everything it knows of the machine."""
+    """Where a command runs; everything it uses of the machine."""
 
     cwd: Path
     home: Path
@@ -119,7 +119,7 @@ async def run_hooks(
             outcome = _with_background(outcome, runner.take_background())
             line = replace(outcome, config_warnings=warnings).to_json()
             text = json.dumps(line, ensure_ascii=False, default=str)
-            # Payloads may bring halves of characters, which no stream takes.
+            # Payloads may contain halves of characters, which no stream accepts.
             text = text.encode("utf-8", "replace").decode("utf-8")
             print(text, file=stdout, flush=True)
     except asyncio.CancelledError:
@@ -221,7 +221,7 @@ async def _steps(stdin: TextIO) -> AsyncIterator[Step]:
             continue
         whole = _parse(line) if not pending or not line[0].isspace() else _INCOMPLETE
         if pending and isinstance(whole, dict):
-            # What came before is not the beginning of anything: a step begins a line.
+            # What precedes is not the beginning of anything: a step begins a line.
             yield Step(None, _Unreadable("".join(pending)))
         elif pending or whole is _INCOMPLETE:
             pending.append(line)

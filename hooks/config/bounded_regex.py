@@ -27,7 +27,7 @@ from hooks.config.regex_program import (
 __all__ = ["BoundedRegex", "UnboundedPattern"]
 
 LONGEST_VALUE_CHARS: Final = 1_000
-"""How much of a text is looked at; tools, files and models have shorter names."""
+"""How much of a text is searched; tools, files and models have shorter names."""
 
 
 class BoundedRegex:

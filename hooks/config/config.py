@@ -1,6 +1,6 @@
 """Merge the `hooks` sections of all origins: handlers add up, switches follow precedence.
 
-Nothing in a section is fatal: a malformed entry is skipped with a warning and the rest counts.
+Nothing in a section is fatal: a malformed entry is skipped with a warning and the rest applies.
 Then read: `hooks/config/section.py` for one section, `hooks/config/lint.py` for what is accepted
 but looks wrong.
 """
@@ -81,7 +81,7 @@ SWITCH_ORDER: Final = (
     HookSource.PROJECT,
     HookSource.USER,
 )
-"""Whose value of a switch counts, first that has one."""
+"""Whose value of a switch applies, first that has one."""
 
 
 def build_config(

@@ -51,7 +51,7 @@ UNSET_VARIABLES: Final = re.compile(
 
 
 def lint_matcher(event: str, matcher: str | None) -> Iterator[str]:
-    """Yield what looks wrong with a group's matcher."""
+    """Yield suspected mistakes of a group's matcher."""
     rules = EFFECTS[event]
     if matcher is None or matcher.strip() in ("", "*"):
         return
@@ -90,7 +90,7 @@ def _lint_tool_names(names: list[str]) -> Iterator[str]:
 
 
 def lint_handler(spec: HandlerSpec) -> Iterator[str]:
-    """Yield what looks wrong with a handler."""
+    """Yield suspected mistakes of a handler."""
     if spec.condition is not None and not EFFECTS[spec.event].is_tool_event:
         yield f"`if` works for tool events only: on {spec.event} this handler never runs"
     elif spec.condition is not None and (problem := condition_problem(spec.condition)):

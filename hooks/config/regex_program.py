@@ -70,7 +70,7 @@ class Matched(Struct, frozen=True):
 
 
 class Look(Struct, frozen=True, eq=False):
-    """A look ahead or behind: its own program, read away from the position."""
+    """A lookahead or lookbehind: its own program, read away from the position."""
 
     program: RegexProgram
     is_negative: bool
@@ -109,7 +109,7 @@ class _Repeat(Struct, frozen=True):
 
 
 class _Look(Struct, frozen=True):
-    """A look ahead or behind, not yet a program."""
+    """A lookahead or lookbehind, not yet a program."""
 
     inner: _Alternatives
     is_behind: bool
@@ -131,7 +131,7 @@ def _program(node: _Alternatives, room: _Room, *, is_backward: bool) -> RegexPro
 
 
 class _Room(Struct):
-    """How many instructions may still be written, those of looks in looks included."""
+    """How many instructions may still be written, those of nested lookarounds included."""
 
     left: int = LONGEST_PROGRAM
 

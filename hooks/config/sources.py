@@ -14,7 +14,7 @@ from permissions.base.files.named_pipe import PipeError, text_of_pipe
 from permissions.base.files.plain_file import read_plain
 
 USUAL_FILES: Final = frozenset({("hooks", "hooks.json"), (".claude-plugin", "plugin.json")})
-"""Directory and name of the files that a plugin's hooks are looked for in."""
+"""Directory and name of the files that define a plugin's hooks."""
 
 
 class SourceError(ValueError):
@@ -58,7 +58,7 @@ def read_plugin(root: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
     """Read the hooks of a plugin: its `hooks/hooks.json` and those of its manifest.
 
     Args:
-        data_home: Directory in which each plugin gets one of its own for data.
+        data_home: Directory in which each plugin has one of its own for data.
 
     Raises:
         SourceError: a file of it cannot be read.

@@ -1,4 +1,4 @@
-"""Hooks as data: what a handler is, where it came from, and what makes two of them the same."""
+"""Hooks as data: what a handler is, where it is from, and what makes two of them the same."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class AgentHandler(Struct, frozen=True):
 
 
 class CallbackHandler(Struct, frozen=True):
-    """A Python callable: gets the payload, returns an answer as hooks print it, or None."""
+    """A Python callable: receives the payload, returns an answer as hooks print it, or None."""
 
     name: str
     function: Callable[[Mapping[str, object]], Awaitable[Mapping[str, object] | None]]

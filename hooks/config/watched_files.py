@@ -56,7 +56,7 @@ class FileWatch:
         self._replace(self._static, frozenset(cwd / path for path in paths))
 
     async def run(self) -> None:
-        """Watch; nothing runs and nothing is held open while the list is empty."""
+        """Watch; nothing runs and nothing stays open while the list is empty."""
         while True:
             while not self.paths:
                 self._changed.clear()

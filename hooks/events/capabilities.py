@@ -20,11 +20,11 @@ class ExitTwo(StrEnum):
     DENY = "deny"
     """The call, switch or question is denied."""
     BLOCK = "block"
-    """What the event announces does not happen; for stops: the agent goes on."""
+    """What the event announces does not happen; for stops: the agent continues."""
     FEEDBACK = "feedback"
     """Too late to prevent anything: the text is added to the result."""
     NOTICE = "notice"
-    """Nothing is held up; the user reads the text."""
+    """Nothing is blocked; the user reads the text."""
     IGNORED = "ignored"
 
 
@@ -51,11 +51,11 @@ class ModelRefusal(StrEnum):
     BLOCKS = "blocks"
     IGNORED = "ignored"
     CONTINUES = "continues"
-    """The agent goes on, unless the model answers that the condition is impossible to meet."""
+    """The agent continues, unless the model answers that the condition is impossible to meet."""
     ENDS_TURN = "ends_turn"
     """It blocks, and the turn ends."""
     ENDS_TURN_UNLESS_CONTINUED = "ends_turn_unless_continued"
-    """The same; with `continueOnBlock` the turn goes on."""
+    """The same; with `continueOnBlock` the turn continues."""
     STOPS_UNLESS_CONTINUED = "stops_unless_continued"
     """The turn ends without a block; with `continueOnBlock` it blocks."""
 
@@ -77,7 +77,7 @@ class Effects(Struct, frozen=True):
     honours: frozenset[str] = frozenset()
     """Names in `hookSpecificOutput` that are obeyed."""
     decision_block: bool = False
-    """Whether top-level `decision: "block"` counts."""
+    """Whether top-level `decision: "block"` applies."""
     plain_stdout: PlainStdout = PlainStdout.IGNORED
     honours_continue: bool = True
     honours_system_message: bool = True
@@ -85,7 +85,7 @@ class Effects(Struct, frozen=True):
     reads_json: bool = True
     """False: the event has no use for any answer."""
     block_prevents: bool = True
-    """Whether a block holds up what is announced (False after the fact)."""
+    """Whether a block prevents what is announced (False after the fact)."""
     ends_turn_is_the_point: bool = False
     """Whether `continue: false` lets the announced end happen (stops) rather than preventing it."""
     any_failure_blocks: bool = False

@@ -8,7 +8,7 @@ from hooks.events.payload import HookEventPayload
 
 
 class SessionStart(HookEventPayload, frozen=True, kw_only=True):
-    """A session is new (`startup`) or goes on: `resume`, `clear`, `compact`, `fork`."""
+    """A session is new (`startup`) or continues: `resume`, `clear`, `compact`, `fork`."""
 
     event_name: ClassVar[str] = "SessionStart"
     source: str

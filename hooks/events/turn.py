@@ -42,7 +42,7 @@ class Stop(HookEventPayload, frozen=True, kw_only=True):
     event_name: ClassVar[str] = "Stop"
     last_assistant_message: str | None = None
     stop_hook_active: bool | None = None
-    """Whether a stop hook already made this turn go on; None: the runner counts and fills it in."""
+    """Whether a stop hook continued this turn before; None: the runner counts and fills it in."""
     background_tasks: list[dict[str, object]] | None = None
     session_crons: list[dict[str, object]] | None = None
 
@@ -58,7 +58,7 @@ class StopFailure(HookEventPayload, frozen=True, kw_only=True):
 
 
 class Notification(HookEventPayload, frozen=True, kw_only=True):
-    """The user's attention is wanted, such as `permission_prompt` or `idle_prompt`."""
+    """The user's attention is required, such as `permission_prompt` or `idle_prompt`."""
 
     event_name: ClassVar[str] = "Notification"
     message: str

@@ -52,7 +52,7 @@ class FileChanged(HookEventPayload, frozen=True, kw_only=True):
 
 
 class WorktreeCreate(HookEventPayload, frozen=True, kw_only=True):
-    """A worktree is wanted; the hook replaces what git would do."""
+    """A worktree is requested; the hook replaces what git would do."""
 
     event_name: ClassVar[str] = "WorktreeCreate"
     name: str
@@ -78,7 +78,7 @@ class Elicitation(HookEventPayload, frozen=True, kw_only=True):
 
 
 class ElicitationResult(HookEventPayload, frozen=True, kw_only=True):
-    """The user answered; the answer has not gone back to the server yet."""
+    """The user answered; the answer has not been returned to the server yet."""
 
     event_name: ClassVar[str] = "ElicitationResult"
     mcp_server_name: str

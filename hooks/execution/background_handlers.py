@@ -36,13 +36,13 @@ class BackgroundHandlers:
     """The background handlers of one session. `close` ends them all and waits for it."""
 
     def __init__(self, cap: Callable[[HandlerResult], HandlerResult]) -> None:
-        """`cap` bounds the texts of a result before anybody is handed them."""
+        """`cap` bounds the texts of a result before any caller receives them."""
         self._cap = cap
         self._running: dict[asyncio.Task[HandlerResult], _Owned] = {}
         self._ended: list[HandlerResult] = []
         self._arrived = asyncio.Event()
         self.on_wake: Callable[[], None] = lambda: None
-        """Called when a handler ended that wants the model to go on."""
+        """Called when a handler ended that makes the model continue."""
 
     @property
     def has_wake(self) -> bool:
@@ -65,7 +65,7 @@ class BackgroundHandlers:
         task.add_done_callback(self._on_done)
 
     async def wait(self) -> None:
-        """Return once something ended that `take` has not handed out."""
+        """Return once something ended that `take` has not returned."""
         await self._arrived.wait()
 
     def take(self) -> BackgroundDelivery:

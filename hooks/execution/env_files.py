@@ -40,7 +40,7 @@ class EnvFiles:
         )
 
     def used(self, path: Path | None) -> Path | None:
-        """Return the file when a hook wrote to it; one that is empty goes."""
+        """Return the file when a hook wrote to it; an empty one is removed."""
         if path is None or _has_text(path):
             return path
         with contextlib.suppress(OSError):

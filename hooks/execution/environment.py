@@ -41,7 +41,7 @@ def hook_environment(
     skill_dir: Path | None = None,
     env_file: Path | None,
 ) -> dict[str, str]:
-    """Return the variables a program gets, under our names and those hooks are written for."""
+    """Return the variables a program receives, under our names and those hooks are written for."""
     env = {
         name: value
         for name, value in inherited.items()
@@ -116,7 +116,7 @@ def fill_single_quoted(command: str, env: Mapping[str, str]) -> str:
 
 
 def working_directory(payload: Mapping[str, object], session: HookSession) -> Path:
-    """Return where a program runs: the current directory, or what is left when that is gone."""
+    """Return where a program runs: the current directory, or another if that was removed."""
     given = payload.get("cwd")
     wanted = Path(given) if isinstance(given, str) and given else session.cwd
     for directory in (wanted, session.project_dir, session.home):

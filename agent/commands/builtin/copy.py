@@ -24,7 +24,7 @@ _USAGE: Final = (
 async def call(arguments: str, context: CommandContext) -> CommandResult:
     """Copy the last answer, the Nth from the end, or one of its code blocks.
 
-    Where the answer holds code and none of it was named, the user chooses.
+    Where the answer contains code and none of it was named, the user chooses.
     """
     parts = _ARGUMENTS.match(arguments.strip())
     if parts is None:

@@ -1,4 +1,4 @@
-"""`/mode`: the permission mode, by name; Shift+Tab goes through them."""
+"""`/mode`: the permission mode, by name; Shift+Tab cycles through them."""
 
 from __future__ import annotations
 

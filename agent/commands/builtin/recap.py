@@ -1,4 +1,4 @@
-"""`/recap`: where this conversation stands, for somebody who comes back to it."""
+"""`/recap`: a summary of this conversation for a user who returns to it."""
 
 from __future__ import annotations
 

@@ -29,15 +29,15 @@ KNOWN_KEYS: Final = (
 """Of heads, spelt with dashes; some are for other programs and do nothing here."""
 EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
 RESERVED: Final = frozenset({"exit", "quit", "help", "permissions", "hooks", "trust", "doctor"})
-"""Names that a project may not take: they are how a user looks at what it does, and leaves."""
+"""Names that a project may not take: a user inspects the project and leaves by them."""
 _AGENT: Final = re.compile(r"[A-Za-z0-9_:.-]{1,100}")
 _NAME_PART: Final = re.compile(r"\s+")
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_:.-]*")
-"""What nearly all names are; a thousand of them are looked at before the first prompt leaves."""
+"""What nearly all names are; a thousand of them are checked before the first prompt is sent."""
 
 
 class FileProblem(Struct, frozen=True):
-    """Something about a command file that its owner should know."""
+    """A problem of a command file, for its owner."""
 
     file: Path
     message: str

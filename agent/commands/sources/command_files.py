@@ -21,14 +21,14 @@ from permissions.base.files.file_watch import file_changes
 
 QUIET_MS: Final = 300
 BEGIN_S: Final = 1.0
-"""When a watch has certainly begun; what happened before it is looked for once."""
+"""When a watch has certainly begun; changes before it are found by one scan."""
 
 Approve = Callable[[Path], Awaitable[bool]]
 """Takes a changed file; False where a hook refuses the change."""
 
 
 class CustomCommands:
-    """What the directories held when they were last read."""
+    """What the directories contained when they were last read."""
 
     def __init__(
         self, finder: CommandFinder, places: CommandLocations, *, approve: Approve | None = None
@@ -63,7 +63,7 @@ class CustomCommands:
         """Read the directories now.
 
         Where nobody types meanwhile it is over sooner without a thread: with each of a thousand
-        files that is looked at, the two would hand the interpreter to and fro.
+        files that is checked, the two threads would alternate on the interpreter.
         """
         before = self._found
         find = self._finder.find
@@ -196,7 +196,7 @@ class CustomCommands:
 
 
 def _nearest(directory: Path) -> Path | None:
-    """Return the next directory above that exists, at most two up: `.agent` or what holds it."""
+    """Return the next directory above that exists, at most two up: `.agent` or its parent."""
     return next((p for p in (directory.parent, directory.parent.parent) if os.path.isdir(p)), None)
 
 

@@ -21,7 +21,7 @@ MAX_DEPTH: Final = 8
 
 
 class CommandLocations(Struct, frozen=True):
-    """Where to look; directories need not exist."""
+    """Where to search; directories need not exist."""
 
     home: Path
     agent_home: Path
@@ -41,7 +41,7 @@ class CommandDirectory(Struct, frozen=True):
     """Each directory in it with a `SKILL.md` is a skill; otherwise its Markdown files are
     commands."""
     is_project: bool
-    """It comes with the project: what is in it waits for trust."""
+    """It is part of the project: its content requires trust."""
 
 
 FoundFile: TypeAlias = tuple[str, tuple[str, ...], os.stat_result | None]
@@ -78,7 +78,7 @@ def watched_directories(places: CommandLocations) -> tuple[Path, ...]:
 def linked_directories(places: CommandLocations) -> Iterator[Path]:
     """Yield where links right inside the user's own directories lead: a watch stops at a link.
 
-    Left out are directories that hold the home: all that happens in there is too much to watch.
+    Directories that contain the home are left out: too much changes in there to be watched.
     """
     home = os.path.join(os.path.realpath(places.home), "")
     for directory in command_directories(places):
@@ -154,7 +154,7 @@ def _markdown_below(
         return
     here = status.st_dev, status.st_ino
     if here in above:
-        # A link to a directory above: followed, it would go round for ever.
+        # A link to a directory above: followed, it would never end.
         return
     directories: list[str] = []
     for name, entry in (each for each in found if not each[0].startswith(".")):

@@ -43,7 +43,7 @@ MAX_FILES: Final = 2_000
 
 
 class DiscoveredCommands(Struct, frozen=True):
-    """What the directories hold."""
+    """What the directories contain."""
 
     commands: tuple[PromptCommand, ...] = ()
     """In order of priority."""
@@ -58,7 +58,7 @@ class _Known(Struct, frozen=True):
     signature: Signature
     is_skill: bool
     heading: Heading | None
-    """None for a project's file that waits: it is not looked into before it is trusted."""
+    """None for a project's file that waits: it is not read before it is trusted."""
     data: bytes | None = None
     """Its content, for a project's file alone; what was trusted is the content."""
 

@@ -27,7 +27,7 @@ FILE: Final = "cache/command-heads.json"
 """Below the agent's home."""
 MAX_BYTES: Final = 16_000_000
 SETTLED_NS: Final = 2_000_000_000
-"""A file changed less long ago could change once more and still look the same."""
+"""A file changed less long ago could change again without a visible difference."""
 _READERS: Final = (command_file, frontmatter, sanitize_module)
 """What makes a heading of a file; another version of these reads the files again."""
 

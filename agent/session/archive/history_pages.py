@@ -1,4 +1,4 @@
-"""What a session looked like, page by page from its end: for the screen, not for the model.
+"""A session as it was shown, page by page from its end: for the screen, not for the model.
 
 A page costs the same whatever the size of the file, and nothing of it is cached here. What was
 taken back (a rewind, a withdrawn answer) is skipped; what a compaction replaced is shown.

@@ -29,7 +29,7 @@ from permissions.base.files.private_file import make_private_file
 
 SCHEMA_VERSION: Final = 1
 MAX_TEXT_CHARACTERS: Final = 20_000
-"""Of one message; what stands behind is not searched."""
+"""Of one message; what follows is not searched."""
 _BUSY_TIMEOUT_S: Final = 2.0
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS session(
@@ -54,7 +54,7 @@ class SearchHit(Struct, frozen=True):
     role: str
     """`user`, `assistant` or `title`."""
     snippet: str
-    """The place in its surroundings; matches stand between `MARK_START` and `MARK_END`."""
+    """The place in its surroundings; matches are between `MARK_START` and `MARK_END`."""
     offset: int
     """Of the record in the transcript."""
 
@@ -97,7 +97,7 @@ class SessionIndex:
         return read
 
     def search(self, words: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Return places that hold all the words (the last one may be a beginning), best first."""
+        """Return places that contain all the words (the last may be a beginning), best first."""
         query = _query(words)
         if not query:
             return ()

@@ -162,7 +162,7 @@ def _html(records: Sequence[Record]) -> str:
     title = html.escape(sanitize(_title(records)))
     parts = [
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
-        # Nothing in the page may run or load, whatever the conversation holds.
+        # Nothing in the page may run or load, whatever the conversation contains.
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "style-src 'unsafe-inline'\">",
         f"<style>{_STYLE}</style></head><body><h1>{title}</h1>",

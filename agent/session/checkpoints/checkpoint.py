@@ -173,7 +173,7 @@ class Checkpoints:
                 if path in already:
                     continue
                 try:
-                    # One flush per file would hold up the first command for seconds.
+                    # One flush per file would delay the first command for seconds.
                     state = self._blobs.capture(path, sync=False)
                 except PermissionError:
                     state = PathState("not_kept", detail="no permission to read it")

@@ -1,6 +1,6 @@
 """Which files of a project a command may change, and how they were: asked of git, or by walking.
 
-What git holds needs no copy before a command: afterwards its old content is still in the
+What git stores needs no copy before a command: afterwards its old content is still in the
 repository. So only changed and untracked files are copied first.
 """
 

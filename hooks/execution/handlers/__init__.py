@@ -1,1 +1,1 @@
-"""The ways in which a handler runs, one module each; they know nothing of each other."""
+"""The ways in which a handler runs, one module each, independent of each other."""

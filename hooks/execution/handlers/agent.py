@@ -1,4 +1,4 @@
-"""Agent hooks: a sub-agent with read tools looks into it and ends by `StructuredOutput`."""
+"""Agent hooks: a sub-agent with read tools investigates and ends by `StructuredOutput`."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 
 
 class Response(Struct, frozen=True):
-    """The part of a response that hooks look at."""
+    """The part of a response that hooks use."""
 
     status: int
     body: bytes
@@ -143,7 +143,7 @@ async def post(
     }
     targets = [None] if proxy is not None else list(addresses)
     last: Exception | None = None
-    # `trust_env` off: no proxy, netrc or certificate file that was not looked at here.
+    # `trust_env` off: no proxy, netrc or certificate file that was not checked here.
     async with httpx2.AsyncClient(
         trust_env=False,
         follow_redirects=False,

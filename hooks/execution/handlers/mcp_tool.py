@@ -1,4 +1,4 @@
-"""MCP tool hooks: a tool of a connected server gets an input built from the event."""
+"""MCP tool hooks: a tool of a connected server receives an input built from the event."""
 
 from __future__ import annotations
 
