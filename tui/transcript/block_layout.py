@@ -1,4 +1,4 @@
-"""Rows of one transcript block, made once per width: fixed, or growing while the answer streams."""
+"""Rows of one transcript block, once per width: fixed, or growing while the answer streams."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class FixedLayout:
 
 
 class AnswerLayout:
-    """An answer in Markdown: rows of finished blocks stay, the tail is made anew."""
+    """An answer in Markdown: rows of finished blocks are cached, the tail is rendered again."""
 
     def __init__(self, block: AssistantText, width_cells: int, *, highlighter: Highlighter) -> None:
         """Take the text so far."""
@@ -117,12 +117,12 @@ class AnswerLayout:
     def _take_tail(self, rows: list[Row]) -> None:
         """Indent the rows that are new; most of a growing tail is the same objects as before."""
         known = self._tail_source
-        kept = 0
+        unchanged = 0
         for before, now in zip(known, rows, strict=False):
             if before is not now:
                 break
-            kept += 1
-        self._tail[kept:] = indented(rows[kept:], _GUTTER, _GUTTER)
+            unchanged += 1
+        self._tail[unchanged:] = indented(rows[unchanged:], _GUTTER, _GUTTER)
         self._tail_source = rows
 
 

@@ -60,7 +60,7 @@ class BlockList:
         self._added_before = 0
 
     def __contains__(self, key: str) -> bool:
-        """Say whether there is a block of that key."""
+        """Return whether there is a block of that key."""
         return key in self._index
 
     def get(self, key: str) -> Block | None:

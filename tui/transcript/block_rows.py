@@ -44,9 +44,9 @@ def block_rows(
     width = max(1, width_cells - GUTTER_CELLS - 1)
     match block:
         case UserMessage():
-            return _person(block, width, is_detailed)
+            return _user_message(block, width, is_detailed)
         case AssistantText():
-            # Drawn by `MarkdownStream`; this is its plain form, for what cannot hold one.
+            # Drawn by `MarkdownStream`; this is its plain form, for callers without one.
             return indented(wrap([(block.text, Ink())], width), _NO_SIGN, _NO_SIGN)
         case ThinkingText():
             return _thinking(block, width, is_detailed)
@@ -70,7 +70,7 @@ def block_rows(
 
 
 def needs_gap(before: Block | None, block: Block, *, is_detailed: bool) -> bool:
-    """Return whether a blank row separates the two; calls that show one line stand together."""
+    """Return whether a blank row separates the two; calls that show one line are not separated."""
     if before is None or (isinstance(block, AssistantText) and block.continues):
         return False
     if isinstance(before, ToolCard) and isinstance(block, ToolCard) and not is_detailed:
@@ -95,7 +95,7 @@ def _signed(sign: str, ink: Ink, rows: list[Row]) -> list[Row]:
     return indented(rows, ((f" {sign} ", ink),), _NO_SIGN)
 
 
-def _person(block: UserMessage, width: int, is_detailed: bool) -> list[Row]:
+def _user_message(block: UserMessage, width: int, is_detailed: bool) -> list[Row]:
     sign, ink = {
         "prompt": ("❯", Ink(Role.PERSON, bold=True)),
         "shell": ("!", Ink(Role.SHELL, bold=True)),
@@ -166,11 +166,10 @@ def _error(block: ErrorBlock, width: int) -> list[Row]:
 
 def _compaction(block: CompactionLine, width_cells: int, is_detailed: bool) -> list[Row]:
     before, after = short_count(block.tokens_before), short_count(block.tokens_after)
-    stay = (
-        "message stays as it was" if block.kept == 1 else f"{block.kept} messages stay as they were"
-    )
-    kept = f"the last {stay} · " if block.kept else ""
-    label = f" summarised · {kept}{before} → {after} tokens "
+    count = block.remaining
+    stay = "message stays as it was" if count == 1 else f"{count} messages stay as they were"
+    prefix = f"the last {stay} · " if count else ""
+    label = f" summarised · {prefix}{before} → {after} tokens "
     runs = clip([("  ─", FAINT), (label, MUTED)], width_cells - 2)
     used = sum(len(text) for text, _ in runs)
     line = Row((*runs, ("─" * max(0, width_cells - used - 2), FAINT)), is_copied=False)

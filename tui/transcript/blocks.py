@@ -116,14 +116,14 @@ class ErrorBlock(Struct, frozen=True):
 
 
 class CompactionLine(Struct, frozen=True):
-    """Before this line the model knows only a summary."""
+    """The model receives only a summary of what is before this line."""
 
     key: str
     trigger: str
     tokens_before: int
     tokens_after: int
     summary: str
-    kept: int = 0
+    remaining: int = 0
     """Messages before this line that the model still has."""
 
 

@@ -76,7 +76,7 @@ def show_answer(blocks: BlockList, message: Message, at_s: float, directory: str
 
 
 def name_calls(blocks: BlockList, message: Message, directory: str = "") -> None:
-    """Say on the cards of calls that wait for their turn, or never get one, what they are."""
+    """Label the cards of calls that wait for their turn, or never get one."""
     for part in message.content:
         card = blocks.get(str(part.get("id")))
         tool_input = part.get("input")

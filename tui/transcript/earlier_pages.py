@@ -97,7 +97,7 @@ class EarlierPages:
                     _blocks_before, pages, self._document.directory
                 )
             except SessionError:
-                # The conversation itself says what is wrong with its file.
+                # The conversation itself reports the error in its file.
                 self._is_broken = True
                 return
             if pages is self._pages and page.items:

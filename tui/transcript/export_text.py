@@ -34,13 +34,13 @@ def transcript_text(blocks: Iterable[Block]) -> str:
     """Return everything, blocks parted by a blank line; empty for no blocks."""
     text: list[str] = []
     for block in blocks:
-        said = block_source(block).rstrip()
-        if not said:
+        source = block_source(block).rstrip()
+        if not source:
             continue
         if isinstance(block, AssistantText) and block.continues and text:
-            text[-1] += "\n" + said
+            text[-1] += "\n" + source
         else:
-            text.append(said)
+            text.append(source)
     return "\n\n".join(text)
 
 

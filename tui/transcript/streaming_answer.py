@@ -10,7 +10,7 @@ from tui.transcript.markdown.markdown_parts import MarkdownPart, MarkdownParts, 
 
 
 class StreamingAnswer:
-    """Text that streams in; its blocks stand one after the other in the list."""
+    """Text that streams in; its blocks are consecutive in the list."""
 
     def __init__(self, blocks: BlockList, uid: str, key: str) -> None:
         """Add an empty block to the list."""

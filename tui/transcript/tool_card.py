@@ -139,17 +139,17 @@ def _body(
             return _nested([row(("waiting for your answer", Ink(Role.WARNING)), is_copied=False)])
         case "running":
             live = _nested(_live_rows(card, width))
-            return [*_said(card, width), *_below(_agent(card, width), live)]
+            return [*_comment(card, width), *_below(_agent(card, width), live)]
         case "denied":
             return _denied(card, width, is_detailed)
         case "interrupted":
             return _nested([*_live_rows(card, width), row(("Interrupted", Ink(Role.WARNING)))])
         case "failed" | "invalid":
             rows = _failure(card, width, is_detailed)
-            return [*_said(card, width), *_below(_agent(card, width), _nested(rows))]
+            return [*_comment(card, width), *_below(_agent(card, width), _nested(rows))]
         case "ok":
             rows = _result(card, width, width_cells, is_detailed, highlighter)
-            return [*_said(card, width), *_below(_agent(card, width), rows)]
+            return [*_comment(card, width), *_below(_agent(card, width), rows)]
         case _:
             assert_never(card.state)
 
@@ -205,7 +205,7 @@ def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:
         return []
     if name == "AskUserQuestion" and limit is not None:
         limit = ANSWER_LINES
-    # What our own tools say are sentences; of others nobody knows.
+    # Results of our own tools are sentences; those of others may not be.
     breaks = chop if name.startswith("mcp__") else wrap
     rows = _text(text, MUTED, width, limit, breaks=breaks)
     return rows or [row(("no output", MUTED), is_copied=False)]
@@ -225,11 +225,11 @@ def _denied(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
     decision = card.decision
     reason = decision.message if decision else card.result
     feedback = decision.feedback if decision else None
-    said = f"Denied: {reason}" if reason else "Denied"
+    text = f"Denied: {reason}" if reason else "Denied"
     if decision is not None and decision.source is DecisionSource.USER:
         # The reason is written for the model, and speaks of "the user".
-        said = "Denied by you"
-    runs: list[Run] = [(said, Ink(Role.WARNING))]
+        text = "Denied by you"
+    runs: list[Run] = [(text, Ink(Role.WARNING))]
     if feedback:
         runs.append((f" “{feedback}”", TEXT))
     rows = wrap(runs, width)[: None if is_detailed else 4]
@@ -242,7 +242,7 @@ def _is_write_outside(reason: Reason, message: str) -> bool:
     return reason == "scope_bounds_violation" and "writes " in message
 
 
-def _said(card: ToolCard, width: int) -> list[Row]:
+def _comment(card: ToolCard, width: int) -> list[Row]:
     """Return the user's comment to the model from when they allowed the call."""
     feedback = card.decision.feedback if card.decision else None
     if not feedback:

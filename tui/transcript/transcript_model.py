@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from tui.transcript.streaming_answer import StreamingAnswer
 
 LIVE_OUTPUT_CHARS: Final = 16_000
-"""How much of a running call's output is kept for the screen; the result has the rest."""
+"""How much of a running call's output is stored for the screen; the result has the rest."""
 
 _CHARS_PER_TOKEN: Final = 4
 _QUIET_ENDS: Final = frozenset({"completed", "error", "prompt_too_long"})
@@ -166,7 +166,7 @@ class TranscriptModel:
 
     def apply(self, event: AgentEvent, *, at_s: float) -> None:
         """Fold one event in; `at_s` is the reading of the screen's monotonic clock."""
-        # What goes wrong with a hook is told whoever met it: a guard may have stopped guarding.
+        # Every hook's failure is reported: one that protects something may have failed.
         if event.agent_id is not None and event.type != "hook_finished":
             self._agents.apply(event, event.agent_id)
             return
@@ -405,9 +405,9 @@ class TranscriptModel:
         card = self._list.get(event.tool_use_id)
         if isinstance(card, ToolCard):
             state = "running" if card.state == "asking" else card.state
-            self._list.replace(replace(card, decision=self._told(event.decision), state=state))
+            self._list.replace(replace(card, decision=self._readable(event.decision), state=state))
 
-    def _told(self, decision: Decision) -> Decision:
+    def _readable(self, decision: Decision) -> Decision:
         """Return a decision whose ground names a rule's place as users do."""
         if decision.behavior != "deny" or decision.rule is None:
             return decision

@@ -118,7 +118,7 @@ def _positions(viewport: Viewport, mark: TranscriptSelection) -> Iterator[RowPos
 def marked_text(viewport: Viewport, mark: TranscriptSelection) -> str:
     """Return the marked text: logical lines, without gutters, padding, soft wraps and hints.
 
-    Lines of a change keep their signs where added, removed and unchanged ones are among them: a
+    Lines of a change include their signs where added, removed and unchanged ones are among them: a
     patch. Those of one kind are code.
     """
     if mark.is_empty:
@@ -143,11 +143,11 @@ def marked_text(viewport: Viewport, mark: TranscriptSelection) -> str:
 
 def _cut(line: Row, start: int, end: int | None) -> str:
     x = chars = 0
-    kept = ""
+    visible = ""
     for text, _ in line.runs:
         for grapheme, width in clusters(text):
             if chars >= line.gutter_chars and x >= start and (end is None or x < end):
-                kept += grapheme
+                visible += grapheme
             x += width
             chars += len(grapheme)
-    return kept
+    return visible

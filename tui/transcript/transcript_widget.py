@@ -64,7 +64,7 @@ class TranscriptWidget(Listens, DrawsRows):
         self.added_before = 0
         """How many blocks ever came before those that were there: places move by as many."""
         self.near_start: Callable[[], None] = lambda: None
-        """Called while the user looks at what is nearly the first block: there may be more."""
+        """Called while a block near the first one is visible: there may be more."""
         self._strips = StripCache()
         self.marker = TranscriptMarker(self)
         self._needle = ""
@@ -208,7 +208,7 @@ class TranscriptWidget(Listens, DrawsRows):
         return transcript_text(entry.block for entry in self.viewport.entries)
 
     def listeners(self) -> Iterable[tuple[Phase, Handler, Collection[EventKind]]]:
-        """Hear the mouse."""
+        """Receive mouse events."""
         kinds = (EventKind.MOUSE_DOWN, EventKind.MOUSE_MOVE, EventKind.MOUSE_UP)
         return [(Phase.BUBBLE, self.marker.on_pointer, kinds)]
 

@@ -23,7 +23,7 @@ _CACHED_LAYOUTS: Final = 400
 
 
 class ViewportEntry(Struct):
-    """One block and what was made of it."""
+    """One block and its layout."""
 
     block: Block
     has_gap: bool
@@ -43,7 +43,7 @@ class RowPosition(Struct, frozen=True):
 
 
 class Viewport(Struct):
-    """The list of blocks, and the part of it that is looked at."""
+    """The list of blocks, and the part of it that is visible."""
 
     highlighter: Highlighter
     width_cells: int = 80
@@ -93,7 +93,7 @@ class Viewport(Struct):
         self._clamp()
 
     def add_before(self, blocks: Sequence[Block]) -> None:
-        """Take blocks that come before all others; what is looked at stays where it is."""
+        """Insert blocks before all others; the visible part does not move."""
         new: list[ViewportEntry] = []
         previous: Block | None = None
         for block in blocks:
@@ -125,7 +125,7 @@ class Viewport(Struct):
         self._clamp()
 
     def remake(self) -> None:
-        """Lay everything out anew when it is next looked at."""
+        """Lay everything out again when it is next visible."""
         self._forget_layouts()
         self._clamp()
 
@@ -239,7 +239,7 @@ class Viewport(Struct):
     def thumb(self, height_rows: int) -> tuple[int, int]:
         """Return start and length of a scrollbar's thumb, from estimated heights.
 
-        What was summed up before is kept: a frame does not cost more in a long conversation.
+        Earlier sums are cached: a frame does not cost more in a long conversation.
         """
         sums = self._sums
         for entry in self._entries[len(sums) - 1 :]:
@@ -339,7 +339,7 @@ class Viewport(Struct):
                 entry.rows_before_layout = self._estimate(entry.block) + entry.has_gap
 
     def _drop_far_layouts(self) -> None:
-        """Keep memory bounded: a few blocks at the far ends lose their rows per call."""
+        """Bound memory: each call drops the rows of a few blocks at the far ends."""
         first, end = self._near()
         for index in (first - 1, first - 2, end, end + 1):
             if 0 <= index < len(self._entries) - 1:

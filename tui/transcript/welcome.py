@@ -1,4 +1,4 @@
-"""What stands in the transcript before the first message."""
+"""The content of the transcript before the first message."""
 
 from __future__ import annotations
 

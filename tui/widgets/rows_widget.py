@@ -48,7 +48,7 @@ class RowsWidget(DrawsRows):
         return cast("PaletteHost", self.app).palette
 
     def rows_changed(self) -> None:
-        """Make the rows anew, and repaint those that differ."""
+        """Render the rows again, and repaint those that differ."""
         if self._rows_width < 0 or not self.is_mounted:
             return
         old = self._rows

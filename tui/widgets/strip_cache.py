@@ -9,7 +9,7 @@ from tui.theme.theme_palette import Palette
 
 
 class StripCache:
-    """One width and one palette at a time; another of either begins anew."""
+    """One width and one palette at a time; another of either clears the cache."""
 
     def __init__(self) -> None:
         """Start empty."""
@@ -22,7 +22,7 @@ class StripCache:
         if palette is not self._palette or width_cells != self._width:
             self._palette, self._width = palette, width_cells
             self._strips.clear()
-        # The row is kept with its strip, so that its identity is nobody else's.
+        # The row is stored with its strip, so that its identity stays unique.
         known = self._strips.get(id(line))
         if known is not None:
             return known[1]

@@ -1,4 +1,4 @@
-"""A file's change as rows that are made when they are looked at: a long one has thousands."""
+"""A file's change as rows that are rendered when visible: a long one has thousands."""
 
 from __future__ import annotations
 
@@ -123,12 +123,12 @@ class _ChangeRows(Sequence[Row]):
     def _between(self, start: int, stop: int) -> list[Row]:
         first = bisect_right(self._ends, start)
         skipped = start - (self._ends[first - 1] if first else 0)
-        made: list[Row] = []
+        rows: list[Row] = []
         for line in self._lines[first:]:
-            if len(made) >= skipped + stop - start:
+            if len(rows) >= skipped + stop - start:
                 break
-            made.extend(self._rows_of(line))
-        return made[skipped : skipped + stop - start]
+            rows.extend(self._rows_of(line))
+        return rows[skipped : skipped + stop - start]
 
     def _height(self, line: DiffLine | None) -> int:
         if line is None:

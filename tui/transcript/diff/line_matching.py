@@ -1,7 +1,7 @@
 """Which lines of two texts are the same: what changed is what lies between them. Pure.
 
 Short texts are compared by `difflib`, which reads best and takes the square of their length. Long
-ones are first cut at lines that occur once in both, so that a frame is never kept waiting.
+ones are first cut at lines that occur once in both, so that a frame never waits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _EXACT_LINES: Final = 800
 """Both texts together; twice as many take four times as long."""
 _EXACT_PAIRS: Final = 40_000
-"""Pairs of equal lines that `difflib` may look at: some 5 ms."""
+"""Pairs of equal lines that `difflib` may compare: some 5 ms."""
 
 
 _Name = TypeVar("_Name")
@@ -157,13 +157,13 @@ def _common(pairs: Iterable[tuple[str, str]]) -> int:
 
 
 def _single(lines: Sequence[str]) -> dict[str, int]:
-    """Return where the lines stand that occur once."""
+    """Return the positions of the lines that occur once."""
     counts = Counter(lines)
     return {line: at for at, line in enumerate(lines) if counts[line] == 1}
 
 
 def _numbered(lines: Sequence[str]) -> dict[tuple[str, int], int]:
-    """Return where the first, the second … of each line stands."""
+    """Return the positions of the first, the second … of each line."""
     seen: defaultdict[str, int] = defaultdict(int)
     places: dict[tuple[str, int], int] = {}
     for at, line in enumerate(lines):

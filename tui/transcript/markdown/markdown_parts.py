@@ -1,7 +1,7 @@
 """Cut long Markdown into parts that can be laid out one by one, as it arrives. Pure.
 
 A part ends where a block at the top level begins, so that the rows of the parts are those of the
-whole; only a very long code fence is cut in its middle. Looks at each line once, parses nothing.
+whole; only a very long code fence is cut in its middle. Reads each line once, parses nothing.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class MarkdownParts:
             return None
         part = None
         if self._was_blank and _PARAGRAPH.match(line):
-            # At the margin after a blank line, and no item: nothing before can hold it.
+            # At the margin after a blank line, and no item: nothing before can contain it.
             self._is_in_item = False
             if start >= PART_CHARS:
                 part = self._cut(start)

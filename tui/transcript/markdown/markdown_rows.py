@@ -1,4 +1,4 @@
-"""Markdown as rows, wrapped by our own cell widths; the parser is markdown-it, the looks are ours.
+"""Markdown as rows, wrapped by our own cell widths; the parser is markdown-it, the style our own.
 
 Links whose text is not their target show the target after it: a link never hides where it leads.
 """
@@ -148,10 +148,10 @@ class _Painter:
     ) -> list[Row]:
         rows: list[Row] = []
         for node in nodes:
-            made = self._block(node, max(1, width), ink, depth)
-            if rows and made and not tight:
+            block_rows = self._block(node, max(1, width), ink, depth)
+            if rows and block_rows and not tight:
                 rows.append(BLANK)
-            rows.extend(made)
+            rows.extend(block_rows)
         return rows
 
     def _block(self, node: SyntaxTreeNode, width: int, ink: Ink, depth: int) -> list[Row]:

@@ -1,7 +1,7 @@
-"""Markdown that grows at its end: blocks that can no longer change, and a tail made anew per frame.
+"""Markdown that grows at its end: blocks that no longer change, and a tail rendered per frame.
 
 Cost per frame is that of the tail. The cut is the parser's own: everything before the last
-top-level token is finished. An open code fence keeps its lines, only new ones are coloured.
+top-level token is finished. The lines of an open code fence are cached, only new ones are coloured.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from tui.transcript.markdown.markdown_rows import (
 )
 
 _LONG_TAIL_CHARS: Final = 4_000
-"""A tail longer than this is made anew only when it grew by a part of itself."""
+"""A tail longer than this is rendered again only when it grew by a part of itself."""
 _GROWTH: Final = 0.02
 _LONG_LIST_CHARS: Final = 600
-"""In a list longer than this the items before the last are kept as they were drawn."""
+"""In a list longer than this the rows of the items before the last are cached."""
 _PIECE_CHARS: Final = 1_000
 """Finished text is drawn in pieces of about this size: what is coloured later is drawn again."""
 

@@ -37,7 +37,7 @@ def _column_widths(table: Sequence[Sequence[Cell]], count: int, room: int) -> li
             lines = wrap(runs, 10_000)
             wanted[column] = max(wanted[column], *(runs_width(part.runs) for part in lines))
     while sum(wanted) > room and max(wanted) > _MIN_CELLS:
-        # The widest column gives way first: narrow ones stay readable.
+        # The widest column shrinks first: narrow ones stay readable.
         widest = max(wanted)
         column = wanted.index(widest)
         others = [width for width in wanted if width < widest]

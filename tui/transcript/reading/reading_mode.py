@@ -1,6 +1,6 @@
 """Reading the transcript: everything unfolded, searched by words, gone through by prompts.
 
-While it is open it has the keyboard, and its line stands where the prompt was.
+While it is open it has the focus, and its line replaces the prompt.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class ReadingMode:
         self._on_change()
 
     def close(self) -> None:
-        """Fold again, forget the search, give the keyboard back."""
+        """Fold again, forget the search, return the focus."""
         self.is_open = False
         self._query = None
         self.finder.find("")

@@ -1,7 +1,7 @@
 """Search of the whole transcript, including the pages that are still in its file.
 
 Blocks are searched by their text, from the newest back and a portion at a time, so that no key
-waits for a long conversation; rows are made only for blocks that are shown. The pages before the
+waits for a long conversation; rows are built only for blocks that are shown. The pages before the
 loaded blocks are read meanwhile (`tui.transcript.earlier_pages`). A jump that needs them is done
 once they are loaded, unless another key is pressed first.
 """
@@ -31,14 +31,14 @@ from tui.transcript.transcript_widget import TranscriptWidget
 from tui.transcript.viewport import RowPosition, Viewport, ViewportEntry
 
 PORTION_CHARS: Final = 300_000
-"""Some milliseconds' worth of text: what one step looks through."""
+"""Some milliseconds' worth of text: what one step searches."""
 
 
 class TranscriptSearch:
     """One query over one transcript; capitals do not matter.
 
-    Blocks are known by their distance from the first one that was there at the start, so that what
-    comes in above moves none of them.
+    Blocks are identified by their distance from the first one that was there at the start, so that
+    insertions above move none of them.
     """
 
     def __init__(self, query: str, end: int = 0, narrows: TranscriptSearch | None = None) -> None:
@@ -49,7 +49,7 @@ class TranscriptSearch:
         """
         self.needle = query.casefold()
         self.count = 0
-        """How often the query occurs in the texts looked through so far."""
+        """How often the query occurs in the texts searched so far."""
         self._above = 0
         self._hits: list[int] = []
         self._sizes: list[int] = []
@@ -64,7 +64,7 @@ class TranscriptSearch:
         self._above += count
 
     def is_complete(self, count: int) -> bool:
-        """Whether all of so many blocks were looked through."""
+        """Whether all of so many blocks were searched."""
         if not self.needle:
             return True
         return (
@@ -72,7 +72,7 @@ class TranscriptSearch:
         )
 
     def look(self, entries: Sequence[ViewportEntry], limit_chars: int = PORTION_CHARS) -> None:
-        """Look through about so many characters more, the newest first; one block at least."""
+        """Search about so many characters more, the newest first; one block at least."""
         left = limit_chars
         older: list[tuple[int, int]] = []
         while left > 0 and not self.is_complete(len(entries)):
@@ -119,7 +119,7 @@ class TranscriptSearch:
         return None
 
     def number(self, viewport: Viewport, place: RowPosition) -> int:
-        """Return which hit a row holds: 1 is the newest, `count` at most the oldest."""
+        """Return which hit a row contains: 1 is the newest, `count` at most the oldest."""
         at = bisect_left(self._hits, place.block - self._above)
         newer = sum(self._sizes[at + 1 :])
         below = sum(
