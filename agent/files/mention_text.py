@@ -28,7 +28,7 @@ def mention_of(path: str, *, is_open: bool = False) -> str:
 
 
 def unquoted(written: str) -> str:
-    """Return the path that stands between quotes."""
+    """Return the path between quotes."""
     return _ESCAPED.sub(_character, written)
 
 

@@ -70,7 +70,7 @@ class TurnEnd:
                 await history.commit(note)
                 return state.advance("token_budget_continuation", note)
         if not text.strip():
-            # Otherwise the screen would stand still and look broken.
+            # Otherwise the screen would freeze and appear broken.
             await self._events.notice("info", "The model ended its answer without a word.")
         return history.terminal("completed", state, turns=turns)
 

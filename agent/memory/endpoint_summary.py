@@ -41,7 +41,7 @@ class EndpointSummaryPort(Protocol):
     async def compact(
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal
     ) -> Message:
-        """Return the message that stands for these, to be sent first from now on.
+        """Return the message that replaces these, to be sent first from now on.
 
         Raises:
             ModelError: the endpoint did not; local means are left.

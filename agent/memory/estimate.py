@@ -64,7 +64,7 @@ def total_tokens(messages: Iterable[Message]) -> int:
 
 
 def prefix_tokens(system: Sequence[Block], tools: Sequence[Mapping[str, object]]) -> int:
-    """Return an estimate for what stands before every message."""
+    """Return an estimate for what precedes every message."""
     schemas = sum(text_tokens(json.dumps(tool, default=str)) for tool in tools)
     return sum(block_tokens(block) for block in system) + schemas
 

@@ -28,7 +28,7 @@ def part_start(messages: Sequence[Message], part: HistoryPart) -> int | None:
 
 
 def is_preface(message: Message) -> bool:
-    """Whether a message stands in front of a prompt and goes with it."""
+    """Whether a message precedes a prompt and is removed with it."""
     return message.role == "user" and message.origin in _PREFACE
 
 

@@ -131,7 +131,7 @@ def _expanded(endpoint: Endpoint, name: str | None, default: str) -> str | None:
 
 
 def expand_alias(model: str) -> str:
-    """Return the model id that a short name stands for; any other name stays as it is."""
+    """Return the model id that a short name denotes; any other name stays as it is."""
     return ALIASES.get(model.strip().lower(), model.strip())
 
 

@@ -15,7 +15,7 @@ _PROXIES: Final = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
 async def why_unreachable(
     base_url: str, env: Mapping[str, str], *, limit_s: float = LIMIT_S
 ) -> str | None:
-    """Return why nothing answers there; None where something does, or a proxy stands between."""
+    """Return why nothing answers there; None where something does, or a proxy is in between."""
     if any(env.get(name) or env.get(name.lower()) for name in _PROXIES):
         return None
     try:

@@ -199,7 +199,7 @@ def read_message(message: Mapping[str, object]) -> Iterator[ModelEvent]:
 
 
 def stream_error(data: Mapping[str, object]) -> ModelError:
-    """Return the error that an `error` record inside a stream stands for."""
+    """Return the error that an `error` record inside a stream reports."""
     error = data.get("error")
     record = error if isinstance(error, Mapping) else {}
     details = record.get("details")

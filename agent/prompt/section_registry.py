@@ -19,7 +19,7 @@ Compute = Callable[[PromptContext], str | None]
 
 
 class Zone(StrEnum):
-    """Where a section stands and how often it is computed."""
+    """Where a section is placed and how often it is computed."""
 
     STATIC = "static"
     """The same for every user and session: computed once."""

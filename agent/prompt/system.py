@@ -12,7 +12,7 @@ from agent.prompt.section_registry import SectionRegistry, Zone, texts
 
 
 class PromptConfig(Struct, frozen=True):
-    """What may stand in place of the default prompt, the strongest first.
+    """What may replace the default prompt, the strongest first.
 
     `append_tail` comes last whatever won, except behind an override.
     """

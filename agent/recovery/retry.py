@@ -21,7 +21,7 @@ MAX_RETRY_AFTER_S: Final = 300.0
 
 FEW_RETRIES: Final = 4
 """Retries where nothing listens, or what answers makes no sense: enough for a server that is
-starting, too few to keep a user waiting for one that is not there."""
+starting, too few to delay a user whose server does not exist."""
 
 _FEW: Final = frozenset({FailureKind.UNREACHABLE, FailureKind.MALFORMED})
 

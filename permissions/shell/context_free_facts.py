@@ -1,4 +1,4 @@
-"""What is true of a simple command wherever it stands: from its words alone."""
+"""What is true of a simple command in any position: from its words alone."""
 
 from __future__ import annotations
 

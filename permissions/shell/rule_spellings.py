@@ -73,7 +73,7 @@ def _up_to(outer: Layer, program: Word) -> str:
 
 
 def deny_forms(simple: Simple, layers: list[Layer], layer_forms: list[Form]) -> tuple[Form, ...]:
-    """Return what deny and ask rules match: every layer, whatever stands before or in between."""
+    """Return what deny and ask rules match: every layer, whatever is before or in between."""
     found: list[Form] = []
     if simple.assignments:
         texts = [item.raw for item in simple.assignments]

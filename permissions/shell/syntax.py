@@ -31,7 +31,7 @@ class Word(Struct, frozen=True):
     raw: str
     """As written."""
     text: str
-    """Quotes removed; marks stand for what is not known yet."""
+    """Quotes removed; marks represent what is not known yet."""
     splits: bool = False
     """Has an unquoted expansion: it may become several words, or none."""
     scripts: tuple[Script, ...] = ()

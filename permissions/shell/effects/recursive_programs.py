@@ -140,7 +140,7 @@ def _filter(program: str, word: str, before: str, following: str) -> tuple[str, 
 
 
 def _alternatives(pattern: str) -> tuple[str, ...]:
-    """Return what `{a,b}` in a pattern of ripgrep stands for."""
+    """Return what `{a,b}` in a pattern of ripgrep expands to."""
     match = _BRACES.fullmatch(pattern)
     if match is None:
         return (pattern,)

@@ -78,7 +78,7 @@ def _of_shell(name: str, rest: tuple[Word, ...]) -> Texts:
 
 
 def _shell_text(name: str, rest: tuple[Word, ...]) -> Texts:
-    """Return the text behind `-c`; more options may stand in between."""
+    """Return the text behind `-c`; more options may be in between."""
     behind = next((i for i, word in enumerate(rest) if not word.plain.startswith("-")), len(rest))
     return joined(rest[behind : behind + 1], f"{name} -c")
 

@@ -87,7 +87,7 @@ def _may_set_another(builtin: str, words: tuple[Word, ...]) -> bool:
     for word in words:
         name = word.text.partition("=")[0]
         is_open = word.splits or not Word("", name).is_literal
-        # `-n` makes one name stand for another, `-f` exports a function.
+        # `-n` makes one name a reference to another, `-f` exports a function.
         if is_open or name in _SETTING or (name.startswith("-") and set(name) & set("nf")):
             return True
     return False

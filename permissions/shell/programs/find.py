@@ -65,7 +65,7 @@ def exec_commands(words: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
 
 
 def exec_spans(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
-    """Yield where each of `-exec` and its like stands, and where its command ends."""
+    """Yield the positions of each `-exec` and its like and of the end of its command."""
     position = 0
     while position < len(words):
         start = position

@@ -44,7 +44,7 @@ class Subcommand(Struct, frozen=True):
     risky: str = ""
     """Options that run programs or write files."""
     runs: str = ""
-    """The word behind which a command stands."""
+    """The word that a command follows."""
     starts_program: bool = False
     """Starts the program it is given, or one that settings name."""
     read_only: str | None = None

@@ -55,7 +55,7 @@ _XXD_VALUED = names("-c -cols -l -len -s -seek -skip -o -offset -g -group -group
 
 
 def less_risk(_program: str, words: Sequence[Word]) -> str:
-    """Return whether a command for less stands among the words."""
+    """Return whether the words contain a command for less."""
     is_command = any(word.plain.startswith("+") for word in words)
     return "less + runs a command of its own" if is_command else ""
 

@@ -152,7 +152,7 @@ _WRITE_FLAG = re.compile(r"[^\w\s\\][gpiIM0-9]*w\s*([^\s;}][^;}]*)$")
 
 
 def _first_risk(script: str) -> int | None:
-    """Return where the first command stands that is not known to be harmless."""
+    """Return the position of the first command that is not known to be harmless."""
     position = 0
     depth = 0
     while position < len(script):

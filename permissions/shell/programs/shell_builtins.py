@@ -93,7 +93,7 @@ def trapped(words: tuple[Word, ...]) -> Commands:
 
 
 def aliased(words: tuple[Word, ...]) -> Commands:
-    """Return the texts that aliases stand for."""
+    """Return the texts that aliases expand to."""
     return [], of_aliases(words)
 
 
