@@ -62,7 +62,7 @@ def known_name(name: str, user_dir: UserThemes) -> str:
 
 
 def _own_file(name: str, user_dir: UserThemes) -> Path | None:
-    # The name comes from settings: it may not leave the folder.
+    # The name comes from settings: it may not leave the directory.
     if "/" in name:
         return None
     places = (directory / f"{name}{end}" for directory in _directories(user_dir) for end in ENDINGS)

@@ -41,7 +41,7 @@ class Role(StrEnum):
     WARNING = "warning"
     ERROR = "error"
     SHELL = "shell"
-    """The prompt while it holds a shell command."""
+    """The prompt while it contains a shell command."""
     SELECTION = "selection"
     """Background of selected text."""
     HEADING = "heading"

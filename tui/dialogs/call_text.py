@@ -68,7 +68,7 @@ def input_with(tool: str, tool_input: Mapping[str, Any], text: str) -> dict[str,
 def display_with(
     tool: str, tool_input: Mapping[str, Any], display: Display | None
 ) -> Display | None:
-    """Return the change that an edited input makes to its file; None where that is not known."""
+    """Return the change that an edited input makes to its file; None where that is unknown."""
     if not isinstance(display, DiffDisplay):
         return None
     old = display.old

@@ -84,7 +84,7 @@ class PermissionDialog:
 
     @property
     def is_done(self) -> bool:
-        """Whether the user, or somebody faster, has decided."""
+        """Whether the user, or a faster contender, has decided."""
         return self._answered.is_done
 
     async def wait(self) -> Decision:

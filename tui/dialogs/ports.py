@@ -69,7 +69,7 @@ class DialogContender:
         self._shown_warnings: set[DecisionWarning] = set()
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
-        """Ask the user. Cancelled when somebody else was faster: the dialog closes."""
+        """Ask the user. Cancelled when another contender was faster: the dialog closes."""
         ask = self._ask(request, pending)
         dialog = PermissionDialog(
             ask, self._highlighter, self._edit_text, self._behind, self._judge_again
@@ -141,7 +141,7 @@ class DialogUser:
             return PlanAnswer(False)
 
     async def trust(self, request: TrustRequest) -> bool:
-        """Return whether the user trusts a folder."""
+        """Return whether the user trusts a directory."""
         return await show(self._host, TrustDialog(request))
 
     async def onboard(self, named: LocalServer | None = None) -> Onboarding | LocalModel:

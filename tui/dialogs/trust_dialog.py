@@ -31,20 +31,20 @@ class TrustLine(Struct, frozen=True):
     text: str
     file: str
     is_new: bool = False
-    """Whether it was not there when the folder was trusted before."""
+    """Whether it was not there when the directory was trusted before."""
 
 
 class TrustRequest(Struct, frozen=True):
-    """A folder and what it brings."""
+    """A directory and what it brings."""
 
     directory: str
     items: Sequence[TrustLine]
     was_trusted: bool = False
-    """Whether an earlier state of this folder is trusted."""
+    """Whether an earlier state of this directory is trusted."""
 
 
 class TrustDialog:
-    """Asks once per folder and content."""
+    """Asks once per directory and content."""
 
     def __init__(self, request: TrustRequest) -> None:
         """Open with the careful answer selected."""
@@ -65,7 +65,7 @@ class TrustDialog:
         return self._answered.is_done
 
     async def wait(self) -> bool:
-        """Return whether the user trusts the folder."""
+        """Return whether the user trusts the directory."""
         return await self._answered.wait()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
@@ -134,7 +134,7 @@ def _item_rows(item: TrustLine, width: int) -> list[Row]:
 
 
 def trust_request(state: TrustState) -> TrustRequest:
-    """Return what the user is asked about a folder."""
+    """Return what the user is asked about a directory."""
     return TrustRequest(
         directory=str(state.root),
         items=[

@@ -94,7 +94,7 @@ def _logged_use(agent_home: Path) -> Mapping[RuleKey, RuleUse] | None:
 
 
 def _shorten(home: Path, directory: Path) -> Shorten:
-    """Return what names files as seen from the launch folder, else from home."""
+    """Return what names files as seen from the launch directory, else from home."""
     from_home = home_relative(str(home))
 
     def short(file: str) -> str:

@@ -18,7 +18,7 @@ LIMIT: Final = 30
 
 
 class FilesBelow:
-    """The conversation's index of files; before there is one, an index of the folder itself."""
+    """The conversation's index of files; before there is one, an index of the directory itself."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class FilesBelow:
         directory: Callable[[], Path],
         env: Mapping[str, str],
     ) -> None:
-        """Take the folder that is worked in, and the environment of the search program."""
+        """Take the working directory, and the environment of the search program."""
         self._center = center
         self._directory = directory
         self._env = env

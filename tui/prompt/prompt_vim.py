@@ -76,6 +76,6 @@ class PromptVim:
             self._keys.settle()
 
     def reset(self) -> None:
-        """Begin anew: the prompt was taken."""
+        """Reset: the prompt was taken."""
         if self._keys is not None:
             self._keys.reset()

@@ -54,7 +54,7 @@ class StatusLineState(Struct, frozen=True):
     context_window: int = 0
     cost_usd: float = 0.0
     directory: str = ""
-    """As shown: `~` for the home folder."""
+    """As shown: `~` for the home directory."""
     branch: str | None = None
     is_demo: bool = False
     denied: str = ""
