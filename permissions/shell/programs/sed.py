@@ -68,7 +68,7 @@ def sed_arguments(words: Sequence[Word]) -> Arguments:
     )
 
 
-_SED_PART = r"(?:\\.|(?!\2)[^\n\\])*+"
+_SED_PART = r"(?:\\.|(?!\2)[^\n\\])*"
 
 
 _SED_RUNS = re.compile(rf"^[0-9,$]*e\s+(.+)$|^s(.){_SED_PART}\2({_SED_PART})\2[a-z0-9]*e[a-z0-9]*$")

@@ -22,7 +22,7 @@ _STARTS = (
     r"\b(?:os\.(?:system|popen|exec\w+|spawn\w+|execute)|subprocess\.\w+|popen|Popen|run|call"
     r"|getoutput|getstatusoutput|check_call|check_output|exec|execSync|execFile|execFileSync"
     r"|spawn|spawnSync|system|shell_exec|passthru|proc_open|pcntl_exec|do shell script)"
-    rf"\s*+\(?\s*+\[?\s*+({_TEXT}(?:\s*+,\s*+\[?\s*+{_TEXT})*+)"
+    rf"\s*+\(?\s*+\[?\s*+({_TEXT}(?:\s*+,\s*+\[?\s*+{_TEXT})*)"
 )
 """A call that starts a program, with the texts that it is handed first; compiled when used."""
 _BACKTICKS = (
