@@ -21,7 +21,13 @@ from msgspec.structs import replace
 
 from permissions.base.process.guardian import forget, started, watch
 from permissions.base.process.process_tree import MARK, ProcessFamily, signal_members
-from permissions.base.process.spawn import RETRY_S, Launch, spawn_when_possible
+from permissions.base.process.spawn import (
+    RETRY_S,
+    ConfinedRun,
+    Launch,
+    releasing_start,
+    spawn_when_possible,
+)
 
 _POLL_S = 0.02
 
@@ -30,13 +36,18 @@ class ChildProcess:
     """A program started by `start`; always call `release` at last."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], mark: str, on_exit: Callable[[], None] | None
+        self,
+        process: subprocess.Popen[bytes],
+        mark: str,
+        on_exit: Callable[[], None] | None,
+        confined: ConfinedRun | None,
     ) -> None:
         """Only `start` calls this."""
         self.exited = asyncio.Event()
         self.mark = mark
         """Value of `MARK` in its environment; another one for each child."""
         self._on_exit = on_exit
+        self._confined = confined
         self._process = process
         self._loop = asyncio.get_running_loop()
         self._exit_fd: int | None = None
@@ -60,18 +71,17 @@ class ChildProcess:
         mark = uuid.uuid4().hex
         guarded = f"{MARK}={mark}"
         watch(guarded)
+        marked = replace(program, env={**program.env, MARK: mark})
         try:
-            process = await spawn_when_possible(
-                replace(program, env={**program.env, MARK: mark}),
-                stdout=stdout,
-                stderr=stderr,
-                wait_s=wait_s,
-            )
+            with releasing_start(program):
+                process = await spawn_when_possible(
+                    marked, stdout=stdout, stderr=stderr, wait_s=wait_s
+                )
         except BaseException:
             forget(guarded)
             raise
         started(guarded, process.pid)
-        return cls(process, mark, on_exit)
+        return cls(process, mark, on_exit, program.confined)
 
     @property
     def pid(self) -> int:
@@ -130,6 +140,9 @@ class ChildProcess:
                     pipe.close()
         self._close_exit_fd()
         self._process.poll()
+        confined, self._confined = self._confined, None
+        if confined is not None:
+            confined.ended()
 
     async def _end(self, grace_s: float) -> None:
         family = self.family()

@@ -17,7 +17,7 @@ from typing import IO, Final
 from msgspec import Struct
 
 from permissions.base.process.child_process import ChildProcess
-from permissions.base.process.spawn import RETRY_S, Launch, spawn
+from permissions.base.process.spawn import RETRY_S, Launch, releasing_start, spawn
 
 CHUNK_BYTES: Final = 64 * 1024
 
@@ -114,14 +114,26 @@ def run_blocking(program: Launch, *, timeout_s: float | None) -> ProcessResult:
     Raises:
         CannotStart: there is no such program, it may not be run, or the directory is gone.
     """
-    with spawn(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        try:
-            stdout, stderr = process.communicate(program.stdin or None, timeout_s)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            return ProcessResult(None, b"", b"", timed_out=True)
-        return ProcessResult(process.returncode, stdout, stderr)
+    with releasing_start(program):
+        process = spawn(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        with process:
+            return _communicate(process, program.stdin, timeout_s)
+    finally:
+        if program.confined is not None:
+            program.confined.ended()
+
+
+def _communicate(
+    process: subprocess.Popen[bytes], stdin: bytes, timeout_s: float | None
+) -> ProcessResult:
+    try:
+        stdout, stderr = process.communicate(stdin or None, timeout_s)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        return ProcessResult(None, b"", b"", timed_out=True)
+    return ProcessResult(process.returncode, stdout, stderr)
 
 
 def run_in_foreground(argv: Sequence[str]) -> int:

@@ -11,9 +11,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -32,6 +32,18 @@ class OutOfResources(CannotStart):
     """Too many descriptors or processes are in use; it may start when others have exited."""
 
 
+class ConfinedRun(Protocol):
+    """What one confined program holds outside itself; each is called once, whatever happens."""
+
+    def started(self) -> None:
+        """Release what only the start needed, after it succeeded or failed. Raises nothing."""
+        ...
+
+    def ended(self) -> None:
+        """Release the rest, after the program and its descendants ended. Raises nothing."""
+        ...
+
+
 class Launch(Struct, frozen=True):
     """What to start. How it is confined is a change of this value alone."""
 
@@ -43,6 +55,15 @@ class Launch(Struct, frozen=True):
     """Empty: the null device."""
     memory_bytes: int | None = None
     """The most data it may allocate, on systems that can limit another process (Linux)."""
+    pass_fds: tuple[int, ...] = ()
+    """Descriptors that it inherits beside the standard streams."""
+    confined: ConfinedRun | None = None
+    """Set by a `Confine`."""
+
+
+Confine = Callable[[Launch], Launch]
+"""Returns the launch of a program under a confinement; raises `CannotStart` where that cannot be
+enforced. What it returns is started at most once, and by the functions of this package."""
 
 
 def shell_launch(
@@ -50,6 +71,22 @@ def shell_launch(
 ) -> Launch:
     """Return the program that runs a command of the settings: `/bin/sh -c`."""
     return Launch(("/bin/sh", "-c", command), env, cwd, stdin)
+
+
+@contextlib.contextmanager
+def releasing_start(program: Launch) -> Iterator[None]:
+    """Release what a confinement needs for the start; all of it when the start raises."""
+    confined = program.confined
+    if confined is None:
+        yield
+        return
+    try:
+        yield
+    except BaseException:
+        confined.started()
+        confined.ended()
+        raise
+    confined.started()
 
 
 def spawn(program: Launch, *, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
@@ -113,6 +150,7 @@ def _popen(
         env=dict(program.env),
         cwd=program.cwd,
         start_new_session=True,
+        pass_fds=program.pass_fds,
         bufsize=0,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -77,3 +78,39 @@ def test_a_blocking_run_returns_output_and_ends_at_its_timeout() -> None:
     ended = run_blocking(shell_launch("cat", env=ENV, stdin=b"hi"), timeout_s=20)
     assert (ended.stdout, ended.exit_code) == (b"hi", 0)
     assert run_blocking(shell_launch("sleep 600", env=ENV), timeout_s=0.1).timed_out
+
+
+class _Resources:
+    """Records what a confined run is asked to release."""
+
+    def __init__(self) -> None:
+        self.released: list[str] = []
+
+    def started(self) -> None:
+        self.released.append("start")
+
+    def ended(self) -> None:
+        self.released.append("rest")
+
+
+@pytest.mark.parametrize("program", ["true", "./missing"])
+@pytest.mark.parametrize("blocking", [False, True])
+async def test_what_a_confinement_holds_is_released_once(program: str, blocking: bool) -> None:
+    resources = _Resources()
+    launch = Launch((program,), ENV, confined=resources)
+    with contextlib.suppress(CannotStart):
+        if blocking:
+            run_blocking(launch, timeout_s=20.0)
+        else:
+            await run_program(launch, LIMITS)
+    assert resources.released == ["start", "rest"]
+
+
+async def test_a_program_inherits_the_descriptors_that_it_is_given() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"x")
+    os.close(writing)
+    launch = Launch(("/bin/cat", f"/dev/fd/{reading}"), ENV, pass_fds=(reading,))
+    ended = await run_program(launch, LIMITS)
+    os.close(reading)
+    assert ended.stdout == b"x"

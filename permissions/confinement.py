@@ -1,0 +1,55 @@
+"""What the operating system must hold for the reason of an allow to be true (design: confinement).
+
+`agent.sandbox` enforces it; decisions only name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final
+
+
+class Confinement(StrEnum):
+    """What a call may do beyond what its decision looked at."""
+
+    READ_ONLY = "read_only"
+    """Writes only the session's temporary directory; no network, no Unix sockets; denied and
+    secret files are masked."""
+    PROJECT = "project"
+    """The same, and the working directories are writable except for protected names."""
+    PROJECT_FILES = "project_files"
+    """Writes the working directories except for protected names, the session's temporary directory
+    and package caches; the host's network; only files of deny rules are masked."""
+    NONE = "none"
+    """Whatever the user may do: they gave their word for this very text."""
+
+
+class SandboxLevel(StrEnum):
+    """How much of a confinement this machine can enforce."""
+
+    FULL = "full"
+    """Everything (bubblewrap, Seatbelt)."""
+    FILES = "files"
+    """The writes of `project_files` and no network (Landlock and seccomp)."""
+    NONE = "none"
+
+
+_WIDTH: Final = {
+    Confinement.READ_ONLY: 0,
+    Confinement.PROJECT: 1,
+    Confinement.PROJECT_FILES: 2,
+    Confinement.NONE: 3,
+}
+
+
+def widest(confinements: Iterable[Confinement]) -> Confinement:
+    """Return the confinement that permits most; `READ_ONLY` for none at all."""
+    return max(confinements, key=_WIDTH.__getitem__, default=Confinement.READ_ONLY)
+
+
+def can_hold(level: SandboxLevel, confinement: Confinement) -> bool:
+    """Return whether a machine of that level enforces the confinement."""
+    if confinement is Confinement.NONE or level is SandboxLevel.FULL:
+        return True
+    return level is SandboxLevel.FILES and confinement is Confinement.PROJECT_FILES
