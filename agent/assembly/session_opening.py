@@ -10,6 +10,7 @@ from agent.options import RunOptions
 from agent.session.archive.find_by_name import find_session
 from agent.session.resume import ResumedConversation, load
 from agent.session.store import Session, SessionInfo, SessionStore
+from agent.session.unsent_draft import take_over_drafts
 from agent.settings.load import Settings
 from agent.tools.shell.shell_process import sweep_private
 
@@ -44,6 +45,8 @@ def open_session(
         for name in ("results", "scratch"):
             sweep_private(session.directory / name)
         notes = session.transcript.repairs
+        if options.continue_latest and not options.headless and not options.prompt:
+            take_over_drafts(store, found, session)
     except SessionLocked as error:
         session = store.fork(found.id, is_wanted=False)
         who = f"process {error.holder_pid}" if error.holder_pid else "another process"

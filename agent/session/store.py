@@ -28,6 +28,8 @@ _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ID_START: Final = re.compile(r"[0-9a-f][0-9a-f-]{3,35}")
 _SUFFIX: Final = ".jsonl"
 _SLUG_CHARACTERS: Final = 80
+_NAMED: Final = frozenset({"message", "prompt", "title"})
+"""Kinds of records that make a session more than words that were typed and not sent."""
 
 
 class SessionInfo(Struct, frozen=True):
@@ -220,15 +222,34 @@ class SessionStore:
         return matching[0]
 
     def latest(self, project_dir: Path) -> SessionInfo | None:
-        """Return the project's session that was used last and is not empty, or None.
+        """Return the last session with a prompt, else the last that is not empty, or None.
 
-        Words that were typed and never sent count, since only a sudden end leaves them behind;
-        but not while another process has them: there they are still being typed.
+        Without a prompt, one that another process has open does not count: its words are still
+        being typed.
         """
+        unsent: SessionInfo | None = None
         for info in self.list(project_dir):
-            if has_prompt(info.path) or (has_content(info.path) and not is_open(info.path)):
+            if has_prompt(info.path):
                 return info
-        return None
+            if unsent is None and has_content(info.path) and not is_open(info.path):
+                unsent = info
+        return unsent
+
+    def unsent_after(self, info: SessionInfo) -> tuple[SessionInfo, ...]:
+        """Return sessions of the same project that are newer than this one, have no prompt and no
+        title, and hold words that were typed; the oldest first, without those that are open."""
+        directory = info.path.parent
+        newer = sorted(
+            (other for other in _sessions(directory) if other.modified > info.modified),
+            key=lambda other: (other.modified, other.id),
+        )
+        return tuple(
+            other
+            for other in newer
+            if not is_open(other.path)
+            and _NAMED.isdisjoint(_kinds(other.path))
+            and has_content(other.path)
+        )
 
     def list(self, project_dir: Path | None = None) -> tuple[SessionInfo, ...]:
         """Return a project's sessions, or all, the one used last first. Raises nothing."""
@@ -287,11 +308,15 @@ def project_slug(project_dir: Path) -> str:
 
 def has_prompt(path: Path) -> bool:
     """Whether a session has a message or a prompt."""
+    return any(kind in ("message", "prompt") for kind in _kinds(path))
+
+
+def _kinds(path: Path) -> Iterator[object]:
+    """Return the kinds of a session's records, up to what cannot be read."""
     with contextlib.suppress(OSError):
         for found in read_forwards(path):
-            if isinstance(found, Line) and found.data.get("kind") in ("message", "prompt"):
-                return True
-    return False
+            if isinstance(found, Line):
+                yield found.data.get("kind")
 
 
 def has_content(path: Path, *, start: int = 0) -> bool:

@@ -1,14 +1,17 @@
-"""What was typed before its conversation existed: stored when the program is ended then."""
+"""What was typed and never sent: stored when the program ends, taken over by the next resume."""
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from agent.errors import SessionError
 from agent.session.prompt_log import PromptLog, TypedPrompt
 from agent.session.records import DraftRecord, QueueRecord, to_json
-from agent.session.store import SessionStore
+from agent.session.resume import load
+from agent.session.store import Session, SessionInfo, SessionStore
 from agent.settings.locations import find_project_root
 
 
@@ -29,6 +32,27 @@ def store_unsent(
         session.transcript.append(to_json(DraftRecord(draft)), sync=True)
     finally:
         session.close()
+
+
+def take_over_drafts(store: SessionStore, found: SessionInfo, session: Session) -> None:
+    """Move what was typed in newer sessions without a prompt into the draft of a resumed one.
+
+    They are removed once their words are on the disk here.
+
+    Raises:
+        SessionError: the draft cannot be written; the other sessions are as they were.
+    """
+    unsent = store.unsent_after(found)
+    if not unsent:
+        return
+    states = [load(info.path) for info in (found, *unsent)]
+    texts = [states[0].draft, *(t for state in states[1:] for t in (*state.queued, state.draft))]
+    draft = "\n\n".join(text for text in texts if text)
+    session.transcript.append(to_json(DraftRecord(draft)), sync=True)
+    for info in unsent:
+        # One that was opened in the meantime stays: its words are then in both.
+        with contextlib.suppress(SessionError):
+            store.delete(info.id)
 
 
 def remember_unsent(agent_home: Path, launch_dir: Path, texts: Sequence[str]) -> None:

@@ -70,7 +70,7 @@ def test_a_prompt_that_was_never_sent_can_be_continued(store: SessionStore, tmp_
     assert latest.id == begun.id
 
 
-def test_what_was_being_typed_when_all_ended_is_continued_first(
+def test_a_draft_does_not_take_the_place_of_the_last_conversation(
     store: SessionStore, tmp_path: Path
 ) -> None:
     spoken = store.create(tmp_path)
@@ -80,20 +80,13 @@ def test_what_was_being_typed_when_all_ended_is_continued_first(
     begun.transcript.append(to_json(DraftRecord("half a prom")), sync=True)
     at = spoken.path.stat().st_mtime_ns
     os.utime(begun.path, ns=(at + 10**9, at + 10**9))
-    while_typing = store.latest(tmp_path)
-    assert while_typing is not None
-    assert while_typing.id == spoken.id, "another process is typing it"
+    latest = store.latest(tmp_path)
+    assert latest is not None
+    assert latest.id == spoken.id
+    assert store.unsent_after(latest) == (), "another process is typing it"
     begun.close()
-    after_its_end = store.latest(tmp_path)
-    assert after_its_end is not None
-    assert after_its_end.id == begun.id
-    begun = store.open(begun.id)
-    begun.transcript.append(to_json(DraftRecord("")), sync=True)
-    begun.close()
-    os.utime(begun.path, ns=(at + 10**9, at + 10**9))
-    after_clearing = store.latest(tmp_path)
-    assert after_clearing is not None
-    assert after_clearing.id == spoken.id
+    assert store.latest(tmp_path) == latest
+    assert [info.id for info in store.unsent_after(latest)] == [begun.id]
 
 
 def test_what_is_no_session_file_is_passed_over(store: SessionStore, tmp_path: Path) -> None:

@@ -445,7 +445,7 @@ async def test_a_shell_command_goes_on_in_the_background(tmp_path: Path) -> None
         assert f"[It goes on in the background as {shell.id}.]" in conversation.told[0]
         assert not app.parts.document.activity.is_working
         await pilot.press("ctrl+d")
-        assert "press ctrl+d again to leave; 1 command ends" in text_of(app.parts.status_line)
+        assert "press ctrl+d again to quit; 1 command ends" in text_of(app.parts.status_line)
         await shells.kill_all()
 
 

@@ -183,11 +183,23 @@ async def test_ctrl_c_clears_then_leaves() -> None:
     async with app.run_test(size=(80, 20)) as pilot:
         await pilot.press(*keys("draft"), "ctrl+c")
         assert app.parts.composer.buffer.is_empty
-        assert "press ctrl+c again to leave" in text_of(app.parts.status_line)
+        assert "press ctrl+c again to quit" in text_of(app.parts.status_line)
         await pilot.press("up")
         assert app.parts.composer.buffer.text == "draft"
         await pilot.press("ctrl+c", "ctrl+c")
     assert app.return_value == ExitReport("0123-session", "")
+
+
+async def test_typing_takes_back_the_first_ctrl_c() -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press(*keys("abc"), "ctrl+c", *keys("new draft"))
+        assert "again to quit" not in text_of(app.parts.status_line)
+        await pilot.press("ctrl+c")
+        assert app.is_running
+        assert app.parts.composer.buffer.is_empty
+        await pilot.press("up")
+        assert app.parts.composer.buffer.text == "new draft"
 
 
 async def test_ctrl_c_interrupts_first() -> None:

@@ -136,7 +136,7 @@ STATUSES: dict[str, StatusLineState] = {
     "nearly_full": StatusLineState(
         Mode.PLAN, "claude-sonnet-5", None, 190_000, 200_000, 12.5, "~/slugs"
     ),
-    "hint": StatusLineState(Mode.BYPASS, "m", hint="press ctrl+c again to leave"),
+    "hint": StatusLineState(Mode.BYPASS, "m", hint="press ctrl+c again to quit"),
 }
 
 ACTIVITIES: dict[str, Activity] = {

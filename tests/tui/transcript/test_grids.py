@@ -237,9 +237,9 @@ STATUS_LINES = {
     ("nearly_full", 20): """\
  ⏸ plan    sonnet-5""",
     ("hint", 90): """\
- ⏵⏵ bypass permissions on  press ctrl+c again to leave""",
+ ⏵⏵ bypass permissions on  press ctrl+c again to quit""",
     ("hint", 60): """\
- ⏵⏵ bypass permissions on  press ctrl+c again to leave""",
+ ⏵⏵ bypass permissions on  press ctrl+c again to quit""",
     ("hint", 20): """\
  ⏵⏵ bypass  press c…""",
 }

@@ -140,6 +140,7 @@ class Keyboard:
 
     def text_changed(self) -> None:
         """Offer completions of the word at the cursor."""
+        self.quit_keys.disarm()
         if self.search.is_open:
             self._offers.close()
         else:

@@ -73,6 +73,12 @@ class QuitKeys:
         else:
             self._arm("ctrl+c")
 
+    def disarm(self) -> None:
+        """The user types: the next press is a first one again."""
+        if self._key:
+            self._key = ""
+            self._hint("")
+
     @property
     def _marked_text(self) -> str:
         in_prompt = "" if self._dialogs.open_count else self._composer.marked_text
@@ -106,4 +112,4 @@ class QuitKeys:
         self._until_s = self._clock() + LEAVE_S
         count = self._count_in_background()
         ends = f"; {count} command{'s end' if count != 1 else ' ends'}" if count else ""
-        self._hint(f"press {key} again to leave{ends}")
+        self._hint(f"press {key} again to quit{ends}")
