@@ -45,7 +45,7 @@ def open_session(
         for name in ("results", "scratch"):
             sweep_private(session.directory / name)
         notes = session.transcript.repairs
-        if options.continue_latest and not options.headless and not options.prompt:
+        if _shows_draft(options):
             take_over_drafts(store, found, session)
     except SessionLocked as error:
         session = store.fork(found.id, is_wanted=False)
@@ -55,6 +55,11 @@ def open_session(
             "seen there.",
         )
     return session, load(session.path), notes
+
+
+def _shows_draft(options: RunOptions) -> bool:
+    """Whether the start puts a draft where the user types, instead of a prompt of its own."""
+    return options.continue_latest and not options.headless and not options.prompt
 
 
 def _earlier(store: SessionStore, options: RunOptions, root: Path) -> SessionInfo | None:
