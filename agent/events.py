@@ -242,17 +242,23 @@ class ModelFallback(Struct, frozen=True):
     type: Literal["model_fallback"] = "model_fallback"
 
 
+CompactionMeans = Literal["summary", "shortening"]
+"""A summary in place of earlier messages, or old results cut and old calls removed."""
+
+
 class Compacted(Struct, frozen=True):
-    """A summary replaced earlier history for the model; the transcript still has everything."""
+    """The model's history was made smaller; the transcript still has everything."""
 
     turn_id: str
     trigger: Literal["manual", "auto", "reactive"]
     tokens_before: int
     tokens_after: int
     summary: str
+    """The summary, or for users what was shortened."""
     agent_id: str | None = None
     kept: int = 0
     """Messages at the end that the model still has; the summary replaces the rest."""
+    means: CompactionMeans = "summary"
     type: Literal["compacted"] = "compacted"
 
 

@@ -16,14 +16,14 @@ from agent.conversation.model_selection import ModelInUse
 from agent.events import Usage
 from agent.hook_events.hook_dispatch import HookDispatch
 from agent.loop.model_turn import Recovery
-from agent.memory.budget import ContextBudget
+from agent.memory.budget import ANSWER_SHARE, ContextBudget
 from agent.memory.context_manager import ContextManager, ContextManagerPorts
 from agent.memory.endpoint_summary import EndpointSummaries
 from agent.memory.estimate import prefix_tokens
 from agent.memory.summariser import ModelSummariser
 from agent.messages import Block, Message
 from agent.model.capabilities import known_capabilities
-from agent.model.client import ModelClient, ModelRequest
+from agent.model.client import ModelCapabilities, ModelClient, ModelRequest
 from agent.recovery.retry import RequestSource, RetryPolicy
 from agent.stream import Emit
 
@@ -64,12 +64,18 @@ def request_builder(
             system=system,
             tools=(*tools, *loaded()),
             messages=messages,
-            max_tokens=min(MAX_OUTPUT_TOKENS, used.capabilities.max_output_tokens),
+            max_tokens=_max_tokens(used.capabilities),
             effort=used.effort,
             thinking=thinks,
         )
 
     return request
+
+
+def _max_tokens(model: ModelCapabilities) -> int:
+    # Prompt and answer share the window: of a small one the answer may not claim most.
+    most = int(model.context_window * ANSWER_SHARE)
+    return min(MAX_OUTPUT_TOKENS, model.max_output_tokens, most)
 
 
 def _is_mid_turn(messages: Sequence[Message]) -> bool:

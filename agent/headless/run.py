@@ -227,6 +227,8 @@ class HeadlessOutput:
             )
         elif isinstance(event, ModelFallback):
             self._print(f"switched from {event.from_model} to {event.to_model}: {event.reason}")
+        elif event.means == "shortening":
+            self._print(event.summary)
 
     def _message(self, event: MessageCommitted, run: _Run) -> None:
         message = event.message

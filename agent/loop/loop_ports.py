@@ -59,6 +59,10 @@ class ContextStep(Struct, frozen=True):
 class ContextPort(Protocol):
     """Fits the conversation into the model's window; `agent.memory` implements it."""
 
+    def round_tokens(self) -> int:
+        """Return how many tokens the results of one round may take together."""
+        ...
+
     async def before_request(
         self, messages: tuple[Message, ...], context_tokens: int, abort: AbortSignal
     ) -> ContextStep | None:

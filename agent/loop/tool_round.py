@@ -17,6 +17,7 @@ from agent.messages import Message, ToolUse, tool_results_message, user_message
 from agent.stream import TurnEvents
 from agent.tools.call import CallOutcome
 from agent.tools.dispatch import Dispatcher
+from agent.tools.result_room import ResultRoom
 from hooks.answers.outcome import EventOutcome
 
 Outcomes = list[tuple[ToolUse, CallOutcome]]
@@ -43,6 +44,9 @@ class ToolRound:
         if abort.signal.aborted:
             await history.commit(tool_results_message(synthetic_results(uses, INTERRUPTED_NOTE)))
             return await history.interrupted("aborted_streaming", state, turns=turns)
+        if self._ports.context is not None:
+            room = ResultRoom(self._ports.context.round_tokens(), len(uses))
+            self._ports.calls.services.room = room
         dispatcher = Dispatcher(
             self._ports.calls, replace(self._events, emit=self._emit_with_hook_events)
         )

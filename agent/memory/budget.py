@@ -10,6 +10,8 @@ from msgspec.structs import replace
 
 RESPONSE_HEADROOM: Final = 15_000
 """Room reserved for the answer, unless the model's own limit is smaller."""
+ANSWER_SHARE: Final = 0.25
+"""Most of a window that is left to the answer."""
 TRIGGER: Final = 0.85
 CRITICAL: Final = 0.95
 TARGET: Final = 0.5
@@ -55,7 +57,8 @@ class ContextBudget(Struct, frozen=True):
         return self._without_headroom(min(self.window, self.wanted or self.window))
 
     def _without_headroom(self, window: int) -> int:
-        return max(1, window - min(RESPONSE_HEADROOM, self.max_output, window // 4))
+        most = int(window * ANSWER_SHARE)
+        return max(1, window - min(RESPONSE_HEADROOM, self.max_output, most))
 
     def pressure(self, tokens: int) -> Pressure:
         """Return how full the window is with a history of that size."""

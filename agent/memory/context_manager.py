@@ -1,7 +1,8 @@
 """Decides when a history is compacted, and does it; implements the loop's `ContextPort`.
 
-Order of means: nothing; images and old results; a summary by the model; at the very edge of the
-window, or when the model fails, a digest made without it.
+Order of means: nothing; images, old results and the oldest calls; notes on the session; a summary
+by the model; at the very edge of the window, or when the model fails, a digest made without it.
+What the model has not answered yet is never changed.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 from msgspec import Struct
 
 from agent.abort import Aborted, AbortSignal
-from agent.events import Compacted
+from agent.events import Compacted, CompactionMeans
 from agent.history import HistoryPart
 from agent.loop.loop_ports import ContextPort, ContextStep
 from agent.memory.budget import CompactionState, ContextBudget, Pressure
+from agent.memory.cut_points import unread_start
 from agent.memory.endpoint_summary import EndpointSummaryPort
 from agent.memory.estimate import next_request_tokens, total_tokens
 from agent.memory.partial_summary import asked_about, focus_on, is_preface, part_start, replace_part
@@ -32,6 +34,10 @@ from hooks.answers.outcome import EventOutcome
 
 MIN_GAIN: Final = 0.9
 """A result larger than this share of what was there is no progress."""
+
+ROUND_SHARE: Final = 0.6
+"""Of the room for messages, what the results of one round may take: they stay until the model has
+answered, and the request that does so has to fit."""
 
 _OVERFULL: Final = (
     "The conversation is larger than the model's window, so it was compacted without a summary: the"
@@ -79,7 +85,13 @@ class ContextManager:
         self._ports = ports
         self._agent_id = agent_id
         self._warned = False
+        self._ratio = 1.0
         self.state = CompactionState()
+
+    def round_tokens(self) -> int:
+        """See `ContextPort`."""
+        room = self._ports.budget().trigger / self._ratio - self._ports.prefix_tokens()
+        return max(1, int(room * ROUND_SHARE))
 
     async def before_request(
         self, messages: tuple[Message, ...], context_tokens: int, abort: AbortSignal
@@ -87,7 +99,9 @@ class ContextManager:
         """Compact when the window is nearly full; None when nothing needs doing."""
         if not self._ports.is_automatic():
             return None
-        tokens = next_request_tokens(messages, context_tokens, self._ports.prefix_tokens())
+        prefix = self._ports.prefix_tokens()
+        tokens = next_request_tokens(messages, context_tokens, prefix)
+        self._ratio = max(1.0, tokens / (prefix + total_tokens(messages)))
         pressure = self._ports.budget().pressure(tokens)
         if pressure is Pressure.NONE:
             return None
@@ -157,13 +171,18 @@ class ContextManager:
         if vetoed is not None:
             return ContextStep(messages, notices=(vetoed,))
         room = self._room(messages, tokens, trigger)
+        # Large histories are walked in a thread, so that the screen still answers keys.
+        start = await asyncio.to_thread(protected_from, messages, room)
+        has_past = total_tokens(messages[:start]) > total_tokens(messages) * (1 - MIN_GAIN)
         if trigger != "manual":
-            # Large histories are walked in a thread, so that the screen still answers keys.
             shrunk = await asyncio.to_thread(shrink, messages, target=room)
-            if shrunk.steps and shrunk.tokens <= room:
-                summary = f"To save room, {' and '.join(shrunk.steps)}."
-                return await self._done(messages, shrunk.messages, tokens, trigger, summary, ())
-        start = await asyncio.to_thread(protected_from, messages, room) or len(messages)
+            if shrunk.steps and (shrunk.tokens <= room or not has_past):
+                summary = f"To save room: {'; '.join(shrunk.steps)}."
+                return await self._done(
+                    messages, shrunk.messages, tokens, trigger, summary, (), means="shortening"
+                )
+        if not has_past:
+            return None  # what fills the window is unread: a summary would answer for the model
         if trigger == "auto" and (notes := self._ports.notes_on(messages, start)) is not None:
             # Written while the conversation went on: this summary costs nothing now.
             noted = replace_past(messages, start, notes)
@@ -214,7 +233,11 @@ class ContextManager:
         if trigger == "reactive" and tokens < budget.window:
             # The endpoint counts more than we do: what we take for a token is larger than one.
             target = target * tokens // budget.window
+        elif trigger == "auto":
+            target = int(target / self._ratio)
+        unread = total_tokens(messages[unread_start(messages) :])
         room = max(1, target - prefix)
+        room = max(room, unread + room // 2)
         # A compaction requested in a short conversation is to replace most of it.
         return min(room, max(1, total_tokens(messages) // 2)) if trigger == "manual" else room
 
@@ -255,6 +278,7 @@ class ContextManager:
         summary: str,
         notices: tuple[str, ...],
         *,
+        means: CompactionMeans = "summary",
         has_same_end: bool = True,
     ) -> ContextStep | None:
         size_before = await asyncio.to_thread(total_tokens, before)
@@ -276,7 +300,10 @@ class ContextManager:
             tokens_after=self._ports.prefix_tokens() + size_after,
             summary=summary,
             agent_id=self._agent_id,
-            kept=len({m.uid for m in after} & {m.uid for m in before}) if has_same_end else 0,
+            means=means,
+            kept=len({m.uid for m in after} & {m.uid for m in before})
+            if has_same_end and means == "summary"
+            else 0,
         )
         return ContextStep(after, event, notices)
 

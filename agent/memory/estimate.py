@@ -7,22 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from agent.messages import Block, Message
+from agent.model.text_tokens import text_tokens
 
-CHARACTERS_PER_TOKEN: Final = 3.6
-"""Of English and code in JSON; an estimate on the safe side for most text."""
-WIDE_CHARACTERS_PER_TOKEN: Final = 1.2
-"""Of scripts outside Latin, where a character is often a token of its own."""
 IMAGE_TOKENS: Final = 1_600
 DOCUMENT_TOKENS_PER_BYTE: Final = 0.01
 MESSAGE_TOKENS: Final = 4
 """Overhead of a message's frame."""
-
-
-def text_tokens(text: str) -> int:
-    """Return an estimate for a text."""
-    wide = 0 if text.isascii() else sum(1 for character in text if ord(character) > 0x2FF)
-    narrow = len(text) - wide
-    return int(narrow / CHARACTERS_PER_TOKEN + wide / WIDE_CHARACTERS_PER_TOKEN) + bool(text)
 
 
 def block_tokens(block: Block) -> int:

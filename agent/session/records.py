@@ -184,6 +184,8 @@ class CompactionRecord(Struct, frozen=True):
     """A secret was taken out of `history`."""
     kept: int = 0
     """Messages of `history` that stayed."""
+    means: str = "summary"
+    """As in `agent.events.Compacted`."""
     kind: Literal["compaction"] = "compaction"
 
 

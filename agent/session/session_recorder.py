@@ -170,6 +170,7 @@ class SessionRecorder:
             tokens_before=event.tokens_before,
             tokens_after=event.tokens_after,
             kept=event.kept,
+            means=event.means,
             turn_id=event.turn_id,
             state={kind: to_json(record) for kind, record in self._latest.items()},
         )

@@ -18,35 +18,44 @@ from agent.messages import Block, text_block
 from agent.tools.base import AnyTool, ToolContext, ToolOutcome
 
 PREVIEW_CHARS: Final = 2_000
-"""How much of an offloaded result the model still sees from its start, and again from its end."""
+"""How much of an offloaded result the model still sees from its start, and again from its end, at
+most: two thirds of its room altogether, the rest is what explains it."""
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 async def bound_result(outcome: ToolOutcome, tool: AnyTool, context: ToolContext) -> ToolOutcome:
-    """Return the outcome with text over the tool's limit replaced by a preview.
+    """Return the outcome with text over the tool's limit, or the round's, replaced by a preview.
 
     Images and documents stay as they are. Never raises: where the file cannot be written, the
     preview states that the rest is lost.
     """
-    limit = tool.max_result_size_chars
     if isinstance(outcome.content, str):
-        if len(outcome.content) <= limit:
-            return outcome
-        return replace(outcome, content=await _offload(outcome.content, context))
+        text = await _bounded(outcome.content, tool, context)
+        return outcome if text is outcome.content else replace(outcome, content=text)
     texts = [str(block.get("text", "")) for block in outcome.content if _is_text(block)]
-    if sum(map(len, texts)) <= limit:
+    joined = "\n".join(texts)
+    preview = await _bounded(joined, tool, context)
+    if preview is joined:
         return outcome
-    preview = text_block(await _offload("\n".join(texts), context))
     others = tuple(block for block in outcome.content if not _is_text(block))
-    return replace(outcome, content=(preview, *others))
+    return replace(outcome, content=(text_block(preview), *others))
+
+
+async def _bounded(text: str, tool: AnyTool, context: ToolContext) -> str:
+    room = context.services.room
+    limit = min(tool.max_result_size_chars, room.characters(text))
+    if len(text) > limit:
+        text = await _offload(text, context, min(PREVIEW_CHARS, limit // 3))
+    room.take(text)
+    return text
 
 
 def _is_text(block: Block) -> bool:
     return block.get("type") == "text"
 
 
-async def _offload(text: str, context: ToolContext) -> str:
+async def _offload(text: str, context: ToolContext, preview_chars: int) -> str:
     directory = context.services.results_dir
     name = _UNSAFE.sub("_", context.tool_use_id)[:100] or "result"
     try:
@@ -55,7 +64,7 @@ async def _offload(text: str, context: ToolContext) -> str:
         where = f"The rest is lost: {directory} cannot be written ({error.strerror})."
     else:
         where = f"The whole result is in {path}; read it in parts or search it with Grep."
-    start, end = _cut(text)
+    start, end = _cut(text, preview_chars)
     left_out = len(text) - len(start) - len(end)
     return (
         f"The result is too long to show: {len(text):,} characters. {where}\n\n"
@@ -64,12 +73,12 @@ async def _offload(text: str, context: ToolContext) -> str:
     )
 
 
-def _cut(text: str) -> Sequence[str]:
+def _cut(text: str, size: int) -> Sequence[str]:
     """Return the start and the end, at line breaks where one is near."""
-    start, end = text[:PREVIEW_CHARS], text[-PREVIEW_CHARS:]
-    if start.rfind("\n") > PREVIEW_CHARS // 2:
+    start, end = text[:size], text[len(text) - size :]
+    if start.rfind("\n") > size // 2:
         start = start[: start.rfind("\n")]
-    if -1 < end.find("\n") < PREVIEW_CHARS // 2:
+    if -1 < end.find("\n") < size // 2:
         end = end[end.find("\n") + 1 :]
     return start, end
 

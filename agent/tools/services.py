@@ -15,6 +15,7 @@ from msgspec import Struct, field
 
 from agent.abort import AbortSignal
 from agent.display import TodoItem
+from agent.tools.result_room import ResultRoom
 
 if TYPE_CHECKING:
     from agent.messages import Block
@@ -213,6 +214,8 @@ class ToolServices(Struct):
     deferred: DeferredToolsPort | None = None
     todos: tuple[TodoItem, ...] = ()
     blocked_hosts: tuple[str, ...] = ()
+    room: ResultRoom = field(default_factory=ResultRoom)
+    """For the results of the round under way."""
     env_files: list[Path] = field(default_factory=list)
     """Shell files that hooks wrote (`CLAUDE_ENV_FILE`), sourced before each command."""
     may_search: Callable[[Path], bool] | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from agent.commands.builtin import cost as cost_command
 from agent.commands.command_results import ShowText
-from agent.events import Compacted, UsageUpdate
+from agent.events import Compacted, ToolDispatch, UsageUpdate
 from agent.model.scripted.faults import Status
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import (
@@ -275,3 +276,60 @@ async def test_the_picture_of_the_window_adds_up(begin: Begin) -> None:
     assert picture.used == sum(part.tokens for part in picture.slices)
     assert abs(picture.used - journey.conversation.view.context_tokens) <= len(picture.slices)
     assert {"System prompt", "Tools", "Tool results"} <= {part.name for part in picture.slices}
+
+
+FILES = 40
+FACT = re.compile(r"FACT (\d+) is (\d+)")
+
+
+def reader(request: RecordedRequest) -> Turn | None:
+    """Read files one after another in parts, knowing only what is in the request."""
+    messages = request.body["messages"]
+    seen = json.dumps(messages)
+    facts = {int(number): int(value) for number, value in FACT.findall(seen)}
+    known = ". ".join(f"FACT {number} is {value}" for number, value in sorted(facts.items()))
+    if "about to be compacted" in json.dumps(messages[-1]):
+        return Turn((Text(f"Files are read for their facts. {known}."),))
+    calls = [b for b in messages[-2]["content"] if b["type"] == "tool_use"] if messages[1:] else []
+    if not calls:
+        return Turn((ToolCall("Read", {"file_path": "${cwd}/f1.txt"}),))
+    path = calls[0]["input"]["file_path"]
+    result = json.dumps(messages[-1])
+    number = int(re.findall(r"f(\d+)\.txt$", path)[0])
+    found = Text(f"FACT {number} is {facts[number]}. ") if number in facts else Text("Not yet. ")
+    if rest := re.search(r"continue with offset=(\d+)", result):
+        more = {"file_path": path, "offset": int(rest[1])}
+        return Turn((Thinking("hm"), found, ToolCall("Read", more)))
+    if number < FILES:
+        following = path.replace(f"f{number}.txt", f"f{number + 1}.txt")
+        return Turn((Thinking("hm"), found, ToolCall("Read", {"file_path": following})))
+    return Turn((Text(f"The sum is {sum(facts.values())}."),))
+
+
+@pytest.mark.parametrize("window", [32_000, 200_000])
+async def test_forty_large_reads_in_one_prompt_end_with_the_right_answer(
+    begin: Begin, window: int
+) -> None:
+    scenario = Scenario(models=(ModelInfo("claude-opus-5-5", max_input_tokens=window),))
+    journey = await begin(scenario=scenario, respond=reader, max_turns=1_000)
+    for number in range(1, FILES + 1):
+        lines = [f"line {line}: " + "word " * 12 for line in range(window // 100)]
+        lines[len(lines) * number // (FILES + 1)] = f"FACT {number} is {number * 7}"
+        (journey.project / f"f{number}.txt").write_text("\n".join(lines))
+    await journey.conversation.set_model("claude-opus-5-5")  # the endpoint's figures are known
+    events = await journey.send("Read all files and add up their facts.")
+    assert terminal(events).reason == "completed"
+    answer = journey.conversation.view.messages[-1].text
+    assert answer == f"The sum is {sum(number * 7 for number in range(1, FILES + 1))}."
+    requests = [r for r in journey.server.requests if r.status == 200]
+    assert [r.status for r in journey.server.requests] == [200] * len(requests)
+    calls = [json.dumps(event.input) for event in events if isinstance(event, ToolDispatch)]
+    assert len(calls) == len(set(calls)), "something was read twice"
+    for request in requests:
+        assert "removed to save room" not in json.dumps(request.body["messages"][-1])
+    made_room = [event for event in events if isinstance(event, Compacted)]
+    assert made_room
+    assert made_room[0].means == "shortening"
+    assert "tool results shortened (Read f1.txt, " in made_room[0].summary
+    removed = [e for e in made_room if "tool calls removed with their results" in e.summary]
+    assert bool(removed) == (window == 32_000)

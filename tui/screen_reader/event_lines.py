@@ -135,6 +135,8 @@ def _notice_lines(event: AgentEvent) -> Iterator[str]:
             yield f"waiting: {event.delay_s:.0f} seconds, {_text(event.reason)}"
         case ModelFallback():
             yield f"notice: {event.to_model} goes on for {event.from_model}, {event.reason}"
+        case Compacted(means="shortening"):
+            yield f"notice: {_text(event.summary)}"
         case Compacted():
             stay = f"{event.kept} messages stay as they were"
             if event.kept == 1:

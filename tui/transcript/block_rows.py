@@ -169,11 +169,13 @@ def _compaction(block: CompactionLine, width_cells: int, is_detailed: bool) -> l
     count = block.remaining
     stay = "message stays as it was" if count == 1 else f"{count} messages stay as they were"
     prefix = f"the last {stay} · " if count else ""
-    label = f" summarised · {prefix}{before} → {after} tokens "
+    done = "summarised" if block.means == "summary" else "shortened"
+    label = f" {done} · {prefix}{before} → {after} tokens "
     runs = clip([("  ─", FAINT), (label, MUTED)], width_cells - 2)
     used = sum(len(text) for text, _ in runs)
     line = Row((*runs, ("─" * max(0, width_cells - used - 2), FAINT)), is_copied=False)
-    if not is_detailed or not block.summary:
+    # What was shortened is one sentence, a summary a page.
+    if not block.summary or (block.means == "summary" and not is_detailed):
         return [line]
     body = wrap([(block.summary, MUTED)], width_cells - GUTTER_CELLS - 1)
     return [line, BLANK, *indented(body, _NO_SIGN, _NO_SIGN)]

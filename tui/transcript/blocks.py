@@ -116,7 +116,7 @@ class ErrorBlock(Struct, frozen=True):
 
 
 class CompactionLine(Struct, frozen=True):
-    """The model receives only a summary of what is before this line."""
+    """The model receives less of what is before this line."""
 
     key: str
     trigger: str
@@ -125,6 +125,8 @@ class CompactionLine(Struct, frozen=True):
     summary: str
     remaining: int = 0
     """Messages before this line that the model still has."""
+    means: str = "summary"
+    """`summary`, or `shortening` where only old results were cut and old calls removed."""
 
 
 class EndLine(Struct, frozen=True):

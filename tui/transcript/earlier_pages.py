@@ -142,6 +142,7 @@ def past_blocks(page: HistoryPage, directory: str = "") -> tuple[BlockList, str]
                         item.tokens_after,
                         summary,
                         item.kept,
+                        item.means,
                     )
                 )
             case NoticeRecord():

@@ -276,6 +276,7 @@ class TranscriptModel:
                 event.tokens_after,
                 sanitize(event.summary),
                 event.kept,
+                event.means,
             )
         )
         self.figures = replace(self.figures, context_tokens=event.tokens_after)

@@ -1,41 +1,47 @@
-"""Old tool results cut down to their beginning: the call stays, and can be repeated."""
+"""Old tool results cut down to their beginning and end; the call stays, and can be repeated."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from agent.history import drop_thinking
 from agent.memory.stages.thinking import changed_from
-from agent.messages import Block, Message, text_block
+from agent.messages import Block, Message, ToolUse, text_block
 
-TRIMMED_CHARS: Final = 400
+HEAD_CHARS: Final = 600
+TAIL_CHARS: Final = 400
 LONG_CHARACTERS: Final = 2_000
 """Shorter results stay as they are."""
 
 
 def trim_results(messages: Sequence[Message], *, before: int) -> tuple[Message, ...]:
-    """Return the messages with long results before an index cut to their first characters."""
+    """Return the messages with long results before an index cut to their head and tail."""
+    calls = {use.id: use for message in messages for use in message.tool_uses()}
     changed = tuple(
-        _trimmed(message) if index < before else message for index, message in enumerate(messages)
+        _trimmed(message, calls) if index < before else message
+        for index, message in enumerate(messages)
     )
     first = changed_from(messages, changed)
     return changed if first is None else drop_thinking(changed, first + 1)
 
 
-def _trimmed(message: Message) -> Message:
+def _trimmed(message: Message, calls: Mapping[str, ToolUse]) -> Message:
     content = tuple(
-        _trim(block) if block.get("type") == "tool_result" else block for block in message.content
+        _trim(block, calls) if block.get("type") == "tool_result" else block
+        for block in message.content
     )
     return message if content == message.content else replace(message, content=content)
 
 
-def _trim(block: Block) -> Block:
+def _trim(block: Block, calls: Mapping[str, ToolUse]) -> Block:
     content = block.get("content")
+    again = _how_to_get_it(calls.get(str(block.get("tool_use_id"))))
     if isinstance(content, str):
-        return {**block, "content": _cut(content)} if len(content) > LONG_CHARACTERS else block
+        is_long = len(content) > LONG_CHARACTERS
+        return {**block, "content": _cut(content, again)} if is_long else block
     if not isinstance(content, list):
         return block
     texts = [p for p in content if isinstance(p, dict) and p.get("type") == "text"]
@@ -43,11 +49,18 @@ def _trim(block: Block) -> Block:
         return block
     joined = "\n".join(str(p.get("text", "")) for p in texts)
     others = [p for p in content if not (isinstance(p, dict) and p.get("type") == "text")]
-    return {**block, "content": [text_block(_cut(joined)), *others]}
+    return {**block, "content": [text_block(_cut(joined, again)), *others]}
 
 
-def _cut(text: str) -> str:
+def _how_to_get_it(call: ToolUse | None) -> str:
+    if call is not None and call.name == "Read":
+        return f"Read {call.input.get('file_path')} again, a part with `offset` and `limit`"
+    return "repeat the call"
+
+
+def _cut(text: str, again: str) -> str:
+    left_out = len(text) - HEAD_CHARS - TAIL_CHARS
     return (
-        f"{text[:TRIMMED_CHARS]}\n[{len(text) - TRIMMED_CHARS:,} more characters of this "
-        "result were removed to save room; repeat the call if they are needed]"
+        f"{text[:HEAD_CHARS]}\n[… {left_out:,} characters of this result were removed to save "
+        f"room; if they are needed, {again} …]\n{text[-TAIL_CHARS:]}"
     )

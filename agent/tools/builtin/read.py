@@ -111,6 +111,7 @@ def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
                 encoding,
                 tool_input.offset,
                 tool_input.limit,
+                max_chars=_max_chars(start.decode(encoding, "replace"), context),
                 is_aborted=lambda: context.abort.aborted,
             )
             note = f"{status.st_size:,} bytes, too large for Edit"
@@ -146,8 +147,14 @@ def _outcome_of(
     file = _decoded(data, name)
     if not file.text:
         return ToolOutcome(f"[{name} is empty.]", structured=_structured(path, "", 1, 0, 0))
-    window = window_of(file.text, tool_input.offset, tool_input.limit)
+    max_chars = _max_chars(file.text[:MAX_CHARS], context)
+    window = window_of(file.text, tool_input.offset, tool_input.limit, max_chars)
     return _text_outcome(window, file.notes(), path, name)
+
+
+def _max_chars(text: str, context: ToolContext) -> int:
+    """Return how many characters of a text like this one are shown, room for notes left."""
+    return min(MAX_CHARS, context.services.room.characters(text) * 9 // 10)
 
 
 def _decoded(data: bytes, name: str) -> TextFile:

@@ -66,14 +66,16 @@ class Window(Struct, frozen=True):
         return tuple(notes)
 
 
-def window_of(text: str, offset: int | None, limit: int | None) -> Window:
+def window_of(
+    text: str, offset: int | None, limit: int | None, max_chars: int = MAX_CHARS
+) -> Window:
     """Return a window of a text in memory; `offset` is 1-based."""
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[-1] == "":
         lines.pop()
     first = offset or 1
     wanted = lines[first - 1 : first - 1 + (limit or DEFAULT_LINES)]
-    return _bounded(wanted, first, len(lines))
+    return _bounded(wanted, first, len(lines), max_chars)
 
 
 def window_of_stream(
@@ -82,6 +84,7 @@ def window_of_stream(
     offset: int | None,
     limit: int | None,
     *,
+    max_chars: int = MAX_CHARS,
     is_aborted: Callable[[], bool],
 ) -> Window:
     """Return a window of a text too large to load; memory stays bounded whatever its lines are."""
@@ -112,10 +115,10 @@ def window_of_stream(
                 line_number += 1
     if partial:
         wanted.append(partial.decode(encoding, "replace"))
-    return _bounded(wanted, first, line_number - 1 + ends_open)
+    return _bounded(wanted, first, line_number - 1 + ends_open, max_chars)
 
 
-def _bounded(wanted: Iterable[str], first: int, total: int) -> Window:
+def _bounded(wanted: Iterable[str], first: int, total: int, max_chars: int) -> Window:
     lines: list[str] = []
     cut: list[int] = []
     hidden: list[str] = []
@@ -125,7 +128,7 @@ def _bounded(wanted: Iterable[str], first: int, total: int) -> Window:
             cut.append(number)
             line = line[:MAX_LINE_CHARS] + "…"
         chars += len(line) + 8
-        if lines and chars > MAX_CHARS:
+        if lines and chars > max_chars:
             break
         lines.append(line)
         if len(hidden) < _MAX_HIDDEN_LISTED and (match := _HIDDEN.search(line)):

@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.history import problems
-from agent.memory.cut_points import safe_starts, tail_start
-from agent.memory.estimate import next_request_tokens, text_tokens, total_tokens
+from agent.memory.cut_points import safe_starts, tail_start, unread_start
+from agent.memory.estimate import next_request_tokens, total_tokens
 from agent.memory.pipeline import shrink
 from agent.memory.stages.digest import ONE_PROMPT_CHARACTERS, digest, own_words
 from agent.memory.stages.images import strip_media
 from agent.memory.stages.result_trimming import trim_results
+from agent.memory.stages.round_dropping import drop_rounds
 from agent.memory.stages.summary import replace_past
 from agent.messages import (
     Message,
@@ -22,6 +23,7 @@ from agent.messages import (
     tool_results_message,
     user_message,
 )
+from agent.model.text_tokens import text_tokens
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "x"}}
 THINKING = {"type": "thinking", "thinking": "hm", "signature": "s"}
@@ -72,6 +74,55 @@ def test_shrinking_keeps_a_history_valid_and_its_thinking_bound(
     assert bool(shrunk.steps) == (shrunk.messages != messages)
 
 
+@st.composite
+def unfinished(draw: st.DrawFn) -> tuple[Message, ...]:
+    """A history that ends with results which the model has not seen yet."""
+    messages = draw(histories())
+    results = [f"u{number}" for number in range(draw(st.integers(1, 3)))]
+    contents = ["r" * draw(st.integers(1, 40_000)) for _ in results]
+    blocks = [tool_result_block(i, c) for i, c in zip(results, contents, strict=True)]
+    return (*messages, answer(*(call(i) for i in results)), tool_results_message(blocks))
+
+
+@given(unfinished(), st.integers(10, 20_000))
+def test_what_the_model_has_not_answered_is_never_shortened(
+    messages: tuple[Message, ...], target: int
+) -> None:
+    shrunk = shrink(messages, target=target)
+    assert problems(shrunk.messages) == ()
+    assert shrunk.messages[-1] == messages[-1]
+    summarised = replace_past(messages, tail_start(messages, target), "what happened")
+    assert problems(summarised) == ()
+    assert summarised[-1] == messages[-1]
+
+
+@given(unfinished(), st.integers(10, 20_000))
+def test_the_person_s_messages_are_never_dropped(
+    messages: tuple[Message, ...], target: int
+) -> None:
+    shrunk = shrink(messages, target=target).messages
+    own = [m for m in messages if m.origin == "person"]
+    assert [m for m in shrunk if m.origin == "person"] == own
+    said = [m.text for m in messages if m.role == "assistant" and m.text]
+    assert [m.text for m in shrunk if m.role == "assistant" and m.text] == said
+
+
+def test_the_oldest_rounds_go_whole_and_a_note_names_them() -> None:
+    messages: list[Message] = [user_message("read them")]
+    for number in range(6):
+        use = call(f"c{number}", file_path=f"/{number}")
+        messages.append(answer(text_block(f"file {number}"), use))
+        messages.append(tool_results_message([tool_result_block(f"c{number}", "r" * 1_900)]))
+    once = drop_rounds(messages, before=len(messages), tokens=700)
+    assert problems(once) == ()
+    assert [use.id for m in once for use in m.tool_uses()] == ["c2", "c3", "c4", "c5"]
+    assert "Read /0\nRead /1\n" in once[1].text
+    twice = drop_rounds(once, before=len(once), tokens=700)
+    assert problems(twice) == ()
+    assert "Read /0\nRead /1\nRead /2\nRead /3\n" in twice[1].text
+    assert [m.text for m in twice if m.role == "assistant"] == [f"file {n}" for n in range(6)]
+
+
 @given(histories(), st.integers(1, 20_000))
 def test_a_summary_never_splits_a_call_from_its_result(
     messages: tuple[Message, ...], keep: int
@@ -80,7 +131,8 @@ def test_a_summary_never_splits_a_call_from_its_result(
     replaced = replace_past(messages, start, "what happened")
     assert problems(replaced) == ()
     assert start == len(messages) or start in safe_starts(messages)
-    assert total_tokens(messages[start:]) <= keep
+    tail = messages[start:]
+    assert total_tokens(tail) <= keep or tail == messages[unread_start(messages) :]
     assert all(block["type"] != "thinking" for m in replaced for block in m.content)
 
 
@@ -94,7 +146,8 @@ def test_the_tail_begins_with_the_person_s_words_where_it_can() -> None:
     ]
     assert tail_start(messages, 60) == 2
     assert tail_start(messages, 6) == 4
-    assert tail_start(messages, 0) == 5
+    assert tail_start(messages, 0) == 4
+    assert tail_start(messages[:4], 0) == 4
 
 
 def test_only_old_media_become_words() -> None:
@@ -115,7 +168,10 @@ def test_long_results_are_cut_and_say_so() -> None:
     messages = (tool_results_message([tool_result_block("a", "x" * 5000)]),)
     (message,) = trim_results(messages, before=1)
     text = message.content[0]["content"]
-    assert text.startswith("x" * 400 + "\n[4,600 more characters")
+    assert text.startswith("x" * 600 + "\n[… 4,000 characters")
+    assert text.endswith("repeat the call …]\n" + "x" * 400)
+    read = (answer(call("a", file_path="/p/a.py")), *messages)
+    assert "Read /p/a.py again" in trim_results(read, before=2)[1].content[0]["content"]
     short = (tool_results_message([tool_result_block("a", "x" * 500)]),)
     assert trim_results(short, before=1) == short
 

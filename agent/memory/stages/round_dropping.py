@@ -1,0 +1,85 @@
+"""The oldest tool calls removed with their results; what anybody said stays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from agent.history import drop_thinking
+from agent.memory.estimate import message_tokens
+from agent.messages import Message, ToolUse, user_message
+
+MAX_LISTED: Final = 60
+"""Removed calls that the note names, the latest ones."""
+MAX_ARGUMENT_CHARS: Final = 120
+_HEAD: Final = (
+    "<system-note>\nEarlier tool calls and their results were removed to save room. Repeat a call "
+    "if its result is needed again. Removed:\n"
+)
+_END: Final = "\n</system-note>"
+
+
+def drop_rounds(messages: Sequence[Message], *, before: int, tokens: int) -> tuple[Message, ...]:
+    """Return the messages without the oldest rounds before an index, until `tokens` are free.
+
+    Only calls and their results go, always together, and a note names them. The user's messages
+    stay, and the text of answers.
+    """
+    remaining: list[Message] = []
+    removed: list[ToolUse] = []
+    first: int | None = None
+    freed = 0
+    index = 0
+    while index < before and freed < tokens:
+        message = messages[index]
+        is_round = bool(message.tool_uses()) and index + 1 < before
+        if is_round:
+            first = len(remaining) if first is None else first
+            spoken = _spoken(message)
+            remaining.extend(spoken)
+            answers = _without_results(messages[index + 1])
+            remaining.extend(answers)
+            removed.extend(message.tool_uses())
+            freed += message_tokens(message) + message_tokens(messages[index + 1])
+            freed -= sum(map(message_tokens, (*spoken, *answers)))
+            index += 2
+        else:
+            remaining.append(message)
+            index += 1
+    if first is None:
+        return tuple(messages)
+    rest = [*remaining, *messages[index:]]
+    at = next((i for i, m in enumerate(remaining) if m.text.startswith(_HEAD)), None)
+    if at is None:
+        at = first
+        rest.insert(at, _note(list(map(call_line, removed))))
+    else:
+        lines = rest[at].text[len(_HEAD) : -len(_END)].splitlines()
+        note = _note([*lines, *map(call_line, removed)])
+        rest[at] = replace(rest[at], content=note.content)
+    return drop_thinking(rest, at)
+
+
+def call_line(use: ToolUse) -> str:
+    """Return a call in one line: its tool and its first argument."""
+    argument = next((str(v) for v in use.input.values() if isinstance(v, str) and v.strip()), "")
+    line = " ".join(f"{use.name} {argument}".split())
+    return line if len(line) <= MAX_ARGUMENT_CHARS else f"{line[:MAX_ARGUMENT_CHARS]}…"
+
+
+def _note(lines: Sequence[str]) -> Message:
+    listed = lines if len(lines) <= MAX_LISTED else ["…", *lines[-MAX_LISTED:]]
+    return user_message(f"{_HEAD}{chr(10).join(listed)}{_END}", origin="reminder")
+
+
+def _spoken(message: Message) -> tuple[Message, ...]:
+    """Return the answer without its calls; empty where it held nothing else."""
+    content = tuple(block for block in message.content if block.get("type") == "text")
+    return (replace(message, content=content),) if content else ()
+
+
+def _without_results(message: Message) -> tuple[Message, ...]:
+    content = tuple(block for block in message.content if block.get("type") != "tool_result")
+    return (replace(message, content=content),) if content else ()

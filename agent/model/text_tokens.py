@@ -1,0 +1,24 @@
+"""The size of a text in tokens, without a tokenizer."""
+
+from __future__ import annotations
+
+from typing import Final
+
+CHARACTERS_PER_TOKEN: Final = 3.6
+"""Of English and code in JSON; an estimate on the safe side for most text."""
+WIDE_CHARACTERS_PER_TOKEN: Final = 1.2
+"""Of scripts outside Latin, where a character is often a token of its own."""
+
+
+def text_tokens(text: str) -> int:
+    """Return an estimate for a text."""
+    wide = 0 if text.isascii() else sum(1 for character in text if ord(character) > 0x2FF)
+    narrow = len(text) - wide
+    return int(narrow / CHARACTERS_PER_TOKEN + wide / WIDE_CHARACTERS_PER_TOKEN) + bool(text)
+
+
+def characters_within(text: str, tokens: int) -> int:
+    """Return how many characters of a text like this one are about that many tokens."""
+    if text.isascii():
+        return int(tokens * CHARACTERS_PER_TOKEN)
+    return tokens * len(text) // max(1, text_tokens(text))
