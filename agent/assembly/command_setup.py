@@ -104,7 +104,7 @@ def build_commands(
     skill_hooks = SkillHooks(hooks)
     files = FileIndex(
         settings.launch_dir,
-        start.env,
+        start.reading,
         respect_ignore_files=settings.values.respectGitignore is not False,
     )
     reading = asyncio.ensure_future(custom.refresh(in_thread=not is_headless))

@@ -137,6 +137,7 @@ def build_command_service(
         instructions=lambda: prompt.context().instructions,
         on_directory=on_directory,
         env=start.env,
+        reading=start.reading,
         home=settings.home,
         agent_home=settings.agent_home,
         version=start.environment.version,

@@ -11,6 +11,7 @@ from msgspec import Struct
 from agent.errors import UsageError
 from agent.options import RunOptions
 from agent.settings.load import FILE_SOURCES, CliSettings, Settings, load_settings
+from agent.settings.trust import TrustState
 from permissions.rule import RuleSource
 
 
@@ -53,12 +54,18 @@ def environment_from(env: Mapping[str, str], launch_dir: Path, *, version: str) 
     )
 
 
-def settings_for(options: RunOptions, environment: Environment) -> Settings:
-    """Load the settings of a start. Raises ConfigError."""
+def settings_for(
+    options: RunOptions, environment: Environment, at_start: Settings | None = None
+) -> Settings:
+    """Load the settings; `at_start` are those of this run's start. Raises ConfigError."""
+    trust: TrustState | bool = options.trust or options.demo
+    if trust and at_start is not None:
+        trust = at_start.trust
     return load_settings(
         launch_dir=environment.launch_dir,
         home=environment.home,
         agent_home=environment.agent_home,
+        env=environment.env,
         cli=CliSettings(
             allow=options.allow,
             ask=options.ask,
@@ -69,7 +76,7 @@ def settings_for(options: RunOptions, environment: Environment) -> Settings:
             permission_mode=options.permission_mode,
             add_dirs=tuple(str(path) for path in options.add_dirs),
             mcp_configs=(options.mcp_config,) if options.mcp_config is not None else (),
-            trust=options.trust or options.demo,
+            trust=trust,
             sources=_sources(options.setting_sources),
         ),
     )

@@ -83,9 +83,10 @@ def build_permissions(
             notify=start.warn,
         )
     )
+    at_start = start.settings
     live = LiveSettings(
         start.settings,
-        load=lambda: settings_for(start.options, start.environment),
+        load=lambda: settings_for(start.options, start.environment, at_start),
         gate=gate,
         runner=hooks.runner,
         in_force=start.current_settings.replace,

@@ -64,7 +64,7 @@ async def build_prompt(
     is_repository = os.path.exists(settings.project_root / ".git")
     git = None
     if is_repository and settings.trust.is_settled:
-        git = await read_git_state(settings.project_root, start.env)
+        git = await read_git_state(settings.project_root, start.reading)
 
     def context() -> PromptContext:
         return PromptContext(

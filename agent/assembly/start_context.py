@@ -39,6 +39,7 @@ from agent.settings.load import Settings
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import AskUser, WorkingScope
 from hooks.ports import HookSession
+from permissions.base.process.reading_programs import ReadingPrograms, unconfined
 from permissions.base.text.redactor import Redactor
 from permissions.resolve.contender import Contender
 from permissions.rule import RuleBehavior, RuleSource, RuleText
@@ -115,6 +116,11 @@ class StartContext(Struct, frozen=True, kw_only=True):
     def warn(self, text: str) -> None:
         """Show the user a warning outside of a turn."""
         self.user.notify(text, "warning")
+
+    @property
+    def reading(self) -> ReadingPrograms:
+        """What starts git and searches in the project."""
+        return ReadingPrograms(self.env, self.settings.project_root, unconfined)
 
     @property
     def directory(self) -> Path:
@@ -225,7 +231,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
         root = Path(os.path.realpath(self.settings.project_root))
         return Checkpoints(
             self.directory,
-            Worktree(root, use_git=self.settings.trust.is_settled, env=self.env),
+            Worktree(root, self.reading, use_git=self.settings.trust.is_settled),
             turn_id=turn_id,
             may_write=scope.may_write,
         )

@@ -56,6 +56,7 @@ def build_tools(
             scratch_dir=start.scratch,
             results_dir=start.results,
             env=start.env,
+            reading=start.reading,
             files=FileState(),
             shells=shared.shells,
             scope=scope,

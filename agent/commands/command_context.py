@@ -19,6 +19,7 @@ from agent.prompt.instruction_files import InstructionFile
 from agent.settings.load import Settings
 from agent.tools.shell.shells import ShellRegistry
 from hooks.runner import HookRunner
+from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.gate import PermissionGate
 
 
@@ -81,6 +82,8 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     on_directory: Callable[[Path], None]
     """Receives a working directory that was added."""
     env: Mapping[str, str]
+    reading: ReadingPrograms
+    """Starts git."""
     home: Path
     agent_home: Path
     version: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,7 @@ from agent.files.matcher import NameList, Search
 from agent.tools.base import ToolError
 from agent.tools.search.rg import file_selection, search
 from permissions.base.files.file_watch import file_changes
+from permissions.base.process.reading_programs import ReadingPrograms
 
 MAX_FILES: Final = 1_000_000
 QUIET_MS: Final = 400
@@ -28,11 +29,11 @@ class FileIndex:
     """Files and folders below one folder, relative, folders with a slash at the end."""
 
     def __init__(
-        self, root: Path, env: Mapping[str, str], *, respect_ignore_files: bool = True
+        self, root: Path, programs: ReadingPrograms, *, respect_ignore_files: bool = True
     ) -> None:
         """Nothing is read before `ready` or `watch`."""
         self.root = root
-        self._env = env
+        self._programs = programs
         self._respects_ignore_files = respect_ignore_files
         self._names: NameList | None = None
         self._loading: asyncio.Task[NameList] | None = None
@@ -80,7 +81,7 @@ class FileIndex:
         if not self._respects_ignore_files:
             options.append("--no-ignore")
         try:
-            result = await search([*options, "."], directory=self.root, env=self._env)
+            result = await search([*options, "."], directory=self.root, programs=self._programs)
         except ToolError:
             return []
         found = (os.fsdecode(name) for name in result.data.split(b"\0") if name)

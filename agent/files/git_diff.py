@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from agent.prompt.git import run_git
+from permissions.base.process.reading_programs import ReadingPrograms
 
 MAX_NEW_FILES: Final = 200
 MAX_NEW_BYTES: Final = 500_000
-_DIFF: Final = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-prefix")
+_DIFF: Final = (
+    "diff",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--no-prefix",
+    # Submodules have a configuration of their own, whose programs would run.
+    "--ignore-submodules=dirty",
+    "--submodule=short",
+)
 _EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """What git calls a folder with nothing in it, in every repository."""
 _ESCAPE: Final = re.compile(r"\\([0-7]{3}|.)")
@@ -35,21 +44,21 @@ class FileDiff(Struct, frozen=True):
     """What else happened to it: `new`, `deleted`, `renamed from …`, `binary`, a mode."""
 
 
-async def read_diff(root: Path, env: Mapping[str, str]) -> tuple[FileDiff, ...] | None:
+async def read_diff(root: Path, programs: ReadingPrograms) -> tuple[FileDiff, ...] | None:
     """Return changed files, those that git does not know yet at the end; None where it fails.
 
-    No program that a repository's configuration names for diffs is run.
+    No program that a repository's configuration names is run.
     """
     for base in ("HEAD", _EMPTY_TREE):
         # Before the first commit there is no HEAD.
-        text = await run_git(root, env, *_DIFF, base)
+        text = await run_git(root, programs, *_DIFF, base, hashes_files=True)
         if text is not None:
             break
     else:
         return None
     others = ("ls-files", "--others", "--exclude-standard", "-z")
     # Names that are no UTF-8 stay names of files.
-    listed = await run_git(root, env, *others, errors="surrogateescape")
+    listed = await run_git(root, programs, *others, errors="surrogateescape")
     names = [name for name in (listed or "").split("\0") if name][:MAX_NEW_FILES]
     new = await asyncio.to_thread(lambda: [_new_file(root, name) for name in names])
     return (*parse_diff(text), *new)

@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from agent.prompt.prompt_context import GitState
 from permissions.base.files.plain_file import read_plain, read_start
+from permissions.base.process.neutral_git import FILTER_QUERY, repository_filters
+from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.process.run_program import RunLimits, run_program
-from permissions.base.process.spawn import CannotStart, Launch
+from permissions.base.process.spawn import CannotStart
 
 MAX_STATUS_LINES: Final = 30
 MAX_COMMITS: Final = 5
 MAX_OUTPUT_BYTES: Final = 1_000_000
 TIMEOUT_S: Final = 3.0
-_HARMLESS: Final = (
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.pager=cat",
-    "-c",
-    "core.quotePath=false",
-    "-c",
-    "protocol.allow=never",
-    "--no-optional-locks",
-    "--no-pager",
-)
 
 
 def read_branch(project_root: Path) -> str | None:
@@ -49,15 +37,26 @@ def read_branch(project_root: Path) -> str | None:
     return head.removeprefix(prefix) if head.startswith(prefix) else None
 
 
-async def read_git_state(directory: Path, env: Mapping[str, str]) -> GitState | None:
+async def read_git_state(directory: Path, programs: ReadingPrograms) -> GitState | None:
     """Ask git for branch, changes and last commits; None where that fails or takes too long.
 
-    Only for a trusted folder: even with hooks and monitors off, a repository's configuration names
-    programs that git runs.
+    Only where the directory is trusted, or contains nothing to trust. Submodules are not entered:
+    each has a configuration of its own.
     """
     status, log = await asyncio.gather(
-        run_git(directory, env, "status", "--porcelain=v1", "--branch", "--untracked-files=normal"),
-        run_git(directory, env, "log", f"-{MAX_COMMITS}", "--no-show-signature", "--format=%h %s"),
+        run_git(
+            directory,
+            programs,
+            "status",
+            "--porcelain=v1",
+            "--branch",
+            "--untracked-files=normal",
+            "--ignore-submodules=dirty",
+            hashes_files=True,
+        ),
+        run_git(
+            directory, programs, "log", f"-{MAX_COMMITS}", "--no-show-signature", "--format=%h %s"
+        ),
     )
     if status is None:
         return None
@@ -78,18 +77,37 @@ def _branch(line: str) -> str | None:
 
 
 async def run_git(
-    directory: Path, env: Mapping[str, str], *arguments: str, errors: str = "replace"
+    directory: Path,
+    programs: ReadingPrograms,
+    *arguments: str,
+    errors: str = "replace",
+    hashes_files: bool = False,
 ) -> str | None:
     """Return what a git command prints; None where it fails or takes too long.
 
-    `errors` is what bytes become that are no UTF-8, as for `bytes.decode`.
+    `errors` is what bytes become that are no UTF-8, as for `bytes.decode`. A command that hashes
+    files would run the repository's filters; they are off.
     """
-    quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    inherited = {k: v for k, v in env.items() if not k.startswith("GIT_")}
-    program = Launch(("git", *_HARMLESS, *arguments), {**inherited, **quiet}, directory)
+    filters = frozenset[str]()
+    if hashes_files:
+        listing = await _output(programs, directory, FILTER_QUERY)
+        if listing is None:
+            return None
+        filters = repository_filters(listing)
+    output = await _output(programs, directory, arguments, filters)
+    return None if output is None else output.decode("utf-8", errors)
+
+
+async def _output(
+    programs: ReadingPrograms,
+    directory: Path,
+    arguments: Sequence[str],
+    without_filters: Iterable[str] = (),
+) -> bytes | None:
     limits = RunLimits(TIMEOUT_S, stdout_bytes=MAX_OUTPUT_BYTES, stderr_bytes=0)
     try:
+        program = programs.git(directory, *arguments, without_filters=without_filters)
         ended = await run_program(program, limits)
     except CannotStart:
         return None
-    return ended.stdout.decode("utf-8", errors) if ended.exit_code == 0 else None
+    return ended.stdout if ended.exit_code == 0 else None

@@ -1,73 +1,174 @@
-"""What a repository's own git configuration would make git run: read as text, before any git runs.
+"""What a repository's own configuration and hooks would make git run: items that wait for trust.
 
-A clone never contains these, a copied or unpacked repository may. They wait for trust like hooks
-do.
+Git itself says where the repository is and what its configuration contains, so that nothing is read
+otherwise than git reads it; it runs nothing for either answer. A clone never contains these, a
+copied or unpacked repository may.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from agent.settings.trust import TrustItem, item
 from permissions.base.files.plain_file import read_plain, read_start
+from permissions.base.process.reading_programs import ReadingPrograms
+from permissions.base.process.run_program import ProcessResult, run_blocking
+from permissions.base.process.spawn import CannotStart, Launch
 
 MAX_BYTES: Final = 1_000_000
+"""Of a configuration; a larger one is one item as a whole."""
+TIMEOUT_S: Final = 3.0
+_REPOSITORY_NAMES: Final = (".git", "HEAD")
+"""Git looks for a repository only in a directory that contains one of these."""
+_NO_REPOSITORY: Final = b"fatal: not a git repository"
 
-_RUNS_PROGRAMS: Final = re.compile(
-    r"^(core\.(fsmonitor|sshcommand|hookspath|pager|editor|askpass|gitproxy|alternaterefscommand)"
-    r"|filter\..+\.(clean|smudge|process)|diff\.external|diff\..+\.(command|textconv)"
-    r"|merge\..+\.driver|gpg\.(.+\.)?program|credential\.(.+\.)?helper|sequence\.editor"
-    r"|uploadpack\.packobjectshook|remote\..+\.(uploadpack|receivepack|vcs)|submodule\..+\.update"
-    r"|include\.path|includeif\..+\.path|(diff|merge)tool\..+\.cmd|pager\..+|interactive\.difffilter)$"
+_KNOWN_HARMLESS: Final = re.compile(
+    r"core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode"
+    r"|symlinks|autocrlf|eol|safecrlf|quotepath|abbrev|compression|longpaths|untrackedcache"
+    r"|splitindex|commitgraph|multipackindex|preloadindex|trustctime|checkstat|whitespace"
+    r"|protecthfs|protectntfs|sparsecheckout|sparsecheckoutcone|hidedotfiles|sharedrepository"
+    r"|commentchar|bigfilethreshold)"
+    r"|extensions\.(worktreeconfig|objectformat|refstorage|partialclone|relativeworktrees)"
+    r"|(user|author|committer)\.(name|email|signingkey|useconfigonly)"
+    r"|branch\..+\.(remote|pushremote|merge|rebase|description|vscode-merge-base|gh-merge-base"
+    r"|github-pr-owner-number)|branch\.(autosetupmerge|autosetuprebase|sort)"
+    r"|remote\..+\.(url|pushurl|fetch|push|tagopt|prune|prunetags|mirror|skipdefaultupdate"
+    r"|skipfetchall|gh-resolved|promisor|partialclonefilter)|remote\.pushdefault"
+    r"|submodule\..+\.(url|active|branch|fetchrecursesubmodules|ignore|shallow)"
+    r"|submodule\.(active|recurse|fetchjobs)"
+    r"|(advice|color|column|feature|status)\..+"
+    r"|pull\.(rebase|ff)|push\.(default|autosetupremote|followtags)"
+    r"|fetch\.(prune|prunetags|parallel|recursesubmodules|writecommitgraph)"
+    r"|rebase\.(autostash|autosquash|updaterefs|stat)"
+    r"|merge\.(conflictstyle|ff|renames|renamelimit|verbosity|stat|log|directoryrenames)"
+    r"|diff\.(algorithm|renames|renamelimit|mnemonicprefix|noprefix|colormoved|context)"
+    r"|log\.(date|follow|decorate|abbrevcommit)|init\.defaultbranch"
+    r"|gc\.(auto|autopacklimit|autodetach|pruneexpire|reflogexpire|worktreepruneexpire)"
+    r"|pack\.(threads|windowmemory|packsizelimit)|index\.(version|threads|sparse)"
+    r"|maintenance\.(auto|strategy)|commit\.(gpgsign|verbose|cleanup|status)"
+    r"|tag\.(gpgsign|sort)|http\.(postbuffer|version)"
+    r"|lfs\.(repositoryformatversion|.+\.access|.+\.locksverify)"
+    r"|credential\.(.+\.)?(username|usehttppath)|rerere\.(enabled|autoupdate)",
+    re.IGNORECASE | re.DOTALL,
 )
-_HARMLESS_VALUES: Final = frozenset({"", "true", "false", "yes", "no", "checkout", "rebase"})
-_SECTION = re.compile(r'^\s*\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
-_ENTRY = re.compile(r"^\s*([A-Za-z][\w-]*)\s*(?:=\s*(.*?))?\s*$")
+"""Keys that name no program and no other file; any other key is an item."""
+_HARMLESS_PROGRAMS: Final = re.compile(
+    r"core\.fsmonitor=(|true|false)|submodule\..+\.update=(checkout|rebase|merge|none)",
+    re.IGNORECASE | re.DOTALL,
+)
+_MAY_RUN: Final = re.compile(r"::|^!")
+"""In any value: a transport helper such as `ext::`, or a command for the shell."""
 
 
-def git_items(project_root: Path) -> Iterator[TrustItem]:
-    """Yield one item per entry that makes git run a program; nothing outside a repository."""
-    for path in _config_files(project_root):
-        try:
-            text = read_start(path, MAX_BYTES).decode("utf-8", "replace")
-        except OSError:
-            continue
-        for line, name, value in _entries(text):
-            if _RUNS_PROGRAMS.match(name.lower()) and value.lower() not in _HARMLESS_VALUES:
-                label = f"git {name} = {value}"
-                yield item("setting", label, label, file=path, line=line)
+def git_items(project_root: Path, programs: ReadingPrograms) -> Iterator[TrustItem]:
+    """Yield one item per entry or hook that may make git run a program, outside a repository none.
+
+    What cannot be judged is an item as a whole.
+    """
+    if not any(os.path.lexists(project_root / name) for name in _REPOSITORY_NAMES):
+        return
+    try:
+        own, common = _repository(project_root, programs)
+    except _Unreadable as error:
+        if error.reason:
+            yield item("setting", f"git repository ({error.reason})", [str(error), error.reason])
+        return
+    for directory in dict.fromkeys((common, own)):
+        for name in ("config", "config.worktree"):
+            yield from _config_items(directory / name, programs)
+    yield from _hook_items(common / "hooks")
 
 
-def _config_files(project_root: Path) -> tuple[Path, ...]:
-    git_dir = project_root / ".git"
-    if os.path.isfile(git_dir):
-        try:
-            target = read_plain(git_dir).decode("utf-8").strip().removeprefix("gitdir:").strip()
-        except (OSError, UnicodeDecodeError):
-            return ()
-        git_dir = (project_root / target).resolve()
-    common = git_dir / "commondir"
-    roots = [git_dir]
-    if os.path.isfile(common):
-        try:
-            roots.append((git_dir / read_plain(common).decode("utf-8").strip()).resolve())
-        except (OSError, UnicodeDecodeError):
-            return ()
-    return tuple(root / name for root in roots for name in ("config", "config.worktree"))
+class _Unreadable(Exception):
+    """Git names no repository; `reason` is empty where there is none."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("unreadable")
+        self.reason = reason
 
 
-def _entries(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield `(line, section.key, value)`; an entry on its section's line applies too."""
-    section = ""
-    for number, line in enumerate(text.replace("\\\n", " ").splitlines(), start=1):
-        found = _SECTION.match(line)
-        if found is not None:
-            section = f"{found[1]}.{found[2]}" if found[2] is not None else found[1]
-            line = line[found.end() :]
-        entry = _ENTRY.match(line.split("#", 1)[0] if '"' not in line else line)
-        if entry is not None and section:
-            yield number, f"{section}.{entry[1]}", (entry[2] or "true").strip().strip('"')
+def _repository(root: Path, programs: ReadingPrograms) -> tuple[Path, Path]:
+    """Return the repository's directory, and the one that its work trees share."""
+    asked = _run(programs.git(root, "rev-parse", "--git-dir", "--git-common-dir"))
+    if asked.exit_code != 0:
+        lines = asked.stderr.decode("utf-8", "replace").splitlines() or ["git gives no answer"]
+        raise _Unreadable("" if asked.stderr.startswith(_NO_REPOSITORY) else lines[0])
+    names = asked.stdout.removesuffix(b"\n").split(b"\n")
+    if len(names) != 2:
+        raise _Unreadable("its path contains a line break")
+    own, common = (root / os.fsdecode(name) for name in names)
+    return own, common
+
+
+def _config_items(path: Path, programs: ReadingPrograms) -> Iterator[TrustItem]:
+    try:
+        data = read_plain(path, MAX_BYTES)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        yield _whole(path, error.strerror or "unreadable")
+        return
+    # From its standard input, outside of any repository: judged is what was read here.
+    asked = _run(
+        programs.git(
+            Path("/"), "config", "--file", "-", "--list", "-z", "--no-includes", stdin=data
+        )
+    )
+    if asked.exit_code != 0:
+        yield _whole(path, "git cannot read it")
+        return
+    for entry in asked.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+        name, separator, value = entry.partition("\n")
+        if not _is_harmless(name, value):
+            label = f"git {name} = {value}" if separator else f"git {name}"
+            yield item("setting", label, label, file=path)
+
+
+def _is_harmless(name: str, value: str) -> bool:
+    if _MAY_RUN.search(value):
+        return False
+    return bool(_KNOWN_HARMLESS.fullmatch(name) or _HARMLESS_PROGRAMS.fullmatch(f"{name}={value}"))
+
+
+def _hook_items(directory: Path) -> Iterator[TrustItem]:
+    """Yield the hooks that git would run: executable, and not one of its samples."""
+    try:
+        names = sorted(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        yield _whole(directory, error.strerror or "unreadable")
+        return
+    for name in names:
+        path = directory / name
+        if not name.endswith(".sample") and os.path.isfile(path) and os.access(path, os.X_OK):
+            yield _whole(path, "")
+
+
+def _whole(path: Path, reason: str) -> TrustItem:
+    """Return an item for a file or directory as it is now."""
+    kind = f"git hook {path.name}" if not reason else f"git {path.name} ({reason})"
+    return item("setting", kind, [str(path), *_state(path)], file=path)
+
+
+def _state(path: Path) -> tuple[object, ...]:
+    try:
+        status = path.stat()
+        start = read_start(path, MAX_BYTES) if stat.S_ISREG(status.st_mode) else b""
+    except OSError as error:
+        return (error.strerror,)
+    times = (status.st_size, status.st_mtime_ns) if status.st_size > MAX_BYTES else ()
+    return hashlib.sha256(start).hexdigest(), *times
+
+
+def _run(program: Launch) -> ProcessResult:
+    try:
+        return run_blocking(program, timeout_s=TIMEOUT_S)
+    except CannotStart:
+        return ProcessResult(None, b"", b"git cannot be started")

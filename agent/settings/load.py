@@ -38,6 +38,7 @@ from agent.settings.project_items import items_of_directories, items_of_file, se
 from agent.settings.rules import flag_rules, rules_of
 from agent.settings.schema import SettingsFile
 from agent.settings.trust import TrustState, TrustStore, allow_rule_item
+from permissions.base.process.reading_programs import ReadingPrograms, unconfined
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 from permissions.rules.rule_entry import COUNTS, IGNORED
 
@@ -58,7 +59,9 @@ class CliSettings(Struct, frozen=True):
     permission_mode: str | None = None
     add_dirs: tuple[str, ...] = ()
     mcp_configs: tuple[str, ...] = ()
-    trust: bool = False
+    trust: TrustState | bool = False
+    """`--trust`; when settings are read again, the state of the start: nothing newer applies by it.
+    """
     sources: frozenset[RuleSource] = FILE_SOURCES
     """Which of `FILE_SOURCES` count; managed settings always do."""
 
@@ -130,11 +133,14 @@ def load_settings(
     launch_dir: Path,
     home: Path,
     agent_home: Path,
+    env: Mapping[str, str] | None = None,
     cli: CliSettings | None = None,
     policy_dir: Path = POLICY_DIR,
     uid: int | None = None,
 ) -> Settings:
     """Read all sources and return what is in force.
+
+    `env` is for git, which is asked about the repository; None: the system's own is.
 
     Raises:
         ConfigError: a managed file or the `--settings` file cannot be used.
@@ -161,9 +167,12 @@ def load_settings(
         warnings.extend(found)
 
     own = (agent_home, home / ".claude")
-    items = _items(files, project_servers, project_root, own, with_directories=with_project)
+    items = [
+        *_items(files, project_servers, project_root, own, with_directories=with_project),
+        *git_items(project_root, ReadingPrograms(env or {}, project_root, unconfined)),
+    ]
     trust = TrustStore(agent_home / "trust.json")
-    state = trust.state(project_root, items, everything=flags.trust)
+    state = trust.state(project_root, items, flag=flags.trust)
     counted: list[LoadedFile] = []
     for loaded in files:
         trusted, refused = trusted_part(loaded, state)
@@ -276,7 +285,6 @@ def _items(
         yield server_item(server.name, server.raw, file=server.file, line=server.line)
     if with_directories:
         yield from items_of_directories(project_root, own)
-    yield from git_items(project_root)
 
 
 def _rules(

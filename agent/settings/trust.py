@@ -71,8 +71,8 @@ class TrustState(Struct, frozen=True):
     """The user accepted this directory, now or at an earlier start."""
     items: tuple[TrustItem, ...] = ()
     accepted: frozenset[str] = frozenset()
-    everything: bool = False
-    """`--trust`: all of it applies in this run, and nothing is stored."""
+    by_flag: bool = False
+    """`--trust`: what the start found applies in this run, and nothing is stored."""
 
     @property
     def new(self) -> tuple[TrustItem, ...]:
@@ -82,7 +82,7 @@ class TrustState(Struct, frozen=True):
     @property
     def must_ask(self) -> bool:
         """Whether the trust dialog has something to ask."""
-        return not self.everything and (not self.trusted or bool(self.new))
+        return not self.by_flag and (not self.trusted or bool(self.new))
 
     @property
     def is_settled(self) -> bool:
@@ -92,7 +92,7 @@ class TrustState(Struct, frozen=True):
 
     def in_force(self, found: TrustItem) -> bool:
         """Whether an item applies."""
-        return self.everything or found.digest in self.accepted
+        return found.digest in self.accepted
 
 
 class TrustStore:
@@ -108,15 +108,22 @@ class TrustStore:
         return self._path
 
     def state(
-        self, root: Path, items: Iterable[TrustItem], *, everything: bool = False
+        self, root: Path, items: Iterable[TrustItem], *, flag: TrustState | bool = False
     ) -> TrustState:
-        """Compare what a project contains with what was accepted; a broken store trusts nobody."""
-        entry = self._directories().get(str(root))
+        """Compare what a project contains with what was accepted; a broken store trusts nobody.
+
+        `flag` is `--trust`: True accepts all of these items for the run; the state of the run's
+        start accepts those that it accepted.
+        """
         found = tuple(items)
-        if entry is None:
-            return TrustState(root, everything, found, everything=everything)
-        trusted, digests = entry
-        return TrustState(root, trusted or everything, found, digests, everything)
+        trusted, digests = self._directories().get(str(root), (False, frozenset[str]()))
+        if isinstance(flag, TrustState):
+            digests |= flag.accepted
+            by_flag = flag.by_flag
+        else:
+            digests |= {each.digest for each in found} if flag else frozenset()
+            by_flag = flag
+        return TrustState(root, trusted or by_flag, found, digests, by_flag)
 
     def accept(self, state: TrustState) -> None:
         """Store that the user accepts the directory and everything now listed. Raises OSError."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agent.messages import Block
     from agent.tools.file_state import FileState
     from agent.tools.shell.shells import ShellRegistry
+    from permissions.base.process.reading_programs import ReadingPrograms
 
 
 class QuestionOption(Struct, frozen=True):
@@ -201,6 +202,8 @@ class ToolServices(Struct):
     """Where oversized results and background output go (0700)."""
     env: Mapping[str, str]
     """For child processes: secrets already removed."""
+    reading: ReadingPrograms
+    """Starts the searches."""
     files: FileState
     shells: ShellRegistry
     scope: WorkingScope

@@ -34,6 +34,7 @@ from agent.user_prompt import Prompt
 from hooks.config.config import HookConfig
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
+from permissions.base.process.reading_programs import ReadingPrograms, unconfined
 from permissions.context import PermissionContext
 from permissions.decision import Decision
 from permissions.gate import PermissionGate
@@ -253,6 +254,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         return f"about {question}"
 
     registry = CommandRegistry([custom.commands, lambda: BUILTIN_COMMANDS], Surface.SCREEN)
+    reading = ReadingPrograms(os.environ, root, unconfined)
     context = CommandContext(
         session=conversation,
         changes=conversation,
@@ -271,6 +273,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         instructions=tuple,
         on_directory=lambda _: None,
         env=dict(os.environ),
+        reading=reading,
         home=home,
         agent_home=home / ".agent",
         version="1.2.3",
@@ -279,7 +282,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         reload_settings=reload_settings,
         ask_side_question=ask_side_question,
     )
-    return CommandService(registry, custom, context, FileIndex(root, os.environ))
+    return CommandService(registry, custom, context, FileIndex(root, reading))
 
 
 def until_interrupted(conversation: RecordedConversation) -> Awaitable[object]:

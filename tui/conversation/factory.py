@@ -87,6 +87,8 @@ class ConversationMaker:
         self._mode_of_start = options.permission_mode
         self._declined: frozenset[str] = frozenset()
         """What the user was asked to trust in this run, and did not."""
+        self._at_start: Settings | None = None
+        """Those of the first conversation: `--trust` accepts what they found, nothing newer."""
         self.assembled: Assembled | None = None
         self._launch_dir = launch_dir
         self._env = env
@@ -254,7 +256,10 @@ class ConversationMaker:
         from tui.dialogs.onboarding import LocalModel, Onboarding
 
         if not self.options.demo:
-            settings = await asyncio.to_thread(settings_for, self.options, environment)
+            settings = await asyncio.to_thread(
+                settings_for, self.options, environment, self._at_start
+            )
+            self._at_start = self._at_start or settings
             if settings.trust.must_ask and settings.trust.new:
                 settings = await self._ask_trust(ports, environment, settings)
             try:
@@ -331,7 +336,7 @@ class ConversationMaker:
             await asyncio.to_thread(set_value, file, "model", chosen.model)
         except OSError as error:
             raise ConfigError(f"{file} cannot be written: {error.strerror}.") from error
-        return await asyncio.to_thread(settings_for, self.options, environment)
+        return await asyncio.to_thread(settings_for, self.options, environment, self._at_start)
 
     async def _ask_trust(
         self, ports: ScreenPorts, environment: Environment, settings: Settings

@@ -59,7 +59,7 @@ async def _since_commit(screen: CommandScreen) -> Source:
     title = _SINCE_COMMIT
     if not settings.trust.is_settled:
         return Source(title, (), "git runs only in a folder you trust: /trust")
-    files = await read_diff(settings.project_root, context.env)
+    files = await read_diff(settings.project_root, context.reading)
     if files is None:
         return Source(title, (), "git shows no differences here: no repository, or no git")
     changed = [ChangedFile(_name(f), f.added, f.removed, _git_rows(f)) for f in files]

@@ -38,9 +38,13 @@ class FilesBelow:
         if center is not None:
             return center.files
         if self._own is None:
-            from agent.files.file_index import FileIndex  # with the first `@`
+            # With the first `@`.
+            from agent.files.file_index import FileIndex
+            from permissions.base.process.reading_programs import ReadingPrograms, unconfined
 
-            self._own = FileIndex(self._directory(), self._env)
+            directory = self._directory()
+            programs = ReadingPrograms(self._env, directory, unconfined)
+            self._own = FileIndex(directory, programs)
         return self._own
 
 

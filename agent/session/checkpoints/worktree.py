@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Final, Literal
 
 from msgspec import Struct
 
+from permissions.base.process.neutral_git import FILTER_QUERY, repository_filters
+from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.process.run_program import run_blocking
-from permissions.base.process.spawn import CannotStart, Launch
+from permissions.base.process.spawn import CannotStart
 
 MAX_FILES: Final = 2_000
 MAX_TOTAL_BYTES: Final = 100_000_000
@@ -25,17 +27,8 @@ TIMEOUT_S: Final = 10.0
 _SKIPPED: Final = frozenset(
     {".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules", ".tox", ".mypy_cache"}
 )
-_QUIET: Final = (
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.quotePath=false",
-    "--no-optional-locks",
-    "--no-pager",
-    "--literal-pathspecs",
-)
+_SUBMODULES: Final = ("--ignore-submodules=dirty",)
+"""They are not entered: each has a configuration of its own."""
 
 
 class Listing(Struct, frozen=True):
@@ -61,17 +54,19 @@ class Listing(Struct, frozen=True):
 class Worktree:
     """The project's files. Git runs only where the directory is trusted."""
 
-    def __init__(self, root: Path, *, use_git: bool, env: Mapping[str, str]) -> None:
+    def __init__(self, root: Path, programs: ReadingPrograms, *, use_git: bool) -> None:
         """`root` is canonical."""
         self.root = root
+        self._programs = programs
         self._use_git = use_git and os.path.exists(root / ".git")
-        self._env = {k: v for k, v in env.items() if not k.startswith("GIT_")}
 
     def changed_files(self) -> Listing:
         """Return changed and untracked files, or without git all files, up to the limits."""
         if self._use_git:
             head = self._git("rev-parse", "--verify", "-q", "HEAD")
-            status = self._git("status", "--porcelain=v1", "-z", "--untracked-files=all")
+            status = self._compare(
+                "status", "--porcelain=v1", "-z", "--untracked-files=all", *_SUBMODULES
+            )
             if status is not None:
                 names = [self.root / name for name in _status_names(status)]
                 commit = head.decode("ascii", "replace").strip() if head else None
@@ -98,7 +93,8 @@ class Worktree:
 
     def changed_since(self, head: str) -> tuple[Path, ...]:
         """Return tracked files that differ from a commit now."""
-        names = self._git("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", head)
+        options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", *_SUBMODULES)
+        names = self._compare("diff", *options, head)
         return tuple(self.root / os.fsdecode(n) for n in (names or b"").split(b"\0") if n)
 
     def at_commit(self, head: str, path: Path) -> tuple[bytes, int] | None:
@@ -110,6 +106,7 @@ class Worktree:
         mode = int(entry.split(b" ", 1)[0], 8)
         if not stat.S_ISREG(mode):
             return None
+        # With the filters that were accepted: what they would write is what was there.
         data = self._git("cat-file", "--filters", f"{head}:{relative}")
         return None if data is None else (data, mode & 0o777)
 
@@ -119,10 +116,18 @@ class Worktree:
             for name in sorted(files):
                 yield Path(where, name)
 
-    def _git(self, *arguments: str) -> bytes | None:
-        quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-        program = Launch(("git", *_QUIET, *arguments), {**self._env, **quiet}, self.root)
+    def _compare(self, *arguments: str) -> bytes | None:
+        """Return the output of a command that hashes files; the repository's filters are off."""
+        listing = self._git(*FILTER_QUERY)
+        if listing is None:
+            return None
+        return self._git(*arguments, without_filters=repository_filters(listing))
+
+    def _git(self, *arguments: str, without_filters: Iterable[str] = ()) -> bytes | None:
         try:
+            program = self._programs.git(
+                self.root, "--literal-pathspecs", *arguments, without_filters=without_filters
+            )
             done = run_blocking(program, timeout_s=TIMEOUT_S)
         except CannotStart:
             return None

@@ -41,7 +41,7 @@ async def _validate(tool_input: BashOutputInput, context: ToolContext) -> str | 
         find_shell(tool_input.bash_id, context.services)
         if tool_input.filter is not None:
             # Before anything is counted as read.
-            await matching_lines(tool_input.filter, "", env=context.services.env)
+            await matching_lines(tool_input.filter, "", context.services.reading)
     except ToolError as error:
         return str(error)
     return None
@@ -71,7 +71,7 @@ async def _run(tool_input: BashOutputInput, context: ToolContext) -> ToolOutcome
     shell.read_available()
     new, skipped = shell.output.take_new()
     if tool_input.filter is not None:
-        new = await matching_lines(tool_input.filter, new, env=context.services.env)
+        new = await matching_lines(tool_input.filter, new, context.services.reading)
     parts = []
     if skipped:
         parts.append(f"[… {skipped:,} characters before this are in {shell.output.path} …]")

@@ -25,6 +25,7 @@ from agent.tools.base import (
 from agent.tools.files.paths import absolute, path_objection, printable, shown
 from agent.tools.search.rg import SearchResult, file_selection, search
 from agent.tools.services import ToolServices
+from permissions.base.process.reading_programs import ReadingPrograms
 
 MAX_FILES: Final = 100
 _MAX_STATED: Final = 50_000
@@ -89,7 +90,7 @@ async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
         raise ToolError(
             f"{name} is not a folder." if os.path.exists(directory) else f"{name} does not exist."
         )
-    names, note, ignored = await _found(pattern, directory, services.env)
+    names, note, ignored = await _found(pattern, directory, services.reading)
     found = await asyncio.to_thread(_newest_first, names, directory)
     chosen, withheld = _permitted(found, services)
     is_cut = len(chosen) + withheld < len(found)
@@ -114,17 +115,17 @@ async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
 
 
 async def _found(
-    pattern: str, directory: Path, env: Mapping[str, str]
+    pattern: str, directory: Path, programs: ReadingPrograms
 ) -> tuple[set[bytes], str, bool]:
     """Return the matching names, a note, and whether all of them are ignored by .gitignore."""
-    names, note = await _matching(pattern, directory, env)
+    names, note = await _matching(pattern, directory, programs)
     # A glob of rg brings back files that .gitignore leaves out.
     if names and not note:
-        listed = await _listed([], directory, env)
+        listed = await _listed([], directory, programs)
         names, note = names & _names(listed), listed.note
     if names or note:
         return names, note, False
-    names, note = await _matching(pattern, directory, env, "--no-ignore")
+    names, note = await _matching(pattern, directory, programs, "--no-ignore")
     return names, note, bool(names)
 
 
@@ -143,15 +144,15 @@ def _permitted(found: list[Path], services: ToolServices) -> tuple[list[Path], i
 
 
 async def _matching(
-    pattern: str, directory: Path, env: Mapping[str, str], *options: str
+    pattern: str, directory: Path, programs: ReadingPrograms, *options: str
 ) -> tuple[set[bytes], str]:
     """Return the names that match, ignored files among them, and the note of the search."""
     try:
-        result = await _listed([_glob(pattern)], directory, env, *options)
+        result = await _listed([_glob(pattern)], directory, programs, *options)
     except ToolError:
         # Malformed, such as an open bracket: it stands for itself.
         literal = _glob(re.sub(r"(\\.)|([*?\[\]{}\\])", _escaped, pattern, flags=re.DOTALL))
-        result = await _listed([literal], directory, env, *options)
+        result = await _listed([literal], directory, programs, *options)
     return _names(result), result.note
 
 
@@ -160,10 +161,10 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 async def _listed(
-    globs: list[str], directory: Path, env: Mapping[str, str], *options: str
+    globs: list[str], directory: Path, programs: ReadingPrograms, *options: str
 ) -> SearchResult:
     arguments = ["--files", "--null", *options, *file_selection(globs), "./"]
-    return await search(arguments, directory=directory, env=env)
+    return await search(arguments, directory=directory, programs=programs)
 
 
 def _glob(pattern: str) -> str:

@@ -142,7 +142,7 @@ async def _run(tool_input: GrepInput, context: ToolContext) -> ToolOutcome:
     result = await search(
         [*options, "--", tool_input.pattern, operand],
         directory=directory,
-        env=services.env,
+        programs=services.reading,
         enough=_enough(tool_input),
     )
     if tool_input.output_mode == "files_with_matches":

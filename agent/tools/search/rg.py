@@ -7,14 +7,15 @@ import os
 import shutil
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 from agent.tools.base import ToolError
+from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.process.run_program import CHUNK_BYTES, ProcessResult, RunLimits, run_program
-from permissions.base.process.spawn import CannotStart, Launch
+from permissions.base.process.spawn import CannotStart
 
 TIMEOUT_S: Final = 30.0
 MAX_MEMORY_BYTES: Final = 4 * 1024**3
@@ -29,18 +30,17 @@ _LIMITS: Final = RunLimits(
 
 
 @cache
-def find_rg() -> str | None:
-    """Return the rg program of our own installation, else the first in PATH, else None."""
+def find_rg(path: str) -> str | None:
+    """Return the rg program of our own installation, else the first in `path`, else None."""
     own = Path(sysconfig.get_path("scripts")) / "rg"
     if os.access(own, os.X_OK):
         return str(own)
     beside = Path(sys.executable).with_name("rg")
-    return str(beside) if os.access(beside, os.X_OK) else shutil.which("rg")
+    return str(beside) if os.access(beside, os.X_OK) else shutil.which("rg", path=path)
 
 
-def search_command(arguments: Sequence[str]) -> list[str]:
-    """Return the argv of a search."""
-    return [find_rg() or "rg", "--no-config", *arguments]
+def _search_command(programs: ReadingPrograms, arguments: Sequence[str]) -> list[str]:
+    return [find_rg(programs.path) or "rg", "--no-config", *arguments]
 
 
 def file_selection(globs: Sequence[str] = (), file_type: str | None = None) -> list[str]:
@@ -70,7 +70,7 @@ async def search(
     arguments: Sequence[str],
     *,
     directory: Path,
-    env: Mapping[str, str],
+    programs: ReadingPrograms,
     enough: Callable[[bytes], bool] = lambda _: False,
 ) -> SearchResult:
     """Run a search in a directory and return what it printed, however large the tree is.
@@ -81,7 +81,6 @@ async def search(
     Raises:
         ToolError: the search could not run, for instance because of a malformed pattern.
     """
-    search_env = {name: env[name] for name in ("PATH", "HOME", "LANG", "LC_ALL") if name in env}
     odd = await asyncio.to_thread(_odd_ignore_file, directory)
     unignored = ["--no-ignore"] if odd is not None else []
     ignore_note = f"{odd} is no regular file: no ignore file counts" if odd is not None else ""
@@ -97,13 +96,9 @@ async def search(
             note = "too much output; narrow the search"
         return bool(note)
 
-    program = Launch(
-        tuple(search_command([*unignored, *arguments])),
-        search_env,
-        directory,
-        memory_bytes=MAX_MEMORY_BYTES,
-    )
+    command = _search_command(programs, [*unignored, *arguments])
     try:
+        program = programs.search(command, directory, memory_bytes=MAX_MEMORY_BYTES)
         ended = await run_program(program, _LIMITS, is_enough=is_enough)
     except CannotStart as error:
         reason = error.__cause__
@@ -124,18 +119,18 @@ def _ending_note(ended: ProcessResult) -> str:
     return ""
 
 
-async def matching_lines(pattern: str, text: str, *, env: Mapping[str, str]) -> str:
+async def matching_lines(pattern: str, text: str, programs: ReadingPrograms) -> str:
     """Return the lines of a text that match; in rg, where no pattern takes exponential time.
 
     Raises:
         ToolError: the pattern is malformed, or it took too long.
     """
-    command = search_command(["--color=never", "--no-line-number", "--", pattern, "-"])
+    options = ["--color=never", "--no-line-number", "--", pattern, "-"]
     stdin = text.encode("utf-8", "replace")
-    path = {name: env[name] for name in ("PATH",) if name in env}
     limits = RunLimits(TIMEOUT_S, stdout_bytes=2 * len(stdin) + 1)
     try:
-        ended = await run_program(Launch(tuple(command), path, stdin=stdin), limits)
+        program = programs.search(_search_command(programs, options), stdin=stdin)
+        ended = await run_program(program, limits)
     except CannotStart as error:
         raise ToolError(f"The filter could not be started: {error}.") from error
     if ended.timed_out:

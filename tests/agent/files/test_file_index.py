@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from agent.files.file_index import FileIndex
+from permissions.base.process.reading_programs import ReadingPrograms, unconfined
 
 
 async def test_ignored_files_are_left_out_and_odd_names_are_not(tmp_path: Path) -> None:
@@ -16,7 +17,7 @@ async def test_ignored_files_are_left_out_and_odd_names_are_not(tmp_path: Path) 
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.py")).touch()
-    index = FileIndex(tmp_path, os.environ)
+    index = FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, unconfined))
     names = (await index.ready()).names
     assert set(names) == {
         ".gitignore", ".hidden/", ".hidden/c", "src/", "src/a b.py", "src/ü🙂.py",
@@ -31,7 +32,7 @@ async def test_ignored_files_are_left_out_and_odd_names_are_not(tmp_path: Path) 
 
 async def test_new_files_appear(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("")
-    index = FileIndex(tmp_path, os.environ)
+    index = FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, unconfined))
     changed = asyncio.Event()
     index.watch(changed.set)
     await index.ready()
@@ -49,7 +50,7 @@ async def test_new_files_appear(tmp_path: Path) -> None:
 
 
 async def test_a_directory_that_is_gone_gives_an_empty_list(tmp_path: Path) -> None:
-    index = FileIndex(tmp_path / "gone", os.environ)
+    index = FileIndex(tmp_path / "gone", ReadingPrograms(os.environ, tmp_path, unconfined))
     assert (await index.ready()).names == []
     await index.aclose()
 
@@ -58,7 +59,9 @@ async def test_ignored_files_are_listed_where_that_is_wanted(tmp_path: Path) -> 
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("*.log\n")
     (tmp_path / "a.log").write_text("")
-    index = FileIndex(tmp_path, os.environ, respect_ignore_files=False)
+    index = FileIndex(
+        tmp_path, ReadingPrograms(os.environ, tmp_path, unconfined), respect_ignore_files=False
+    )
     names = (await index.ready()).names
     assert "a.log" in names
     await index.aclose()

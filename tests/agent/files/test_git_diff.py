@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from agent.files.git_diff import FileDiff, parse_diff, read_diff
+from permissions.base.process.reading_programs import ReadingPrograms, unconfined
 
 DIFF = """diff --git a.py a.py
 index 1..2 100644
@@ -33,6 +34,10 @@ def test_files_with_counts() -> None:
     assert parse_diff("") == ()
 
 
+def programs(root: Path) -> ReadingPrograms:
+    return ReadingPrograms(os.environ, root, unconfined)
+
+
 def repository(tmp_path: Path) -> None:
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(tmp_path)]
     (tmp_path / "a b.py").write_text("old\n")
@@ -43,17 +48,17 @@ def repository(tmp_path: Path) -> None:
 
 async def test_a_repository_with_a_change(tmp_path: Path) -> None:
     repository(tmp_path)
-    found = await read_diff(tmp_path, os.environ)
+    found = await read_diff(tmp_path, programs(tmp_path))
     assert found is not None
     assert [(file.path, file.added, file.removed) for file in found] == [("a b.py", 1, 1)]
-    assert await read_diff(tmp_path.parent, os.environ) is None
+    assert await read_diff(tmp_path.parent, programs(tmp_path)) is None
 
 
 async def test_new_files_and_odd_names_are_in_it(tmp_path: Path) -> None:
     repository(tmp_path)
     (tmp_path / 'q"uo\nte.py').write_text("a\nb\n")
     (tmp_path / "bin").write_bytes(b"\0")
-    found = await read_diff(tmp_path, os.environ)
+    found = await read_diff(tmp_path, programs(tmp_path))
     assert found is not None
     assert {(file.path, file.added) for file in found} == {
         ("a b.py", 1), ('q"uo\nte.py', 2), ("bin", 0),
@@ -68,7 +73,7 @@ def staged(directory: Path) -> None:
 async def test_a_repository_without_a_commit_has_changes(tmp_path: Path) -> None:
     (tmp_path / 'a"b').write_text("x\n")
     staged(tmp_path)
-    found = await read_diff(tmp_path, os.environ)
+    found = await read_diff(tmp_path, programs(tmp_path))
     assert found is not None
     assert [(file.path, file.added) for file in found] == [('a"b', 1)]
 
@@ -93,7 +98,7 @@ def odd_changes(tmp_path: Path) -> None:
 async def test_what_has_no_lines_says_what_happened(tmp_path: Path) -> None:
     repository(tmp_path)
     odd_changes(tmp_path)
-    found = await read_diff(tmp_path, os.environ)
+    found = await read_diff(tmp_path, programs(tmp_path))
     assert found is not None
     assert {file.path: (file.what, len(file.lines)) for file in found} == {
         "data.bin": ("binary", 0),

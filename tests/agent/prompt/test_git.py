@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from agent.prompt.git import read_branch, read_git_state
+from permissions.base.process.reading_programs import ReadingPrograms, unconfined
+
+
+def programs(root: Path, env: Mapping[str, str]) -> ReadingPrograms:
+    return ReadingPrograms(env, root, unconfined)
 
 
 @pytest.fixture
@@ -27,7 +33,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 async def test_branch_changes_and_commits_are_read(repository: Path) -> None:
-    state = await read_git_state(repository, os.environ)
+    state = await read_git_state(repository, programs(repository, os.environ))
     assert state is not None
     assert (state.branch, state.changed_count) == ("feature/ä", 2)
     assert state.changed == (" M a", '?? "new file"')
@@ -42,13 +48,13 @@ async def test_monitors_and_hooks_of_the_repository_do_not_run(repository: Path)
     script.chmod(0o755)
     with (repository / ".git" / "config").open("a") as config:
         config.write(f"[core]\n\tfsmonitor = {script}\n\tpager = {script}\n")
-    assert await read_git_state(repository, os.environ) is not None
+    assert await read_git_state(repository, programs(repository, os.environ)) is not None
     assert not marker.exists()
 
 
 async def test_outside_a_repository_there_is_nothing(tmp_path: Path) -> None:
-    assert await read_git_state(tmp_path, {"PATH": "/usr/bin:/bin"}) is None
-    assert await read_git_state(tmp_path, {"PATH": ""}) is None
+    assert await read_git_state(tmp_path, programs(tmp_path, {"PATH": "/usr/bin:/bin"})) is None
+    assert await read_git_state(tmp_path, programs(tmp_path, {"PATH": ""})) is None
     assert read_branch(tmp_path) is None
 
 

@@ -187,6 +187,31 @@ def test_trusting_for_one_run_stores_nothing(world: World) -> None:
     assert not world.store.path.exists()
 
 
+def test_f20_trusting_for_one_run_means_what_its_start_found(world: World) -> None:
+    world.write(PROJECT, {"permissions": {"allow": ["Bash(ls)"]}})
+    world.write("project/.agent/commands/go.md", "harmless")
+    start = world.load(trust=True)
+    hook = {"type": "command", "command": "./evil"}
+    world.write(
+        PROJECT,
+        {
+            "permissions": {"allow": ["Bash(ls)", "Bash(*)"]},
+            "hooks": {"Stop": [{"hooks": [hook]}]},
+            "statusLine": {"type": "command", "command": "./evil"},
+            "mcpServers": {"evil": {"command": "./evil"}},
+        },
+    )
+    world.write("project/.agent/commands/go.md", "harmful")
+    later = world.load(trust=start.trust)
+    assert rules(later) == ["allow Bash(ls) projectSettings"]
+    assert (later.hooks, later.values.statusLine) == ((), None)
+    assert [server.in_force for server in later.mcp_servers] == [False]
+    assert {item.kind for item in later.trust.new} == {
+        "allow rule", "hook", "status line", "MCP server", "command",
+    }  # fmt: skip
+    assert not later.trust.must_ask
+
+
 def test_a_changed_command_file_asks_again(world: World) -> None:
     world.write("project/.agent/commands/go.md", "harmless")
     world.store.accept(world.load().trust)

@@ -283,8 +283,8 @@ async def test_cancelled_search_ends_its_program(
 ) -> None:
     os.mkfifo(tmp_path / "never")
     slow = [sys.executable, "-c", f"open({str(tmp_path / 'never')!r}).read()"]
-    monkeypatch.setattr(rg, "search_command", lambda _arguments: slow)
-    search = rg.search([], directory=bench.root, env=bench.services.env)
+    monkeypatch.setattr(rg, "_search_command", lambda *_: slow)
+    search = rg.search([], directory=bench.root, programs=bench.services.reading)
     task = asyncio.ensure_future(search)
     writer = await asyncio.to_thread(os.open, tmp_path / "never", os.O_WRONLY)
     task.cancel()

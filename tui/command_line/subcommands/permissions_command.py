@@ -270,9 +270,12 @@ def _settings(project_root: Path, home: Path) -> tuple[Settings, Path]:
     is_this_home = home == Path(os.environ.get("HOME", "/nonexistent"))
     agent_home = _agent_home() if is_this_home else home / ".agent"
     try:
-        return load_settings(launch_dir=project_root, home=home, agent_home=agent_home), agent_home
+        settings = load_settings(
+            launch_dir=project_root, home=home, agent_home=agent_home, env=os.environ
+        )
     except ConfigError as error:
         raise click.ClickException(str(error)) from error
+    return settings, agent_home
 
 
 def _is_about_rules(warning: SettingsWarning) -> bool:

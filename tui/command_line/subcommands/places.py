@@ -52,6 +52,7 @@ def settings_here(place: Here, *, trust: bool = False) -> Settings:
             launch_dir=place.cwd,
             home=place.home,
             agent_home=place.agent_home,
+            env=os.environ,
             cli=CliSettings(trust=trust),
         )
     except ConfigError as error:

@@ -15,6 +15,7 @@ from agent.session.checkpoints.checkpoint import Checkpoints, Preview
 from agent.session.checkpoints.worktree import Worktree
 from agent.session.store import SessionStore
 from agent.tools.base import ToolError
+from permissions.base.process.reading_programs import ReadingPrograms, unconfined
 
 
 class Bench:
@@ -31,7 +32,11 @@ class Bench:
     def reopened(self) -> Checkpoints:
         return Checkpoints(
             self.store,
-            Worktree(self.root, use_git=self.use_git, env=os.environ),
+            Worktree(
+                self.root,
+                ReadingPrograms(os.environ, self.root, unconfined),
+                use_git=self.use_git,
+            ),
             turn_id=lambda: self.turn,
             may_write=lambda path: self.root in path.parents,
         )
@@ -217,7 +222,7 @@ async def test_a_forked_session_can_undo_what_the_original_did(tmp_path: Path) -
     root.mkdir()
 
     def points(directory: Path) -> Checkpoints:
-        worktree = Worktree(root, use_git=False, env={})
+        worktree = Worktree(root, ReadingPrograms({}, root, unconfined), use_git=False)
         return Checkpoints(directory, worktree, turn_id=lambda: "t", may_write=lambda _: True)
 
     mine = points(original.directory)
