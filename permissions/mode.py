@@ -17,7 +17,7 @@ class Mode(StrEnum):
 
 
 _NAMES = {
-    Mode.DEFAULT: "manual mode (default)",
+    Mode.DEFAULT: "default mode",
     Mode.ACCEPT_EDITS: "accept edits mode (acceptEdits)",
     Mode.PLAN: "plan mode",
     Mode.DONT_ASK: "don't ask mode (dontAsk)",

@@ -84,12 +84,12 @@ def _of_commands(facts: Iterable[CommandFacts], scope: Scope) -> tuple[str, ...]
     for one in _all(facts):
         for label, name in (*_program_effects(one), *_file_effects(one, scope)):
             named[label].append(name)
-    return tuple(f"{label}: {_named(names)}" for label, names in named.items() if names)
+    return tuple(f"{label} {_named(names)}" for label, names in named.items() if names)
 
 
-_DELETES, _LOSES, _AS_ROOT = "deletes or moves away", "throws work away", "as root"
-_OUTSIDE_GIT, _REACHES, _WRITES = "outside git", "network", "writes"
-_LABELS = (_DELETES, _LOSES, _AS_ROOT, _OUTSIDE_GIT, _REACHES, _WRITES)
+_DELETES, _MOVES, _LOSES, _AS_ROOT = "deletes", "moves", "discards work:", "as root:"
+_OUTSIDE_GIT, _REACHES, _WRITES = "outside git:", "network:", "writes"
+_LABELS = (_DELETES, _MOVES, _LOSES, _AS_ROOT, _OUTSIDE_GIT, _REACHES, _WRITES)
 """The gravest first."""
 
 
@@ -128,18 +128,23 @@ def _file_effects(facts: CommandFacts, scope: Scope) -> Iterator[tuple[str, str]
         if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
             yield _REACHES, word.raw
         elif kind in (AccessKind.REMOVE, AccessKind.WRITE):
-            yield from _change_effects(kind, word, facts.directories, scope)
+            lost = _MOVES if _is_move(facts) else _DELETES
+            yield from _change_effects(kind, word, facts.directories, scope, lost)
 
 
 def _change_effects(
-    kind: AccessKind, word: Word, directories: Directories, scope: Scope
+    kind: AccessKind, word: Word, directories: Directories, scope: Scope, lost: str
 ) -> Iterator[tuple[str, str]]:
     if kind is AccessKind.REMOVE:
-        yield _DELETES, word.raw
+        yield lost, word.raw
     if _is_unversioned(kind, word, directories, scope):
         yield _OUTSIDE_GIT, word.raw
     elif kind is AccessKind.WRITE and resolve_access(scope, kind, word, directories) is not None:
         yield _WRITES, word.raw
+
+
+def _is_move(facts: CommandFacts) -> bool:
+    return any(form.joined and form.head.rpartition("/")[2] == "mv" for form in facts.deny_forms)
 
 
 def _all(facts: Iterable[CommandFacts]) -> Iterable[CommandFacts]:

@@ -196,7 +196,7 @@ def _mode_default(part: Part, mode: Mode) -> PartVerdict:
 def _mode_question(part: Part, mode: Mode) -> str:
     hint = f"; {part.needs}" if part.needs else ""
     asks = "asks its classifier, then you" if mode is _AUTO else "asks"
-    return f"no rule matches, {named(mode)} {asks}{hint}"
+    return f"no rule covers this, so {named(mode)} {asks}{hint}"
 
 
 def _capped(part: Part, verdict: PartVerdict, mode: Mode) -> PartVerdict:

@@ -159,7 +159,7 @@ def explanation_lines(decision: Decision, short: Shorten = str) -> list[str]:
 
 
 _TITLE_CHARS: Final = 100
-HOW_TO_READ: Final = "how this came about, step by step (» decided):"
+HOW_TO_READ: Final = "how this was decided (» = deciding step):"
 NAME_CELLS: Final = 11
 """The longest name of a step that is in every decision."""
 
@@ -286,22 +286,22 @@ def _unasked(step: TraceStep, by_step: dict[TraceStep, TraceEntry]) -> str:
         return entry is not None and entry.answer == answer
 
     if is_answer(TraceStep.SCOPE, "deny"):
-        return "not looked at: nothing lifts what the scope denies"
+        return "not checked: nothing lifts what the scope denies"
     if is_answer(TraceStep.DENY, "deny"):
-        return "not looked at: a deny rule comes before everything else"
+        return "not checked: a deny rule comes before everything else"
     if step is TraceStep.ALLOW:
-        return "not looked at: an ask rule comes before them"
-    return "not looked at"
+        return "not checked: an ask rule comes before them"
+    return "not checked"
 
 
 def _scope_words(entry: TraceEntry, verdict: PartVerdict | None) -> str:
     if entry.answer == "none":
-        return "nothing outside your folders, nothing protected"
+        return "stays inside your folders; no protected files"
     is_its_own = verdict is not None and verdict.source is DecisionSource.SCOPE_CHECK
     if is_its_own and verdict is not None:
         return f"{_VERBS[entry.answer]}: {verdict.message.partition('; ')[0]}"
     if entry.answer == "ask":
-        return "asks about reading outside your folders, unless a rule allows it"
+        return "asks about reads outside your folders, unless a rule allows them"
     return _VERBS[entry.answer]
 
 
@@ -310,7 +310,7 @@ def _mode_words(entry: TraceEntry, verdict: PartVerdict | None, *, decides: bool
         return (
             "nothing to add"
             if entry.answer == "none"
-            else f"{_VERBS[entry.answer]}, since no rule matches"
+            else f"{_VERBS[entry.answer]}, since no rule covers this"
         )
     if verdict.source is DecisionSource.MODE:
         # The message of an allow rule comes first where the mode overrules it.
@@ -368,9 +368,9 @@ def _merged(parts: Sequence[ExplainedPart]) -> tuple[ExplainedPart, ...]:
 
 
 _IN_VAIN: Final = ", which does not lift this"
-_ASKED: Final = "are asked; without anybody to ask, as with -p, it is denied"
-_KNOWN: Final = "allows: by its table this only reads, inside your folders"
-_UNKNOWN: Final = "by its table it can't tell that this only reads"
+_ASKED: Final = "are asked (with -p: denied)"
+_KNOWN: Final = "allows: known to only read, inside your folders"
+_UNKNOWN: Final = "not known to only read"
 _CHECKS: Final = (
     TraceStep.SCOPE,
     TraceStep.DENY,

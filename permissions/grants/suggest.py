@@ -57,8 +57,6 @@ class Grant(Struct, frozen=True):
     behavior: RuleBehavior
     destination: RuleSource | None
     """Where it is stored; None for "only this once"."""
-    label: str
-    """Continues "Yes, and …": `don't ask again for git push * in this session`."""
     also_allows: str = ""
     """What the rules allow beyond this call; empty for exact rules."""
     offers: tuple[RuleOffer, ...] = ()
@@ -102,13 +100,11 @@ def suggest(
             continue
         if not _would_allow(rules, destination, evaluation):
             continue
-        where = _WHERE[destination]
         results.append(
             Grant(
                 rules,
                 RuleBehavior.ALLOW,
                 destination,
-                f"don't ask again for {_named(offers)} {where}",
                 "; ".join(dict.fromkeys(o.also_allows for o in offers if o.also_allows)),
                 tuple(offers),
                 _covered_parts(decision),
@@ -151,16 +147,6 @@ def shadow_warnings_of(
         for result in lint_new(context.rules, added)
         if result.type in {LintType.DENY_SHADOW, LintType.ASK_SHADOW}
     )
-
-
-_WHERE: Final = {
-    RuleSource.SESSION: "in this session",
-    RuleSource.LOCAL: "in this project",
-    RuleSource.PROJECT: "for everybody in this project",
-    RuleSource.USER: "in every project",
-    RuleSource.CLI: "in this start",
-    RuleSource.POLICY: "on this machine",
-}
 
 
 def _destinations(request: PermissionRequest) -> tuple[RuleSource, ...]:
@@ -297,15 +283,6 @@ def _would_allow(rules: Sequence[str], destination: RuleSource, evaluation: Eval
     changed = context.with_rules(context.rules.with_rules(extra))
     after = decide_with_classifier(evaluation.request, changed, cwd=Path(evaluation.view.base))
     return after.behavior is Behavior.ALLOW
-
-
-def _named(offers: Sequence[RuleOffer]) -> str:
-    """Return what the rules are about, in users' words: commands as written, the rest in words."""
-    shown = [
-        offer.rule[5:-1] if offer.rule.startswith("Bash(") else offer.also_allows or offer.rule
-        for offer in offers
-    ]
-    return ", ".join(dict.fromkeys(shown))
 
 
 def _text(request: PermissionRequest, key: str) -> str:

@@ -176,7 +176,7 @@ async def test_mode_offers_what_can_be_entered_here(begin: Begin) -> None:
     journey = await begin([])
     gate = journey.conversation.gate
     shut = await said(journey, "mode")
-    assert shut == "manual mode (default); there are: default, acceptEdits, plan, dontAsk"
+    assert shut == "default mode; there are: default, acceptEdits, plan, dontAsk"
     assert (await said(journey, "mode", "nonsense")).endswith("acceptEdits, plan, dontAsk.")
     gate.replace_context(replace(gate.context, bypass_available=True), auto_available=True)
     assert (await said(journey, "mode")).endswith("dontAsk, bypassPermissions, auto")

@@ -27,7 +27,7 @@ PENDING = Decision(
     DecisionSource.MODE,
     ReasonType.MODE,
     Reason.MODE_DEFAULT,
-    "no rule matches, manual mode (default) asks",
+    "no rule covers this, so default mode asks",
     trace=(MODE_ENTRY,),
 )
 YES = user_decision(Behavior.ALLOW)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from themes.theme import Role
 from tui.dialogs.dialog import FooterRow
@@ -24,11 +23,13 @@ class Choice(Struct, frozen=True):
 
     label: str
     detail: str = ""
-    """What else it does, such as what it would store; empty shows nothing."""
+    """What else it does; empty shows nothing."""
+    code: str = ""
+    """Shown before the detail in the style of code: the rules that it would store."""
     comment_hint: str | None = None
     """Placeholder of its comment field; None: it takes no comment."""
-    detail_with_comment: str = ""
-    """Takes the place of `detail` once a comment is typed; empty changes nothing."""
+    needs_comment: bool = False
+    """Whether it means nothing without a comment: choosing it opens the field."""
     is_marked: bool | None = None
     """For lists with several answers: whether it is marked; None shows no box."""
 
@@ -95,6 +96,11 @@ class ChoiceList(Struct):
         if self.is_commenting:
             self._comments[self.selected].insert(text)
 
+    @property
+    def waits_for_comment(self) -> bool:
+        """Whether the selected answer still lacks the comment that it needs."""
+        return self.choices[self.selected].needs_comment and not self.comment(self.selected)
+
     def chosen(self, index: int | None = None) -> Chosen:
         """Return the selected answer, or the one given, with its comment."""
         index = self.selected if index is None else index
@@ -106,8 +112,6 @@ class ChoiceList(Struct):
         width = max(1, width_cells - _INDENT - 1)
         for index, choice in enumerate(self.choices):
             is_selected = index == self.selected
-            if choice.detail_with_comment and self.comment(index):
-                choice = replace(choice, detail=choice.detail_with_comment)
             lines, label_rows = _label_rows(index, choice, is_selected, width)
             rows.extend(
                 FooterRow(line, index, is_selected, is_detail=not is_selected and at >= label_rows)
@@ -130,14 +134,17 @@ def _label_rows(index: int, choice: Choice, is_selected: bool, width: int) -> tu
         box: Run = ("☑ ", Ink(Role.SUCCESS)) if choice.is_marked else ("☐ ", MUTED)
         runs.append(box)
     runs.append((choice.label, label))
-    if choice.detail and runs_width(runs) + text_width(choice.detail) + 2 <= width:
-        rows = wrap([*runs, ("  " + choice.detail, MUTED)], width)
+    more: list[Run] = [(choice.code, Ink(Role.CODE))] if choice.code else []
+    if choice.detail:
+        more.append((f"{'  ' if more else ''}{choice.detail}", MUTED))
+    if more and runs_width(runs) + runs_width(more) + 2 <= width:
+        rows = wrap([*runs, ("  ", TEXT), *more], width)
         label_rows = len(rows)
     else:
         rows = wrap(runs, width)
         label_rows = len(rows)
-        if choice.detail:
-            rows.extend(wrap([(choice.detail, MUTED)], width))
+        if more:
+            rows.extend(wrap(more, width))
     pad: Run = (" " * _INDENT, TEXT)
     return indented(rows, (sign, number), (pad,)), label_rows
 

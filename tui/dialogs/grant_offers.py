@@ -29,4 +29,4 @@ def grant_offers(evaluation: Evaluation, decision: Decision) -> tuple[GrantOffer
 def _offer(grant: Grant, elsewhere: tuple[GrantOffer, ...] = ()) -> GrantOffer:
     choice = GrantChoice(grant.rules, str(grant.destination))
     needless = tuple(dict.fromkeys(rule.text for rule in grant.needless))
-    return GrantOffer(grant.label, choice, grant.also_allows, needless, elsewhere)
+    return GrantOffer(choice, grant.also_allows, needless, elsewhere)

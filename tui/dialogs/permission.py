@@ -35,7 +35,6 @@ from tui.dialogs.permission_rows import (
     effect_rows,
     needs_part_table,
     part_rows,
-    question_of,
     subject_rows,
     title_runs,
     trace_rows,
@@ -123,7 +122,7 @@ class PermissionDialog:
         choices = self._choices
         if key.isdigit() and 0 < int(key) <= len(choices.choices):
             choices.select(int(key) - 1)
-            self._decide(choices.chosen())
+            self._confirm()
         elif key == "a" and self._shown_together:
             self._answer_all()
         elif action_id is not None and action_id.startswith(("confirm:edit", "confirm:choose")):
@@ -152,14 +151,16 @@ class PermissionDialog:
                 if not is_barred(self._ask):
                     self._decide(choices.chosen(0))
             case "confirm:yes":
-                self._decide(choices.chosen())
+                self._confirm()
             case "confirm:no":
-                self._decide(Chosen(len(choices.choices) - 1, ""))
+                self._decide(Chosen(self._stop, ""))
             case "confirm:previous":
                 choices.move(-1)
             case "confirm:next":
                 choices.move(1)
             case "confirm:nextField":
+                if choices.selected == self._stop:
+                    choices.select(self._stop + 1)
                 choices.open_comment()
             case "confirm:cycleMode" if self._ask.session_edits and self._ask.offers:
                 self._decide(choices.chosen(1))
@@ -199,13 +200,13 @@ class PermissionDialog:
         elif choice == _ALL:
             self._answer_all()
         elif self._choices.selected == choice and not self._choices.is_commenting:
-            self._decide(self._choices.chosen())
+            self._confirm()
         else:
             self._choices.select(choice)
 
     def _press_in_comment(self, key: str, text: str, action_id: str | None) -> bool:
         if key == "enter":
-            self._decide(self._choices.chosen())
+            self._confirm()
         elif key in ("tab", "escape"):
             self._choices.is_commenting = False
         elif key in ("up", "down"):
@@ -233,6 +234,18 @@ class PermissionDialog:
         for other in together:
             other.answer(decision)
         self._decide(Chosen(0, ""))
+
+    def _confirm(self) -> None:
+        """Take the selected answer; open its comment where it lacks the one that it needs."""
+        if not self._choices.waits_for_comment:
+            self._decide(self._choices.chosen())
+        elif not self._choices.is_commenting:
+            self._choices.open_comment()
+
+    @property
+    def _stop(self) -> int:
+        """The answer that refuses and ends the turn."""
+        return len(self._choices.choices) - 2
 
     def _decide(self, chosen: Chosen) -> None:
         decision = decision_of(self._ask, chosen)
@@ -294,10 +307,8 @@ class PermissionDialog:
         footer = [
             FooterRow(BLANK, is_optional=True),
             *self._problem_rows(width),
-            FooterRow(row(PAD[0], (self._question(), Ink(bold=True)))),
             *self._choices.rows(width_cells),
             *self._all_row(),
-            FooterRow(BLANK, is_optional=True),
             FooterRow(self._hint(width_cells), is_optional=True),
         ]
         title = title_runs(ask.request, ask.display)
@@ -306,44 +317,48 @@ class PermissionDialog:
             return DialogView(title, body, footer, pinned=pinned)
         return DialogView(title, body, footer, body_id="trace", first_row=trace_at)
 
-    def _question(self) -> str:
-        if is_barred(self._ask):
-            return "Your version would be denied. Edit it again (e), or say no?"
-        return _QUESTION_CHANGED if self._revision.is_changed else question_of(self._ask.request)
-
     def _problem_rows(self, width: int) -> list[FooterRow]:
-        problem = self._revision.problem
-        lines = wrap([(problem, Ink(Role.WARNING))], width) if problem else []
+        """Return what is special about the question: what the editor said, or a changed call."""
+        problem, lines = self._revision.problem, []
+        if problem:
+            lines.extend(wrap([(problem, Ink(Role.WARNING))], width))
+        if is_barred(self._ask):
+            lines.extend(wrap([(_BARRED, Ink(bold=True))], width))
+        elif self._revision.is_changed:
+            lines.extend(wrap([(_CHANGED, Ink(bold=True))], width))
         return [FooterRow(line) for line in indented(lines, PAD, PAD)]
 
     def _all_row(self) -> list[FooterRow]:
         if not self._shown_together:
             return []
         count = len(self._shown_together) + 1
-        return [FooterRow(row(PAD[0], (f"a. Yes, to these {count}, this once", TEXT)), _ALL)]
+        return [FooterRow(row(PAD[0], (f"a. Yes, once, to all {count}", TEXT)), _ALL)]
 
     def _hint(self, width_cells: int) -> Row:
         room = width_cells - INDENT - 1
         if self._choices.is_commenting:
-            keys = "enter sends the answer with the comment · tab closes it"
+            keys = "enter send · tab close the comment"
         else:
             keys = self._keys_that_fit(room)
         return Row((PAD[0], *wrap([(keys, MUTED)], room)[0].runs))
 
     def _keys_that_fit(self, room: int) -> str:
         """Return the keys on one line; what users find without a hint goes first."""
-        trace, full = ("less", "less") if self._is_traced else ("why", "why, step by step")
+        trace = "less" if self._is_traced else "why"
         parts = " · h hunks" if self._revision.has_parts else ""
-        forms = (
-            f"{parts} · e edit · ctrl+y {full} · pgup/pgdn scroll",
-            f"{parts} · e edit · ctrl+y {full}",
-            f"{parts} · e edit · ctrl+y {trace}",
-            f"{parts} · ctrl+y {trace}",
+        keys = f"↑↓ select · enter confirm · tab comment{parts} · e edit · ctrl+y {trace}"
+        short = keys.replace("select · enter confirm", "enter")
+        lines = (
+            f"{keys} · pgup/pgdn scroll · esc reject",
+            f"{keys} · esc reject",
+            f"{short} · esc reject",
+            f"{short} · esc",
+            f"{short.replace(' · e edit', '')} · esc",
         )
-        lines = [f"↑↓ enter · tab comment{form} · esc no" for form in forms]
         return next((line for line in lines if text_width(line) <= room), lines[-1])
 
 
 _ALL: Final = 1_000
 """The choice that answers several questions; no list of answers is as long."""
-_QUESTION_CHANGED: Final = "Do this, as you changed it?"
+_BARRED: Final = "Your version would be denied. Edit it (e), or say no."
+_CHANGED: Final = "Run your changed version?"

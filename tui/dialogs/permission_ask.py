@@ -31,8 +31,6 @@ from tui.dialogs.choices import Choice, Chosen
 class GrantOffer(Struct, frozen=True):
     """An answer that also stores rules."""
 
-    label: str
-    """Continues "Yes, and …"."""
     choice: GrantChoice
     also_allows: str = ""
     """What else the rules cover, in words; empty when it is obvious."""
@@ -62,36 +60,49 @@ JudgeAgain = Callable[[PermissionRequest], PermissionAsk | None]
 
 
 def answers_of(ask: PermissionAsk) -> list[Choice]:
-    """Return the answers, in their order; the last one is no."""
-    yes = Choice("Yes", comment_hint="and tell the model…")
-    no = Choice(
-        "No",
-        "ends the turn",
-        comment_hint="and tell the model what to do instead…",
-        detail_with_comment="the turn goes on",
-    )
+    """Return the answers, in their order; the last two are no."""
+    noes = [
+        Choice("No, and stop"),
+        Choice("No, and tell it why", comment_hint="what to do instead…", needs_comment=True),
+    ]
     if is_barred(ask):
-        return [no]
-    offers = [Choice(f"Yes, and {reveal(o.label)}", _stores(o)) for o in ask.offers]
+        return noes
+    yes = Choice("Yes", comment_hint="and tell the model…")
+    offers: list[Choice] = []
+    named: tuple[str, ...] = ()
+    for offer in ask.offers:
+        # Rules are shown once: a second answer that stores the same ones differs in its place.
+        offers.append(_storing(offer, is_named=offer.choice.rules == named))
+        named = offer.choice.rules
     if ask.session_edits and offers:
-        offers[0] = replace(offers[0], detail=f"{offers[0].detail} · shift+tab")
-    return [yes, *offers, no]
+        detail = " · ".join(filter(None, (offers[0].detail, "shift+tab")))
+        offers[0] = replace(offers[0], detail=detail)
+    return [yes, *offers, *noes]
 
 
-def _stores(offer: GrantOffer) -> str:
-    rules = ", ".join(reveal(rule) for rule in offer.choice.rules)
-    where = _DESTINATIONS.get(offer.choice.destination, offer.choice.destination)
-    stores = f"stores {rules} {where}" if rules else where
-    if offer.also_allows and offer.also_allows not in offer.label:
-        stores = f"{stores}; also allows {offer.also_allows}"
+def _storing(offer: GrantOffer, *, is_named: bool) -> Choice:
+    label, file = _DESTINATIONS.get(offer.choice.destination, (_ALWAYS, offer.choice.destination))
+    details = [file]
+    if not is_named:
+        details.append(reveal(_without_command(offer)))
     if offer.needless:
-        stores = f"{stores}; covers {', '.join(map(reveal, offer.needless))}, which is there"
-    return f"{stores} · ←→ elsewhere" if offer.elsewhere else stores
+        details.append(f"replaces {', '.join(map(reveal, offer.needless))}")
+    if offer.elsewhere:
+        details.append(OTHER_PLACE)
+    rules = "" if is_named else ", ".join(reveal(rule) for rule in offer.choice.rules)
+    return Choice(label, " · ".join(filter(None, details)), rules)
+
+
+def _without_command(offer: GrantOffer) -> str:
+    """Return what else the rules cover, without the command that a single rule has just named."""
+    rules = offer.choice.rules
+    command = rules[0].removeprefix("Bash(").removesuffix(" *)") if len(rules) == 1 else ""
+    return offer.also_allows.removeprefix(f"{command} with ")
 
 
 def decision_of(ask: PermissionAsk, chosen: Chosen) -> Decision:
     """Return the decision that an answer makes."""
-    is_no = is_barred(ask) or chosen.index == len(ask.offers) + 1
+    is_no = is_barred(ask) or chosen.index > len(ask.offers)
     offer = ask.offers[chosen.index - 1] if 0 < chosen.index <= len(ask.offers) else None
     comment = chosen.comment or None
     if is_no:
@@ -158,10 +169,14 @@ def still_asked(judged: PermissionAsk, proposed: PermissionAsk) -> PermissionAsk
 
 
 _ASKS: Final = frozenset({"ask", "defer"})
-_CHANGED: Final = "You changed it: rules are asked once more before it runs."
+_CHANGED: Final = "You changed it: the rules are checked again before it runs."
+OTHER_PLACE: Final = "←→ change"
+"""Names the keys that choose another place for a rule."""
+_ALWAYS: Final = "Yes, always"
 _DESTINATIONS: Final = {
-    "session": "until this conversation ends",
-    "localSettings": "in .agent/settings.local.json",
-    "projectSettings": "in .agent/settings.json",
-    "userSettings": "in ~/.agent/settings.json",
+    "session": ("Yes, for this session", ""),
+    "localSettings": ("Yes, always in this project", ".agent/settings.local.json"),
+    "projectSettings": ("Yes, always, for everyone in this project", ".agent/settings.json"),
+    "userSettings": ("Yes, always, in every project", "~/.agent/settings.json"),
 }
+"""By destination: the answer, and the file."""

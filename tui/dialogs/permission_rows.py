@@ -32,34 +32,24 @@ PAD: Final[tuple[Run, ...]] = ((" " * INDENT, TEXT),)
 
 
 def title_runs(request: PermissionRequest, display: Display | None) -> tuple[Run, ...]:
-    """Return the name of the tool, and of the file with what is added and removed."""
-    tool = request.tool
-    name = _TITLES.get(tool, reveal(tool).replace("mcp__", "").replace("__", ": "))
-    runs: tuple[Run, ...] = ((name, Ink(Role.ACCENT, bold=True)),)
+    """Return the question, and the file with what is added and removed."""
+    runs: tuple[Run, ...] = ((question_of(request), Ink(Role.ACCENT, bold=True)),)
     if isinstance(display, DiffDisplay):
         path: Run = (" " + reveal(display.path), Ink(bold=True))
         runs = (*runs, path, ("  ", TEXT), *diff_counts(display))
     if request.agent_id:
         kind = request.agent_type or "sub-agent"
-        runs = (*runs, (f"  asked by {kind}", MUTED))
+        runs = (*runs, (f"  from {reveal(kind)}", MUTED))
     return runs
 
 
 def question_of(request: PermissionRequest) -> str:
     """Return what is asked."""
-    match request.tool:
-        case "Bash":
-            return "Run this command?"
-        case "Edit" | "MultiEdit" | "NotebookEdit":
-            return "Make this edit?"
-        case "Write":
-            return "Write this file?"
-        case "WebFetch":
-            return "Fetch this address?"
-        case "Read" | "Glob" | "Grep":
-            return "Allow reading this?"
-        case _:
-            return "Allow this call?"
+    question = _QUESTIONS.get(request.tool)
+    if question is not None:
+        return question
+    name = reveal(request.tool).replace("mcp__", "").replace("__", ": ")
+    return f"Allow {name}?"
 
 
 def subject_rows(
@@ -158,7 +148,7 @@ def effect_rows(pending: Decision, width: int) -> list[Row]:
 
 def why_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:
     """Return the ground of the ask, its rule, and what is to be known about the rules."""
-    text = reveal(reason_text(pending, short)) or "Nothing allows this call, so it asks."
+    text = reveal(reason_text(pending, short)) or "No rule covers this, so it asks."
     rows = indented(
         wrap([(text, MUTED)], width - 2), (PAD[0], ("◆ ", Ink(Role.WARNING))), ((" " * 5, TEXT),)
     )
@@ -204,7 +194,7 @@ def _rule(rule: RuleRef, short: Shorten) -> str:
 
 _MANY: Final = 5
 """Allowed parts in a row that are no longer listed one by one; the trace still does."""
-_HOW_TO_READ: Final = "How this came about, step by step (» decided)"
+_HOW_TO_READ: Final = "How this was decided (» = deciding step)"
 _VERDICTS: Final = {
     Behavior.ALLOW: Ink(Role.SUCCESS),
     Behavior.ASK: Ink(Role.WARNING),
@@ -215,11 +205,15 @@ _ANSWERS: Final = {
     "ask": Ink(Role.WARNING),
     "deny": Ink(Role.ERROR),
 }
-_TITLES: Final = {
-    "Bash": "Bash command",
-    "Edit": "Edit",
-    "MultiEdit": "Edit",
-    "NotebookEdit": "Edit notebook",
-    "Write": "Write",
-    "WebFetch": "Fetch",
+_QUESTIONS: Final = {
+    "Bash": "Run this command?",
+    "Edit": "Make this edit?",
+    "MultiEdit": "Make this edit?",
+    "NotebookEdit": "Edit this notebook?",
+    "Write": "Write this file?",
+    "WebFetch": "Fetch this address?",
+    "Read": "Read this file?",
+    "Glob": "List these files?",
+    "Grep": "Search these files?",
 }
+"""By tool; any other is asked about by its name."""

@@ -14,12 +14,13 @@ from typing import Final
 from themes.theme import Role
 from tui.dialogs.dialog import Dialog, FooterRow
 from tui.dialogs.permission import PermissionDialog
+from tui.dialogs.permission_ask import OTHER_PLACE
 from tui.panels.list_panel import ListPanel
 from tui.screen_reader.hinted_keys import hinted_keys, press_hinted
 from tui.screen_reader.list_lines import list_hint, press_own_key, search
 from tui.text.styled_rows import Ink, Row, Run
 
-_NUMBERS: Final = "Type a number, a number and a comment"
+_NUMBERS: Final = "Type a number, optionally followed by a comment"
 ANSWER_HINT: Final = f"{_NUMBERS}, or esc."
 WIDTH_CELLS: Final = 1_000
 """Wide enough that nothing is wrapped or cut: the terminal wraps."""
@@ -47,7 +48,7 @@ _FIRST: Final = {"✓ ": "ok, ", "✗ ": "problem, ", "· ": "note, ", "☒ ": "
 _COUNTS: Final = re.compile(r"  (?:\+\d+)?(?: ?−\d+)?$")
 _CHANGED: Final = re.compile(r" *(\d+) ([-+ ]) (.*)")
 _SELECTED: Final = " (selected)"
-_ONLY_DRAWN: Final = " · ←→ elsewhere"
+_ONLY_DRAWN: Final = f" · {OTHER_PLACE}"
 """A hint at keys of the drawn screen, inside an answer."""
 NUMBERED: Final = re.compile(r"\d+\. ")
 """How a line begins that can be chosen."""
@@ -116,7 +117,8 @@ def dialog_lines(dialog: Dialog) -> list[str]:
     title = readable_text(view.title)
     rows = [*view.body, *view.pinned]
     body = [_changed(row) if _COUNTS.search(title) else readable_text(row.runs) for row in rows]
-    return [f"{title}:", *(line for line in body if line), *_answers(view.footer)]
+    mark = "" if title.endswith("?") else ":"
+    return [f"{title}{mark}", *(line for line in body if line), *_answers(view.footer)]
 
 
 def question_lines(dialog: Dialog) -> list[str]:
@@ -207,7 +209,7 @@ def answer_hint(dialog: Dialog) -> str:
         return list_hint(dialog)
     keys = "".join(f"{key} {does}, " for key, does in hinted_keys(dialog).items())
     if isinstance(dialog, PermissionDialog):
-        keys = f"edit and the new {dialog.edits}, {keys}"
+        keys = f"edit followed by the {dialog.edits}, {keys}"
     return dialog.view(WIDTH_CELLS).in_lines or f"{_NUMBERS}, {keys}or esc."
 
 

@@ -108,21 +108,21 @@ def test_a_rule_is_named_with_its_file_and_line_in_every_step(engine: Engine) ->
 def test_a_step_that_was_not_asked_says_why(engine: Engine) -> None:
     lines = explanation_lines(decision_on(engine, "Bash", "git push", Mode.DEFAULT))
     assert lines == [
-        "    1. Scope       nothing outside your folders, nothing protected",
+        "    1. Scope       stays inside your folders; no protected files",
         "    2. Deny rules  no match in any of the 6 sources",
         "  » 3. Ask rules   asks: Bash(git push *) (local settings, /p/.agent/l.json:7)",
-        "    4. Allow rules not looked at: an ask rule comes before them",
+        "    4. Allow rules not checked: an ask rule comes before them",
         "    5. Mode        nothing to add",
-        "    6. You         are asked; without anybody to ask, as with -p, it is denied",
+        "    6. You         are asked (with -p: denied)",
     ]
     (_, write) = explain_steps(decision_on(engine, "Bash", "echo x > /tmp/out", Mode.DEFAULT))
     assert write.title == "Part 2 of 2: > /tmp/out — the strictest part, so it decides"
-    assert write.steps[1].words == "not looked at: nothing lifts what the scope denies"
+    assert write.steps[1].words == "not checked: nothing lifts what the scope denies"
 
 
 def test_the_mode_that_decides_is_named_as_people_know_it(engine: Engine) -> None:
     (told,) = explain_steps(decision_on(engine, "Bash", "make", Mode.DEFAULT))
-    assert told.steps[4].words == "no rule matches, manual mode (default) asks"
+    assert told.steps[4].words == "no rule covers this, so default mode asks"
 
 
 def test_who_answered_is_told(engine: Engine) -> None:

@@ -148,12 +148,9 @@ def test_an_untrusted_directory_keeps_no_rules_of_its_own(engine: Engine) -> Non
 def test_where_rules_may_be_kept(engine: Engine) -> None:
     request = PermissionRequest("Bash", {"command": "git push"})
     everywhere = [SESSION, LOCAL, RuleSource.PROJECT, USER]
-    labels = [grant.label for grant in offered(engine, request, everywhere)]
-    assert labels == [
-        "don't ask again for git push * in this session",
-        "don't ask again for git push * in this project",
-        "don't ask again for git push * for everybody in this project",
-        "don't ask again for git push * in every project",
+    grants = offered(engine, request, everywhere)
+    assert [(grant.destination, grant.rules) for grant in grants] == [
+        (place, ("Bash(git push *)",)) for place in everywhere
     ]
 
 

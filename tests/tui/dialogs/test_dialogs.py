@@ -74,9 +74,7 @@ PENDING = Decision(
     ),
 )
 BASH = PermissionRequest("Bash", {"command": "pytest -q && git push"}, tool_use_id="u1")
-OFFER = GrantOffer(
-    "don't ask again for git push", GrantChoice(("Bash(git push)",), "localSettings")
-)
+OFFER = GrantOffer(GrantChoice(("Bash(git push)",), "localSettings"))
 QUESTIONS = (
     Question(
         "Which database?",
@@ -137,7 +135,7 @@ async def test_permission_for_an_edit() -> None:
 async def test_permission_for_any_other_tool_shows_its_input() -> None:
     request = PermissionRequest("mcp__db__query", {"sql": "select 漢字\u202e", "limit": 5})
     text = drawn(permission(request=request, pending=replace(PENDING, parts=()), offers=()))
-    assert "[db: query]" in text
+    assert "[Allow db: query?]" in text
     assert "sql  select 漢字U+202E" in text
     assert "limit  5" in text
 
@@ -172,11 +170,13 @@ def answer(
         answer(("2",), Behavior.ALLOW, grant=OFFER.choice),
         answer(("down", "enter"), Behavior.ALLOW, grant=OFFER.choice),
         answer(("3",), Behavior.DENY),
+        answer(("4", "b", "a", "d", "enter"), Behavior.DENY, feedback="bad"),
+        answer(("4", "enter", "escape", "n"), Behavior.DENY),
         answer(("n",), Behavior.DENY),
         answer(("escape",), Behavior.DENY),
-        answer(("up", "enter"), Behavior.DENY),
+        answer(("up", "up", "enter"), Behavior.DENY),
         answer(("tab", "o", "k", "enter"), Behavior.ALLOW, feedback="ok"),
-        answer(("up", "tab", "n", "y", "1", "enter"), Behavior.DENY, feedback="ny1"),
+        answer(("up", "up", "tab", "n", "y", "1", "enter"), Behavior.DENY, feedback="ny1"),
         answer(("up", "tab", "x", "escape", "escape"), Behavior.DENY),
         answer(("down", "tab", "enter"), Behavior.ALLOW, grant=OFFER.choice),
     ],
@@ -483,7 +483,7 @@ def disarm(app: AgentApp) -> None:
 
 
 PERMISSION_BASH = """\
-[Bash command]
+[Run this command?]
     pytest -q && git push
 
    allow pytest -q  Bash(pytest *) —
@@ -493,28 +493,26 @@ PERMISSION_BASH = """\
    ◆ No rule covers git push, and manual mode asks.
 --
 
-   Run this command?
  ❯ 1. Yes
-   2. Yes, and don't ask again for git push
-      stores Bash(git push) in .agent/settings.local.json
-   3. No  ends the turn
-
-   ↑↓ enter · tab comment · e edit · ctrl+y why · esc no"""
+   2. Yes, always in this project
+      Bash(git push)  .agent/settings.local.json
+   3. No, and stop
+   4. No, and tell it why
+   ↑↓ enter · tab comment · e edit · ctrl+y why · esc"""
 
 TRACE = """\
-   How this came about, step by step (» decided)
-     1. Scope       nothing outside your folders, nothing
-                    protected
-     2. Deny rules  not looked at
-     3. Ask rules   not looked at
+   How this was decided (» = deciding step)
+     1. Scope       stays inside your folders; no protected
+                    files
+     2. Deny rules  not checked
+     3. Ask rules   not checked
      4. Allow rules allows: Bash(pytest *) (your settings,
                     ~/.agent/settings.json:12)
-     5. Mode        asks, since no rule matches
-     6. You         are asked; without anybody to ask, as
-                    with -p, it is denied"""
+     5. Mode        asks, since no rule covers this
+     6. You         are asked (with -p: denied)"""
 
 PERMISSION_EDIT = """\
-[Edit src/slug.py  +3 −1  asked by fix]
+[Make this edit? src/slug.py  +3 −1  from fix]
    1   def slug(text):
    2 -     text = text.lower()
    2 +     text = normalise(text).lower()
@@ -525,13 +523,12 @@ PERMISSION_EDIT = """\
    ◆ No rule covers git push, and manual mode asks.
 --
 
-   Make this edit?
  ❯ 1. Yes
-   2. Yes, and don't ask again for git push
-      stores Bash(git push) in .agent/settings.local.json
-   3. No  ends the turn
-
-   ↑↓ enter · tab comment · h hunks · ctrl+y why · esc no"""
+   2. Yes, always in this project
+      Bash(git push)  .agent/settings.local.json
+   3. No, and stop
+   4. No, and tell it why
+   ↑↓ enter · tab comment · h hunks · ctrl+y why · esc"""
 
 TRUST = """\
 [Trust]

@@ -64,13 +64,13 @@ async def test_without_an_editor_a_command_is_edited_in_the_dialog() -> None:
     dialog = opened(judge=judged(ASK))
     press(dialog, "e")
     assert "❯ make a" in drawn(dialog)
-    assert "Run this command?" not in drawn(dialog)
+    assert "1. Yes" not in drawn(dialog)
     write(dialog, "bc")
     press(dialog, "ctrl+j")
     write(dialog, "yn 1")
     press(dialog, "enter")
     assert "make abc\n" in drawn(dialog)
-    assert "Do this, as you changed it?" in drawn(dialog)
+    assert "Run your changed version?" in drawn(dialog)
     assert not dialog.is_done
     press(dialog, "enter")
     decision = await dialog.wait()
@@ -106,7 +106,7 @@ async def test_what_would_be_denied_cannot_be_said_yes_to() -> None:
     press(dialog, "e", "x", "enter", "y")
     shown = drawn(dialog)
     assert "Bash(curl *) is a deny rule" in shown
-    assert "Your version would be denied. Edit it again (e), or say no?" in shown
+    assert "Your version would be denied. Edit it (e), or say no." in shown
     assert "Yes" not in shown
     assert not dialog.is_done
     press(dialog, "enter")
@@ -125,7 +125,7 @@ async def test_escape_leaves_the_call_as_it_was_and_the_dialog_open() -> None:
 
 
 async def test_an_edit_taken_back_is_the_models_call_again() -> None:
-    offer = GrantOffer("don't ask again for make a", GrantChoice(("Bash(make a)",), "session"))
+    offer = GrantOffer(GrantChoice(("Bash(make a)",), "session"))
     dialog = opened(judge=judged(ASK), offers=[offer])
     press(dialog, "e", "x", "enter")
     assert "Bash(make a)" not in drawn(dialog)
@@ -136,7 +136,7 @@ async def test_an_edit_taken_back_is_the_models_call_again() -> None:
 
 
 async def test_what_could_be_stored_is_what_fits_the_new_call() -> None:
-    new = GrantOffer("don't ask again for make b", GrantChoice(("Bash(make b)",), "session"))
+    new = GrantOffer(GrantChoice(("Bash(make b)",), "session"))
     dialog = opened(judge=judged(ASK, new))
     press(dialog, "e", "backspace", "b", "enter", "2")
     decision = await dialog.wait()

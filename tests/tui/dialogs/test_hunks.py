@@ -141,7 +141,7 @@ def test_each_choice_of_parts_gives_old_or_new_lines(
 
 
 PARTS = """\
-[Write n.txt  +2 −2]
+[Write this file? n.txt  +2 −2]
     3   three
     4   four
     5   five

@@ -44,14 +44,14 @@ def test_a_warning_about_a_rule_names_the_rule() -> None:
 
 
 async def test_what_the_call_would_do_is_said() -> None:
-    pending = replace(PLAIN, effects=("deletes or moves away: src", "network: curl"))
+    pending = replace(PLAIN, effects=("deletes src", "network: curl"))
     dialog = PermissionDialog(PermissionAsk(call("x"), pending), Highlighter())
-    assert "▲ deletes or moves away: src · network: curl" in drawn(dialog, 80)
+    assert "▲ deletes src · network: curl" in drawn(dialog, 80)
 
 
 async def test_what_a_long_command_does_and_why_it_asks_stay_in_sight() -> None:
     long = call("\n".join(f"echo {n}" for n in range(80)))
-    pending = replace(PENDING, effects=("deletes or moves away: src",))
+    pending = replace(PENDING, effects=("deletes src",))
     conversation, _ = await asked((long, pending))
     app = make_app(conversation)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -60,7 +60,7 @@ async def test_what_a_long_command_does_and_why_it_asks_stay_in_sight() -> None:
         for key in ("pagedown", "end"):
             shown = text_of(app.parts.dialogs)
             assert "echo" in shown or "git push" in shown
-            assert "▲ deletes or moves away: src" in shown
+            assert "▲ deletes src" in shown
             assert "◆ No rule covers git push" in shown
             await pilot.press(key)
         await pilot.press("escape")
@@ -83,13 +83,35 @@ async def test_the_models_words_about_a_command_are_in_quotes() -> None:
     assert "“Nice ❯ 1. Yes”" in shown
 
 
-async def test_a_no_with_a_comment_no_longer_says_that_it_ends_the_turn() -> None:
+async def test_a_no_that_says_why_waits_for_the_words() -> None:
     dialog = PermissionDialog(PermissionAsk(call("x"), PLAIN), Highlighter())
-    assert "No  ends the turn" in drawn(dialog, 80)
-    dialog.press("up", "", "confirm:previous")
-    dialog.press("tab", "", "confirm:nextField")
+    dialog.press("3", "3", None)
+    dialog.press("enter", "", "confirm:yes")
+    assert not dialog.is_done
     dialog.paste("use make")
-    assert "No  the turn goes on" in drawn(dialog, 80)
+    dialog.press("enter", "", "confirm:yes")
+    decision = await dialog.wait()
+    assert (decision.behavior, decision.feedback) == (Behavior.DENY, "use make")
+    assert not decision.interrupt
+
+
+async def test_a_plain_command_takes_twelve_rows_and_names_its_rule_once() -> None:
+    rules = ("Bash(git push *)",)
+    offers = tuple(
+        GrantOffer(GrantChoice(rules, place), "git push with any arguments, --force included")
+        for place in ("session", "localSettings")
+    )
+    conversation, _ = await asked((call("git push origin main"), PLAIN))
+    app = make_app(conversation, suggest_grants=lambda _request, _decision: offers)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await send(pilot, "go")
+        disarm(app)
+        shown = text_of(app.parts.dialogs)
+        assert len(shown.splitlines()) <= 12
+        assert shown.count("git push origin main") == 1
+        assert shown.count(rules[0]) == 1
+        await pilot.press("escape")
+        await settled(pilot)
 
 
 def test_a_warning_that_explains_nothing_here_is_told_once() -> None:
@@ -181,7 +203,7 @@ async def test_a_protected_path_is_answered_alone() -> None:
 
 
 async def test_a_changed_command_is_not_offered_the_old_rules() -> None:
-    offer = GrantOffer("don't ask again for x", GrantChoice(("Bash(x)",), "session"))
+    offer = GrantOffer(GrantChoice(("Bash(x)",), "session"))
     dialog = PermissionDialog(
         PermissionAsk(call("x"), PLAIN, offers=(offer,)),
         Highlighter(),
@@ -200,7 +222,7 @@ async def test_a_changed_command_is_not_offered_the_old_rules() -> None:
 
 async def test_the_arrows_choose_where_a_rule_is_kept() -> None:
     def kept_in(destination: str) -> GrantOffer:
-        return GrantOffer(f"for {destination}", GrantChoice(("Bash(x)",), destination))
+        return GrantOffer(GrantChoice(("Bash(x)",), destination))
 
     local = replace(
         kept_in("localSettings"),
@@ -208,16 +230,19 @@ async def test_the_arrows_choose_where_a_rule_is_kept() -> None:
     )
     dialog = PermissionDialog(PermissionAsk(call("x"), PLAIN, offers=(local,)), Highlighter())
     dialog.press("left", "", None)
-    assert "for localSettings" in drawn(dialog, 80)
+    assert "always in this project" in drawn(dialog, 80)
     dialog.press("down", "", "confirm:next")
     seen = []
     for key in ("right", "right", "right", "left"):
         dialog.press(key, "", None)
         seen.append(next(line for line in drawn(dialog, 80).splitlines() if "❯ 2." in line))
-    assert [line.split("for ")[1] for line in seen] == [
-        "projectSettings", "userSettings", "localSettings", "userSettings",
-    ]  # fmt: skip
-    assert "in ~/.agent/settings.json" in drawn(dialog, 80)
+    assert [line[6:].partition("  ")[0] for line in seen] == [
+        "Yes, always, for everyone in this project",
+        "Yes, always, in every project",
+        "Yes, always in this project",
+        "Yes, always, in every project",
+    ]
+    assert "~/.agent/settings.json" in drawn(dialog, 80)
     dialog.press("enter", "", "confirm:yes")
     decision = await dialog.wait()
     assert decision.grant == GrantChoice(("Bash(x)",), "userSettings")
@@ -263,13 +288,11 @@ async def test_the_hint_stays_while_there_is_room_beside_a_body_that_scrolls(
 
 
 async def test_what_would_be_stored_is_told_without_unseen_characters() -> None:
-    offer = GrantOffer(
-        "don't ask again for touch a\u202eb", GrantChoice(("Bash(touch a\u202eb)",), "session")
-    )
+    offer = GrantOffer(GrantChoice(("Bash(touch a\u202eb)",), "session"))
     ask = PermissionAsk(call("touch a\u202eb"), PLAIN, offers=(offer,))
     text = drawn(PermissionDialog(ask, Highlighter()), 80)
     assert "\u202e" not in text
-    assert "ask again for touch aU+202Eb" in text
+    assert "Bash(touch aU+202Eb)" in text
 
 
 async def test_keys_typed_on_after_an_edit_do_not_answer_it() -> None:
@@ -282,7 +305,7 @@ async def test_keys_typed_on_after_an_edit_do_not_answer_it() -> None:
         await pilot.press("e", "x", "enter", "enter", "y")
         await settled(pilot)
         assert answers == {}
-        assert "Do this, as you changed it?" in text_of(app.parts.dialogs)
+        assert "Run your changed version?" in text_of(app.parts.dialogs)
         disarm(app)
         await pilot.press("enter")
         await settled(pilot)
@@ -314,21 +337,21 @@ async def test_what_an_answer_stores_gives_way_until_it_is_selected(
     height: int, are_told: bool
 ) -> None:
     offer = GrantOffer(
-        "any git command in this project", GrantChoice(("Bash(x)",), "localSettings")
+        GrantChoice(("Bash(x)",), "localSettings"), "any git command, --force included"
     )
-    pending = replace(PENDING, effects=("throws work away: git push",))
+    pending = replace(PENDING, effects=("discards work: git push",))
     conversation, _ = await asked((call("x\n" * 6), pending))
     app = make_app(conversation, suggest_grants=lambda _request, _decision: (offer, offer))
     async with app.run_test(size=(80, height)) as pilot:
         await send(pilot, "go")
         disarm(app)
         shown = text_of(app.parts.dialogs)
-        assert ("stores Bash(x)" in shown) is are_told
-        assert "throws work away" in shown
-        assert "4. No" in shown
+        assert ("any git command" in shown) is are_told
+        assert "discards work" in shown
+        assert "4. No, and stop" in shown
         await pilot.press("down")
         await settled(pilot)
-        assert "stores Bash(x)" in text_of(app.parts.dialogs)
+        assert "any git command" in text_of(app.parts.dialogs)
         await pilot.press("escape")
         await settled(pilot)
 
@@ -343,7 +366,7 @@ async def test_a_part_does_not_repeat_the_ground_of_the_whole_call() -> None:
 
 
 async def test_the_key_that_takes_all_edits_stands_beside_its_answer() -> None:
-    offer = GrantOffer("all edits", GrantChoice(("Edit(/**)",), "session"))
+    offer = GrantOffer(GrantChoice(("Edit(/**)",), "session"))
     for is_edit in (True, False):
         ask = PermissionAsk(call("x"), PLAIN, offers=(offer,), session_edits=is_edit)
         shown = drawn(PermissionDialog(ask, Highlighter()), 90)

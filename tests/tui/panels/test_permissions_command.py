@@ -75,7 +75,7 @@ def test_rules_are_tried_without_being_stored(home: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "status", "said"),
     [
-        ([], 3, "manual mode (default) asks"),
+        ([], 3, "default mode asks"),
         (["--allow", "Bash(make *)"], 0, "» 4. Allow rules allows: Bash(make *) (command line)"),
         (["--allow", "Bash(make *)", "--ask", "Bash"], 3, "» 3. Ask rules   asks: Bash"),
         (["--mode", "bypassPermissions"], 0, "bypass mode (bypassPermissions) allows it"),

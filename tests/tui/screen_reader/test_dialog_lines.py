@@ -31,16 +31,15 @@ DRAWN = set("─│┌┐└┘├┤╭╮╰╯═║❯◆•☑☐●▏█�
 
 async def test_a_permission_is_read_in_the_order_of_the_decision() -> None:
     assert dialog_lines(permission()) == [
-        "Bash command:",
+        "Run this command?",
         "pytest -q && git push",
         "allow pytest -q, Bash(pytest *) — ~/.agent/settings.json:12",
         "ask   git push, nothing matches",
         "No rule covers git push, and manual mode asks.",
-        "Run this command?",
         "1. Yes (selected)",
-        "2. Yes, and don't ask again for git push, stores Bash(git push) in "
-        ".agent/settings.local.json",
-        "3. No, ends the turn",
+        "2. Yes, always in this project, Bash(git push), .agent/settings.local.json",
+        "3. No, and stop",
+        "4. No, and tell it why",
     ]
 
 
@@ -75,7 +74,7 @@ async def test_nothing_drawn_is_read(name: str) -> None:
         ("3", Behavior.DENY, None),
         ("esc", Behavior.DENY, None),
         ("no, use make", Behavior.DENY, "use make"),
-        ("3: use make", Behavior.DENY, "use make"),
+        ("4: use make", Behavior.DENY, "use make"),
     ],
 )
 async def test_an_answer_decides(line: str, behavior: Behavior, feedback: str | None) -> None:
@@ -86,7 +85,7 @@ async def test_an_answer_decides(line: str, behavior: Behavior, feedback: str | 
     assert (decision.grant == OFFER.choice) is (line == "2")
 
 
-@pytest.mark.parametrize("line", ["", "   ", "fix the other test too", "yes please", "4", "0", "!"])
+@pytest.mark.parametrize("line", ["", "   ", "fix the other test too", "yes please", "5", "0", "!"])
 async def test_what_was_meant_as_something_else_decides_nothing(line: str) -> None:
     dialog = permission()
     assert answer(dialog, line) is LineEffect.NOT_APPLIED
@@ -97,7 +96,7 @@ async def test_what_was_meant_as_something_else_decides_nothing(line: str) -> No
 async def test_the_trace_is_read_on_demand(word: str) -> None:
     dialog = permission()
     answer(dialog, word)
-    assert "How this came about, step by step (» decided)" in dialog_lines(dialog)
+    assert "How this was decided (» = deciding step)" in dialog_lines(dialog)
     assert not dialog.is_done
 
 
@@ -173,11 +172,11 @@ async def test_what_decided_and_what_it_would_do_is_said_in_words() -> None:
 
 async def test_a_command_is_written_anew_in_one_line() -> None:
     dialog = permission()
-    assert "edit and the new command" in answer_hint(dialog)
+    assert "edit followed by the command" in answer_hint(dialog)
     assert answer(dialog, "edit: git push --dry-run") is LineEffect.APPLIED
     lines = dialog_lines(dialog)
     assert "git push --dry-run" in lines
-    assert "Do this, as you changed it?" in lines
+    assert "Run your changed version?" in lines
     answer(dialog, "1")
     assert (await dialog.wait()).updated_input == {"command": "git push --dry-run"}
 

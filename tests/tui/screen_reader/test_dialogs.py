@@ -125,7 +125,7 @@ async def test_why_it_asks_is_read_without_the_question_again(keyboard: int) -> 
     asked = asyncio.ensure_future(dialogs.ask(permission()))
     await out.until("Run this command?")
     os.write(keyboard, b"why\n")
-    await out.until("step by step (» decided)")
+    await out.until("(» = deciding step)")
     os.write(keyboard, b"3\n")
     async with asyncio.timeout(20):
         assert (await asked).behavior is Behavior.DENY
