@@ -42,12 +42,13 @@ class Subscription:
     def __init__(self, size: int = DEFAULT_BUFFER_EVENTS, show: Show | None = None) -> None:
         """Buffer `size` events before the producer waits; `show` None passes them as they are."""
         self._size = size
-        self._show = show
+        self.show = show
         self._events: deque[AgentEvent] = deque()
         self._is_ended = False
         self._ready = asyncio.Event()
-        self._room = asyncio.Event()
-        self._room.set()
+        self.room = asyncio.Event()
+        """Set while the buffer contains no more than its size."""
+        self.room.set()
 
     def append(self, event: AgentEvent) -> None:
         """Buffer an event, also where the buffer is full: whoever appends waits afterwards."""
@@ -56,30 +57,24 @@ class Subscription:
         self._events.append(event)
         self._ready.set()
         if len(self._events) > self._size:
-            self._room.clear()
+            self.room.clear()
 
-    async def put(self, event: AgentEvent) -> None:
+    async def put_shown(self, event: AgentEvent, show: Show) -> None:
         """Buffer what is shown of an event; cancelled meanwhile, the event itself."""
-        if self._show is None or self._is_ended:
-            self.append(event)
+        if self._is_ended:
             return
         try:
-            shown = await self._show(event)
+            shown = await show(event)
         except asyncio.CancelledError:
             self.append(event)
             raise
         for item in shown:
             self.append(item)
-
-    async def wait_for_room(self) -> None:
-        """Return once the buffer contains no more than its size."""
-        await self._room.wait()
-
     def end(self) -> None:
         """Let the listener read what is buffered and then see the end."""
         self._is_ended = True
         self._ready.set()
-        self._room.set()
+        self.room.set()
 
     def leave(self) -> None:
         """Drop what is buffered; the producer waits for this listener no longer."""
@@ -95,7 +90,7 @@ class Subscription:
             await self._ready.wait()
         event = self._events.popleft()
         if len(self._events) <= self._size:
-            self._room.set()
+            self.room.set()
         return event
 
 
@@ -146,7 +141,8 @@ class EventStream:
     ) -> Subscription:
         """Add a listener with a buffer of `size` events, until the end of the run."""
         subscription = Subscription(size, show)
-        self._subscriptions.append(subscription)
+        # Who waits for what is shown comes last: a cancellation meanwhile is nobody else's.
+        self._subscriptions.insert(0 if show is None else len(self._subscriptions), subscription)
         return subscription
 
     def start(
@@ -187,9 +183,12 @@ class EventStream:
             for notice in first:
                 self._append(notice)
             for subscription in self._subscriptions:
-                await subscription.put(event)
+                if subscription.show is None:
+                    subscription.append(event)
+                else:
+                    await subscription.put_shown(event, subscription.show)
             for subscription in self._subscriptions:
-                await subscription.wait_for_room()
+                await subscription.room.wait()
 
     def end(self) -> None:
         """End the run for every listener, behind what was emitted."""

@@ -11,8 +11,9 @@ import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from agent.abort import AbortController, AbortSignal
 from agent.commands.service import CommandService
@@ -32,9 +33,6 @@ from agent.stream import StreamRun, TurnEvents
 from agent.user_prompt import Prompt
 from permissions.base.process.background_tasks import BackgroundTasks
 from permissions.mode import Mode
-
-if TYPE_CHECKING:
-    pass
 
 _NO_COMPACTION: Final = "Nothing can be compacted right now."
 
@@ -232,7 +230,7 @@ class Conversation:
             return parts.stream.start(
                 lambda: self._work(prompt, TurnEvents(parts.stream.emit, turn_id), abort),
                 self._record,
-                show=lambda event: parts.display.shown(event, abort.signal),
+                show=partial(parts.display.shown, abort=abort.signal),
                 listeners=(parts.observe,),
             )
 

@@ -58,8 +58,9 @@ class DisplayHooks:
         if event.agent_id is not None:
             return [event]
         if not isinstance(event, TextDelta):
-            if event.type == "tombstone":
+            if self._held is None or event.type == "tombstone":
                 self._held = None
+                return [event]
             return [*await self._release_all(abort), event]
         if not self.is_active:
             return [event]

@@ -201,7 +201,7 @@ class BoundedEvents:
         async for piece in self._response.aiter_bytes():
             # The end of an event may lie across two pieces.
             seen = tail + piece
-            end = max(seen.rfind(each) for each in _ENDS)
+            end = max(map(seen.rfind, _ENDS))
             held = held + len(piece) if end < 0 else len(seen) - end
             if held > MAX_EVENT_BYTES:
                 raise _too_large("an event", MAX_EVENT_BYTES, "stream")

@@ -6,6 +6,7 @@ of its arguments and tests can pass a made-up tree.
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 import stat
@@ -88,16 +89,19 @@ class RealFiles:
         if known is None or not known.is_complete:
             return False
         disk = self._with(None)
-        answers = (
+        answers: tuple[tuple[Callable[[str], object], Mapping[str, object]], ...] = (
             (disk._mode, known.modes),
             (os.readlink, known.links),
             (os.path.isdir, known.linked_dirs),
             (disk.entries, known.entries),
         )
         try:
-            return all(_gives(ask, answered) for ask, answered in answers)
+            for ask, answered in answers:
+                if not all(map(operator.eq, map(ask, answered), answered.values())):
+                    return False
         except (OSError, ValueError):
             return False
+        return True
 
     def _note_incomplete(self) -> None:
         if self._known is not None:
@@ -268,10 +272,6 @@ class RealFiles:
         except (OSError, ValueError):
             return False
         return True
-
-
-def _gives(ask: Callable[[str], object], answered: Mapping[str, object]) -> bool:
-    return all(ask(path) == answer for path, answer in answered.items())
 
 
 _ODD_NAME = re.compile(r"/(?:\.{0,2}/|\.{0,2}\Z)|\x00")

@@ -236,3 +236,18 @@ async def test_what_one_listener_is_shown_is_its_own() -> None:
     )
     assert texts(await read(run)) == ["0", "0", "terminal", "terminal"]
     assert texts(heard) == ["0", "terminal"]
+
+
+async def test_a_cancellation_while_one_listener_is_shown_an_event_is_not_the_others() -> None:
+    async def blocked(_event: AgentEvent) -> list[AgentEvent]:
+        await asyncio.Event().wait()
+        return []
+
+    bench = Bench()
+    heard: list[AgentEvent] = []
+    run = bench.stream.start(
+        lambda: counting(1)(bench.stream), bench.record, show=blocked, listeners=(heard.append,)
+    )
+    await settle()
+    await run.aclose()
+    assert texts(heard) == ["0"]
