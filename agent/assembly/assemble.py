@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from msgspec import Struct
@@ -38,6 +39,7 @@ from agent.commands.service import CommandService
 from agent.conversation.conversation import Conversation
 from agent.loop.loop_ports import LoopPorts
 from agent.memory.extractor import FactExtractor
+from agent.model.anthropic import AnthropicClient
 from agent.model.endpoint import ModelSetup
 from agent.options import RunOptions
 from agent.permission_config.permission_context import Grants
@@ -97,7 +99,8 @@ async def assemble(
     session, resumed, session_notes = await asyncio.to_thread(
         open_session, options, environment, settings
     )
-    try:
+    async with AsyncExitStack() as on_failure:
+        on_failure.callback(session.close)
         start = StartContext(
             options=options,
             environment=environment,
@@ -109,14 +112,16 @@ async def assemble(
             is_demo=is_demo,
             env=child_environment(environment.env, settings.env),
         )
-        return await _build(start, session_notes, on_close)
-    except BaseException:
-        session.close()
-        raise
+        client = AnthropicClient(setup.endpoint)
+        on_failure.push_async_callback(client.aclose)
+        assembled = await _build(start, client, session_notes, on_close)
+        on_failure.pop_all()
+        return assembled
 
 
 async def _build(
     start: StartContext,
+    client: AnthropicClient,
     session_notes: Sequence[str],
     on_close: Sequence[Callable[[], Awaitable[None]]],
 ) -> Assembled:
@@ -126,7 +131,7 @@ async def _build(
     rules = RuleChanges(late.gate, start.user.notify)
     setup = start.permissions()
     hook_session = start.hook_session(setup)
-    model = await build_model(start, hook_session, rules)
+    model = await build_model(start, client, hook_session, rules)
     recording = build_recording(start, model)
     hooks = build_hooks(start, late, shared, hook_session, model=model, recording=recording)
     permissions = build_permissions(
@@ -204,4 +209,4 @@ async def _begin(
             start.notes.append(opened)
         permissions.live.start()
     if start.options.name is not None:
-        await conversation.rename(start.options.name)
+        await conversation.controls.rename(start.options.name)

@@ -49,7 +49,7 @@ class ModelParts(Struct, frozen=True):
 
 
 async def build_model(
-    start: StartContext, hook_session: HookSession, rules: RuleChanges
+    start: StartContext, client: AnthropicClient, hook_session: HookSession, rules: RuleChanges
 ) -> ModelParts:
     """Choose the model. Raises ConfigError where nothing names one."""
 
@@ -57,12 +57,7 @@ async def build_model(
         hook_session.effort = effort
 
     setup, env = start.setup, start.environment.env
-    client = AnthropicClient(setup.endpoint)
-    try:
-        used = await start.model_in_use(client, on_effort)
-    except BaseException:
-        await client.aclose()
-        raise
+    used = await start.model_in_use(client, on_effort)
     costs = build_costs(start, used, on_exceeded=rules.exceed_budget)
     small = SmallModel(
         client,

@@ -1,0 +1,47 @@
+"""What a start that fails leaves behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from agent.assembly.assemble import Environment, UserPorts, assemble, settings_for
+from agent.model.endpoint import ModelSetup
+from agent.model.endpoint_config import Endpoint
+from agent.model.scripted.scenario import ModelInfo, Scenario
+from agent.model.scripted.server import ScriptedServer
+from agent.options import RunOptions
+
+
+async def test_a_step_that_fails_after_the_model_was_asked_for_closes_its_connections(
+    tmp_path: Path, fresh_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = Environment(
+        launch_dir=tmp_path,
+        home=fresh_home,
+        agent_home=fresh_home / ".agent",
+        env={"HOME": str(fresh_home), "PATH": "/usr/bin:/bin"},
+        uid=1000,
+        version="test",
+    )
+    options = RunOptions()
+
+    exists = os.path.exists
+
+    def without_git(path: Path) -> bool:
+        if path == tmp_path / ".git":
+            raise OSError("the disk is gone")
+        return exists(path)
+
+    async with ScriptedServer(Scenario(models=(ModelInfo("only"),))) as server:
+        setup = ModelSetup(Endpoint(base_url=server.base_url, api_key="key"), None, None)
+        settings = settings_for(options, environment)
+        monkeypatch.setattr(os.path, "exists", without_git)
+        with pytest.raises(OSError, match="the disk is gone"):
+            await assemble(options, environment, settings, setup, UserPorts())
+        clients = [one for one in gc.get_objects() if isinstance(one, httpx2.AsyncClient)]
+        assert [client for client in clients if not client.is_closed] == []
