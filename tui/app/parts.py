@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from agent.assembly.late import Late
 from themes.theme import Theme
 from tui.app.activity_line import ActivityLine
 from tui.app.appearance import Appearance
@@ -167,8 +168,9 @@ class ScreenParts:
         self._dialogs_changed: Signal[[]] = Signal()
         self.highlighter = Highlighter(self.executor, self._highlighted)
         self.transcript = TranscriptWidget(self.highlighter, id="transcript")
+        self._keyboard: Late[Keyboard] = Late("keyboard")
         self.composer = Composer(
-            self._text_changed, lambda text: self.keyboard.paste(text), id="composer"
+            self._text_changed, lambda text: self._keyboard().paste(text), id="composer"
         )
         self.dialogs = DialogHost(
             self.chords, self.composer.insert, self._dialogs_changed, id="dialogs"
@@ -388,7 +390,7 @@ class ScreenParts:
         )
 
     def _make_keyboard(self) -> None:
-        self.keyboard = Keyboard(
+        keyboard = Keyboard(
             KeyboardParts(
                 runtime=self._runtime,
                 screen=self.main_screen,
@@ -424,4 +426,5 @@ class ScreenParts:
                 suspend=self._app.action_suspend_process,
             )
         )
-        self._text_changed.connect(self.keyboard.text_changed)
+        self.keyboard = self._keyboard.bind(keyboard)
+        self._text_changed.connect(keyboard.text_changed)

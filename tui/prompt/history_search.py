@@ -27,11 +27,12 @@ class HistorySearch:
         composer: Composer,
         chords: ChordReader,
         *,
-        load_everywhere: Callable[[], None] = lambda: None,
+        load_everywhere: Callable[[Callable[[], None]], None] = lambda _then: None,
     ) -> None:
         """Take what is searched, where hits appear, and how keys are read.
 
-        `load_everywhere` begins to read the prompts of other projects; `refresh` shows them.
+        `load_everywhere` begins to read the prompts of other projects, and calls what it is given
+        once they are there.
         """
         self._history = history
         self._composer = composer
@@ -101,7 +102,7 @@ class HistorySearch:
         self._scope = SCOPES[(SCOPES.index(self._scope) + 1) % len(SCOPES)]
         self._skip = 0
         if self._scope == "everywhere" and not self._history.knows_everywhere:
-            self._load_everywhere()
+            self._load_everywhere(self.refresh)
 
     def _show(self) -> None:
         query = self._query or ""

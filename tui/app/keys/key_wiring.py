@@ -94,7 +94,7 @@ class Keyboard:
             parts.history,
             screen.composer,
             chords,
-            load_everywhere=lambda: parts.typed_prompts.load_everywhere(self.search.refresh),
+            load_everywhere=parts.typed_prompts.load_everywhere,
         )
         self._prompt = PromptKeys(
             screen.composer,
