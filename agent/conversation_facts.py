@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from permissions.mode import Mode
 
 
-class ConversationFacts(Protocol):
-    """One conversation, read only; `agent.conversation.conversation_view` has it."""
+class SessionFacts(Protocol):
+    """The session and its place; `agent.conversation.conversation_view.ConversationView` has it."""
 
     @property
     def session_id(self) -> str:
@@ -42,6 +42,15 @@ class ConversationFacts(Protocol):
     def is_demo(self) -> bool:
         """Whether the scripted demo model answers."""
         ...
+
+    @property
+    def todos(self) -> tuple[TodoItem, ...]:
+        """The task list."""
+        ...
+
+
+class ConversationStatus(Protocol):
+    """Model, mode and use; `agent.conversation.conversation_view.StatusView` has it."""
 
     @property
     def model(self) -> str:
@@ -81,9 +90,4 @@ class ConversationFacts(Protocol):
     @property
     def context_window(self) -> int:
         """How many tokens the model can take."""
-        ...
-
-    @property
-    def todos(self) -> tuple[TodoItem, ...]:
-        """The task list."""
         ...

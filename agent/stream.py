@@ -70,6 +70,7 @@ class Subscription:
             raise
         for item in shown:
             self.append(item)
+
     def end(self) -> None:
         """Let the listener read what is buffered and then see the end."""
         self._is_ended = True

@@ -127,7 +127,10 @@ def build_command_service(
     )
     context = CommandContext(
         session=conversation.view,
-        changes=conversation,
+        status=conversation.status,
+        costs=conversation.view.costs,
+        context_breakdown=conversation.view.context_breakdown,
+        changes=conversation.controls,
         registry=commands.registry,
         custom=commands.custom,
         settings=start.current_settings,

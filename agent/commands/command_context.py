@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from agent.commands.command_registry import CommandRegistry
 from agent.commands.sources.command_files import CustomCommands
-from agent.conversation_facts import ConversationFacts
-from agent.events import Usage
+from agent.conversation_facts import ConversationStatus, SessionFacts
 from agent.memory.context_breakdown import ContextBreakdown
 from agent.model.client import Effort
 from agent.observe.ledger import Costs
@@ -23,8 +22,8 @@ from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.gate import PermissionGate
 
 
-class CommandSession(ConversationFacts, Protocol):
-    """The conversation, as commands read it; `agent.conversation.conversation_view` has it."""
+class CommandSession(SessionFacts, Protocol):
+    """The session, as commands read it; `agent.conversation.conversation_view` has it."""
 
     @property
     def transcript_path(self) -> Path:
@@ -32,27 +31,13 @@ class CommandSession(ConversationFacts, Protocol):
         ...
 
     @property
-    def usage(self) -> Usage:
-        """Tokens of the whole session."""
-        ...
-
-    @property
-    def costs(self) -> Costs | None:
-        """What was paid, by model and in all sessions."""
-        ...
-
-    @property
     def is_running(self) -> bool:
         """Whether a prompt is being worked on."""
         ...
 
-    def context_breakdown(self) -> ContextBreakdown:
-        """Return what fills the model's window, part by part."""
-        ...
-
 
 class SessionChanges(Protocol):
-    """What commands change; `agent.conversation.conversation.Conversation` has it."""
+    """What commands change; `agent.conversation.controls.ConversationControls` has it."""
 
     async def set_model(self, model: str) -> None:
         """Use another model from the next request on."""
@@ -71,6 +56,11 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     """Made by the composition root, once per conversation."""
 
     session: CommandSession
+    status: ConversationStatus
+    costs: Costs | None
+    """What was paid, by model and in all sessions; None where nobody adds it up."""
+    context_breakdown: Callable[[], ContextBreakdown]
+    """Returns what fills the model's window, part by part."""
     changes: SessionChanges
     registry: CommandRegistry
     custom: CustomCommands

@@ -12,27 +12,24 @@ import uuid
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from agent.abort import AbortController, AbortSignal
 from agent.commands.service import CommandService
+from agent.conversation.controls import ConversationControls
 from agent.conversation.conversation_ports import ConversationParts
-from agent.conversation.conversation_view import ConversationState, ConversationView
+from agent.conversation.conversation_view import ConversationState, ConversationView, StatusView
+from agent.conversation.hook_signals import HookSignals
 from agent.conversation.prompt_opening import open_prompt, open_wake
 from agent.conversation.prompt_queue import PromptQueue
 from agent.conversation.rewinding import Rewinding
-from agent.errors import SwitchRefused
 from agent.events import AgentEvent, ErrorEvent, MessageCommitted, Notice, Terminal
 from agent.history import HistoryPart
 from agent.loop.loop import AgentLoop
 from agent.messages import Message
-from agent.model.client import Effort
-from agent.model.endpoint import expand_alias
 from agent.stream import StreamRun, TurnEvents
 from agent.user_prompt import Prompt
 from permissions.base.process.background_tasks import BackgroundTasks
-from permissions.mode import Mode
 
 _NO_COMPACTION: Final = "Nothing can be compacted right now."
 
@@ -54,14 +51,17 @@ class Conversation:
         self._start_abort = AbortController()
         self._session_started = False
         self.view = ConversationView(parts, self._state)
-        self.prompt_queue = PromptQueue(parts.queue, recorder.queue, self._background)
+        self.status = StatusView(parts)
+        self.controls = ConversationControls(parts, self._state, self._compact_history)
+        self.hook_signals = HookSignals(parts.hooks)
+        self.prompt_queue = PromptQueue(
+            parts.queue, recorder, self._background, self._state.notes.append
+        )
         self.rewinding = Rewinding(self._state, recorder, parts.totals, parts.checkpoints)
         self.identity = parts.identity
         self.gate = parts.gate
         self.hooks = parts.hooks
         self.shells = parts.shells
-        self.checkpoints = parts.checkpoints
-        """The files as they were before each prompt; None where nothing stores them."""
         self.recovery = parts.ports.recovery
         """How failed requests are retried."""
         parts.gate.on_mode_change(lambda mode: self._background.start(recorder.mode(str(mode))))
@@ -70,12 +70,6 @@ class Conversation:
     def commands(self) -> CommandService:
         """What the user can type after `/`."""
         return self._parts.commands()
-
-    # -- what the user does ---------------------------------------------------------------
-
-    def cycle_mode(self) -> Mode:
-        """Go to the next permission mode."""
-        return self.gate.cycle_mode()
 
     def forget_queue(self, unfinished_turn: str | None) -> None:
         """Record that nothing waits: what a resumed session had queued went back to the user.
@@ -86,66 +80,6 @@ class Conversation:
         if unfinished_turn is not None:
             ended = Terminal(unfinished_turn, "error", "the program was killed")
             self._background.start(self._parts.recorder.event(ended, self._state.messages))
-
-    def interrupt(self, reason: str = "Interrupted by user") -> bool:
-        """End what is running without loss of work; return whether anything was running."""
-        if self._state.abort is None:
-            return False
-        self._state.abort.abort(reason)
-        return True
-
-    async def set_model(self, model: str) -> None:
-        """Use another model from the next request on; short names such as `opus` are known.
-
-        Raises:
-            SwitchRefused: a hook objects; the model stays.
-        """
-        before, wanted = self.view.model, expand_alias(model)
-        refusal = await self.hooks.may_switch_model(before, wanted, model)
-        if refusal is not None:
-            raise SwitchRefused(f"The model stays {before}: {refusal}")
-        await self._parts.switch.set_model(model)
-        await self.hooks.model_switched(before, self.view.model, model)
-
-    def set_effort(self, effort: Effort | None) -> None:
-        """Ask for another effort from the next request on."""
-        self._parts.switch.set_effort(effort)
-
-    def set_thinking(self, wanted: bool) -> bool:
-        """Have the model think, or not, from the next prompt on.
-
-        Returns False where the model can do only the other.
-        """
-        return self._parts.switch.set_thinking(wanted)
-
-    @property
-    def wants_notifications(self) -> bool:
-        """Whether a hook listens for the moments in which the user is waited for."""
-        return self.hooks.runner.has("Notification")
-
-    async def notify(self, kind: str, message: str) -> None:
-        """Fire Notification: the user is waited for."""
-        await self.hooks.notification(kind, message)
-
-    def add_note(self, text: str) -> None:
-        """Add a note for the model with the next prompt."""
-        self._state.notes.append(text)
-
-    def move_to(self, directory: Path) -> bool:
-        """Work in another directory from now on; False, and nothing changes, outside the scope."""
-        return self._parts.move(directory)
-
-    def send_to_background(self) -> bool:
-        """Let the running command go on behind the conversation; False when none runs."""
-        return self.shells.send_to_background()
-
-    def save_draft(self, text: str) -> None:
-        """Record the half-typed prompt, so that a crash does not lose it."""
-        self._background.start(self._parts.recorder.draft(text))
-
-    async def rename(self, title: str) -> None:
-        """Give the session a name."""
-        await self._parts.recorder.title(title.strip())
 
     # -- one prompt -------------------------------------------------------------------------
 
@@ -178,21 +112,11 @@ class Conversation:
                 task.cancel()
             await asyncio.wait({starting, interrupt})
 
-    def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
-        """Set what is called when a background hook wants the model to go on."""
-        self.hooks.runner.background.on_wake = on_wake
+    def run(self, prompt: Prompt | None) -> AsyncGenerator[AgentEvent, None]:
+        """Work on one prompt and yield its events; `Terminal` is the last.
 
-    @property
-    def is_woken(self) -> bool:
-        """Whether a background hook wants the model to go on, which it has not yet."""
-        return self.hooks.runner.background.has_wake
-
-    def wake(self) -> AsyncGenerator[AgentEvent, None]:
-        """Give the model what background hooks brought, as a prompt that nobody typed."""
-        return self._follow(self._prompt_work(None))
-
-    def run(self, prompt: Prompt) -> AsyncGenerator[AgentEvent, None]:
-        """Work on one prompt and yield its events; `Terminal` is the last."""
+        None gives the model what background hooks brought, as a prompt that nobody typed.
+        """
         return self._follow(self._prompt_work(prompt))
 
     def _follow(
@@ -306,7 +230,7 @@ class Conversation:
 
     # -- the model's window -----------------------------------------------------------------
 
-    def compact(
+    def _compact_history(
         self, focus: str = "", part: HistoryPart | None = None
     ) -> AsyncGenerator[AgentEvent, None]:
         """Summarise the history now, or a part of it, as the user asked."""
@@ -348,7 +272,7 @@ class Conversation:
 
     async def aclose(self, reason: str = "other") -> None:
         """Interrupt, fire SessionEnd, flush, release; safe to call twice."""
-        if self.interrupt("the program is closing"):
+        if self.controls.interrupt("the program is closing"):
             await self._end_events()
         if self._starting is not None and not self._starting.done():
             self._starting.cancel()

@@ -14,7 +14,6 @@ from agent.events import Usage
 from agent.memory.context_breakdown import ContextBreakdown, context_breakdown
 from agent.messages import Message
 from permissions.mode import Mode
-from permissions.rules.rule_set import Rule
 
 if TYPE_CHECKING:
     from agent.observe.ledger import Costs
@@ -99,6 +98,44 @@ class ConversationView:
         return self._parts.identity.is_demo
 
     @property
+    def todos(self) -> tuple[TodoItem, ...]:
+        """The task list as last written."""
+        return self._parts.todos()
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """The tools the model has."""
+        return self._parts.tool_names
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a prompt is being worked on."""
+        return self._state.abort is not None
+
+    def context_breakdown(self) -> ContextBreakdown:
+        """Return what fills the model's window, part by part."""
+        request = self._parts.ports.request(self.messages)
+        return context_breakdown(
+            request.system,
+            request.tools,
+            self.messages,
+            window=self._parts.totals.context_window,
+            measured=self._parts.totals.context_tokens,
+        )
+
+    def preview_of(self, tool_use_id: str) -> Display | None:
+        """Return what a call that waits for permission would do, for the dialog."""
+        return self._parts.previews.get(tool_use_id)
+
+
+class StatusView:
+    """Model, mode and use of one conversation, always as they are now."""
+
+    def __init__(self, parts: ConversationParts) -> None:
+        """Show these parts."""
+        self._parts = parts
+
+    @property
     def model(self) -> str:
         """The model in use."""
         return self._parts.model()
@@ -124,11 +161,6 @@ class ConversationView:
         return self._parts.gate.mode
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The permission rules in force, in the order of their sources."""
-        return self._parts.gate.context.rules.rules
-
-    @property
     def usage(self) -> Usage:
         """Tokens of the whole session."""
         return self._parts.totals.usage
@@ -147,33 +179,3 @@ class ConversationView:
     def context_window(self) -> int:
         """What the model can take, in tokens."""
         return self._parts.totals.context_window
-
-    @property
-    def todos(self) -> tuple[TodoItem, ...]:
-        """The task list as last written."""
-        return self._parts.todos()
-
-    @property
-    def tool_names(self) -> tuple[str, ...]:
-        """The tools the model has."""
-        return self._parts.tool_names
-
-    @property
-    def is_running(self) -> bool:
-        """Whether a prompt is being worked on."""
-        return self._state.abort is not None
-
-    def context_breakdown(self) -> ContextBreakdown:
-        """Return what fills the model's window, part by part."""
-        request = self._parts.ports.request(self.messages)
-        return context_breakdown(
-            request.system,
-            request.tools,
-            self.messages,
-            window=self.context_window,
-            measured=self.context_tokens,
-        )
-
-    def preview_of(self, tool_use_id: str) -> Display | None:
-        """Return what a call that waits for permission would do, for the dialog."""
-        return self._parts.previews.get(tool_use_id)

@@ -1,24 +1,32 @@
-"""Prompts that wait for the end of the current tool calls, or of the current prompt."""
+"""What the user has for the model later: prompts that wait, notes, the draft."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 
+from agent.session.session_recorder import SessionRecorder
 from agent.user_prompt import Prompt
 from permissions.base.process.background_tasks import BackgroundTasks
-
-SaveQueue = Callable[[Sequence[str]], Awaitable[None]]
-"""Records the texts that wait."""
 
 
 class PromptQueue:
     """The queue of one conversation, on disk until the transcript has each prompt for itself."""
 
-    def __init__(self, prompts: list[Prompt], save: SaveQueue, background: BackgroundTasks) -> None:
-        """`prompts` is shared with what lets them join a running turn."""
+    def __init__(
+        self,
+        prompts: list[Prompt],
+        recorder: SessionRecorder,
+        background: BackgroundTasks,
+        add_note: Callable[[str], None],
+    ) -> None:
+        """`prompts` is shared with what lets them join a running turn.
+
+        `add_note` takes a text that the model gets with the next prompt.
+        """
         self._prompts = prompts
-        self._save = save
+        self._recorder = recorder
         self._background = background
+        self.add_note = add_note
         self._unrecorded: dict[str, str] = {}
         """Texts by uid, until the transcript has them for themselves."""
 
@@ -47,9 +55,13 @@ class PromptQueue:
 
     def save(self) -> None:
         """Record what waits, in the background."""
-        self._background.start(self._save(list(self._unrecorded.values())))
+        self._background.start(self._recorder.queue(list(self._unrecorded.values())))
+
+    def save_draft(self, text: str) -> None:
+        """Record the half-typed prompt, so that a crash does not lose it."""
+        self._background.start(self._recorder.draft(text))
 
     async def on_recorded(self, uid: str) -> None:
         """Take a prompt off the record: it is part of the transcript now, and no sooner."""
         if self._unrecorded.pop(uid, None) is not None:
-            await self._save(list(self._unrecorded.values()))
+            await self._recorder.queue(list(self._unrecorded.values()))

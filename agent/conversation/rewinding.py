@@ -40,7 +40,7 @@ class Rewinding:
         self._state = state
         self._recorder = recorder
         self._totals = totals
-        self._checkpoints = checkpoints
+        self.checkpoints = checkpoints
 
     async def points(self) -> tuple[RewindPoint, ...]:
         """Return the prompts to go back to, oldest first, those behind a compaction included.
@@ -54,7 +54,7 @@ class Rewinding:
         self, turn_id: str, paths: Iterable[Path] | None = None
     ) -> Preview | None:
         """Return what going back to before a turn would change in files; None for nothing."""
-        checkpoints = self._checkpoints
+        checkpoints = self.checkpoints
         if checkpoints is None:
             return None
         first = await self._first_change(checkpoints, turn_id)
@@ -70,7 +70,7 @@ class Rewinding:
         """
         if self._state.abort is not None:
             raise SessionError(_BUSY)
-        checkpoints = self._checkpoints
+        checkpoints = self.checkpoints
         if checkpoints is None:
             return None
         first = await self._first_change(checkpoints, turn_id)

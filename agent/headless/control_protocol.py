@@ -94,7 +94,7 @@ class Control:
                 self.is_introduced = True
                 return answer
             case "interrupt":
-                self.interrupted = conversation.interrupt()
+                self.interrupted = conversation.controls.interrupt()
                 return {}
             case "set_permission_mode":
                 return {"mode": _set_mode(conversation, request.get("mode"))}
@@ -102,7 +102,7 @@ class Control:
                 model = request.get("model")
                 if not isinstance(model, str) or not model.strip():
                     raise ControlError("model: expected a name")
-                await conversation.set_model(model)
+                await conversation.controls.set_model(model)
                 return {}
             case other:
                 raise ControlError(f"agent-tui does not know the control request {other!r}")
@@ -242,7 +242,7 @@ def _introduced(conversation: Conversation, request: Mapping[str, object]) -> di
         if request.get(part):
             raise ControlError(f"{part}: {reason}")
     commands = conversation.commands.registry.listed()
-    model = conversation.view.model
+    model = conversation.status.model
     return {
         "commands": [
             {

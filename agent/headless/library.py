@@ -151,8 +151,8 @@ class StreamedRun:
                 new_messages=conversation.view.messages[before:],
                 reason=terminal.reason,
                 turns=terminal.turns,
-                usage=conversation.view.usage,
-                cost_usd=conversation.view.cost_usd,
+                usage=conversation.status.usage,
+                cost_usd=conversation.status.cost_usd,
                 session_id=conversation.view.session_id,
             )
 

@@ -267,7 +267,7 @@ class HeadlessOutput:
 
     def _partial_lines(self, event: Delta) -> None:
         if self._partial is not None and self._format == "stream-json":
-            for line in self._partial.delta(event, self._conversation.view.model):
+            for line in self._partial.delta(event, self._conversation.status.model):
                 self._line(line)
 
     def _end(self, run: _Run) -> int:
@@ -321,8 +321,8 @@ class HeadlessOutput:
             "stop_reason": run.stop_reason,
             "result": run.answer.text if not run.error else run.error,
             "session_id": conversation.view.session_id,
-            "total_cost_usd": round(conversation.view.cost_usd, 6),
-            "usage": usage_json(conversation.view.usage),
+            "total_cost_usd": round(conversation.status.cost_usd, 6),
+            "usage": usage_json(conversation.status.usage),
             "modelUsage": models_json(conversation),
             "permission_denials": run.denials,
             "uuid": str(uuid.uuid4()),

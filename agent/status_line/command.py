@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from agent.commands.command_context import CommandContext, CommandSession
+from agent.commands.command_context import CommandContext
+from agent.conversation_facts import ConversationStatus
 from agent.events import Usage
 from agent.prompt.git import read_branch
 from agent.prompt.git_remote import read_remote, read_worktree
@@ -60,7 +61,8 @@ def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
 
     What is not known, or does not exist here, is left out.
     """
-    session, root = context.session, context.settings().project_root
+    session, status = context.session, context.status
+    root = context.settings().project_root
     workspace: dict[str, Any] = {
         "current_dir": str(session.cwd),
         "project_dir": str(root),
@@ -79,21 +81,21 @@ def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
         "transcript_path": str(session.transcript_path),
         "cwd": str(session.cwd),
         "version": context.version,
-        "model": {"id": session.model, "display_name": display_name(session.model)},
+        "model": {"id": status.model, "display_name": display_name(status.model)},
         "workspace": workspace,
         "cost": {
-            "total_cost_usd": session.cost_usd,
+            "total_cost_usd": status.cost_usd,
             "total_duration_ms": round(1000 * facts.elapsed_s),
             "total_api_duration_ms": round(1000 * facts.waited_s),
             "total_lines_added": facts.lines_added,
             "total_lines_removed": facts.lines_removed,
         },
-        "context_window": _window(session, facts.last),
-        "exceeds_200k_tokens": session.context_tokens > 200_000,
+        "context_window": _window(status, facts.last),
+        "exceeds_200k_tokens": status.context_tokens > 200_000,
         "fast_mode": False,
-        "thinking": {"enabled": session.thinks},
+        "thinking": {"enabled": status.thinks},
         "output_style": {"name": "default"},
-        "permission_mode": str(session.mode),
+        "permission_mode": str(status.mode),
         "columns": facts.columns,
         "rows": facts.rows,
     }
@@ -101,17 +103,17 @@ def status_input(context: CommandContext, facts: StatusFacts) -> dict[str, Any]:
         given["worktree"] = {"name": linked, "path": str(root)}
         if branch := read_branch(root):
             given["worktree"]["branch"] = branch
-    if session.effort:
-        given["effort"] = {"level": session.effort}
+    if status.effort:
+        given["effort"] = {"level": status.effort}
     if facts.vim_mode:
         given["vim"] = {"mode": facts.vim_mode}
     return {name: value for name, value in given.items() if value != ""}
 
 
-def _window(session: CommandSession, last: Usage | None) -> dict[str, Any]:
+def _window(status: ConversationStatus, last: Usage | None) -> dict[str, Any]:
     """Return how full the model's window is; percentages are whole, as scripts compare them."""
-    size = max(1, session.context_window)
-    read = last.prompt_tokens if last is not None else session.context_tokens
+    size = max(1, status.context_window)
+    read = last.prompt_tokens if last is not None else status.context_tokens
     used = min(100, round(100 * read / size))
     usage = last and {
         "input_tokens": last.input_tokens,
@@ -122,7 +124,7 @@ def _window(session: CommandSession, last: Usage | None) -> dict[str, Any]:
     return {
         "total_input_tokens": read,
         "total_output_tokens": last.output_tokens if last is not None else 0,
-        "context_window_size": session.context_window,
+        "context_window_size": status.context_window,
         "used_percentage": used,
         "remaining_percentage": 100 - used,
         "current_usage": usage,

@@ -49,7 +49,7 @@ async def test_an_end_that_fails_keeps_no_other_from_ending(
         on_close=(fails, ends),
     )
     session_id = assembled.conversation.view.session_id
-    await assembled.conversation.rename("kept")
+    await assembled.conversation.controls.rename("kept")
     with pytest.raises(OSError, match="the disk is gone"):
         await assembled.conversation.aclose()
     assert ended == ["fails", "ends"]

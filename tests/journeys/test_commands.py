@@ -316,9 +316,9 @@ async def test_a_commands_model_counts_for_its_turn_alone(begin: Begin) -> None:
     head = "---\nmodel: haiku\neffort: low\n---\nQuick"
     write(journey.environment.agent_home / "commands" / "quick.md", head)
     await journey.assembled.commands.custom.refresh()
-    before = journey.conversation.view.model
+    before = journey.conversation.status.model
     await journey.send("/quick")
     assert journey.server.requests[-1].body["model"] == "claude-haiku-5-5"
-    assert (journey.conversation.view.model, journey.conversation.view.effort) == (before, None)
+    assert (journey.conversation.status.model, journey.conversation.status.effort) == (before, None)
     await journey.send("go on")
     assert journey.server.requests[-1].body["model"] == before

@@ -98,7 +98,7 @@ async def test_an_endpoint_that_will_not_have_its_summary_back_gets_it_as_text(
     journey = await begin(scenario=scenario, respond=signing)
     for _ in range(3):
         await journey.send("Go on.")
-    events = [event async for event in journey.conversation.compact()]
+    events = [event async for event in journey.conversation.controls.compact()]
     assert any(isinstance(event, Compacted) for event in events)
     events = await journey.send("and now")
     assert terminal(events).reason == "completed"
@@ -153,16 +153,16 @@ async def test_a_summary_is_retried_when_the_model_is_overloaded(begin: Begin) -
     journey = await begin(scenario=scenario)
     await journey.send("first")
     await journey.send("second")
-    before = journey.conversation.view.cost_usd
-    events = [event async for event in journey.conversation.compact()]
+    before = journey.conversation.status.cost_usd
+    events = [event async for event in journey.conversation.controls.compact()]
     assert [event.type for event in events if event.type != "notice"] == [
         "retry_scheduled",
         "usage_update",
         "compacted",
     ]
-    assert journey.conversation.view.cost_usd > before
+    assert journey.conversation.status.cost_usd > before
     kept = load(journey.conversation.view.transcript_path)
-    assert kept.cost_usd == pytest.approx(journey.conversation.view.cost_usd)
+    assert kept.cost_usd == pytest.approx(journey.conversation.status.cost_usd)
 
 
 async def test_prefixes_are_the_same_bytes_from_request_to_request(
@@ -179,7 +179,7 @@ async def test_prefixes_are_the_same_bytes_from_request_to_request(
     journey = await begin(turns)
     (journey.project / "a.txt").write_text("content\n")
     await journey.send("look")
-    journey.conversation.cycle_mode()
+    journey.conversation.controls.cycle_mode()
     await journey.send("and again")
     bodies = [request.body for request in journey.server.requests]
     assert len(bodies) == len(turns)
@@ -209,7 +209,7 @@ async def test_the_cache_serves_most_of_a_conversation_and_costs_say_so(begin: B
     (cost,) = costs.session().models.values()
     assert cost.cache_hit_rate > 0.7
     assert cost.responses == 8
-    assert costs.session().total_usd == journey.conversation.view.cost_usd
+    assert costs.session().total_usd == journey.conversation.status.cost_usd
     shown = await cost_command.call("", journey.assembled.commands.context)
     assert isinstance(shown, ShowText)
     assert f"{cost.cache_hit_rate:.0%} of prompts from cache" in shown.text
@@ -274,7 +274,7 @@ async def test_the_picture_of_the_window_adds_up(begin: Begin) -> None:
     picture = journey.conversation.view.context_breakdown()
     assert picture.is_measured
     assert picture.used == sum(part.tokens for part in picture.slices)
-    assert abs(picture.used - journey.conversation.view.context_tokens) <= len(picture.slices)
+    assert abs(picture.used - journey.conversation.status.context_tokens) <= len(picture.slices)
     assert {"System prompt", "Tools", "Tool results"} <= {part.name for part in picture.slices}
 
 

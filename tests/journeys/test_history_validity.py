@@ -164,7 +164,7 @@ async def _prompt(conversation: Conversation, abort_at: int | None) -> None:
     async for event in conversation.run(Prompt("go on")):
         if seen == abort_at:
             # A moment later, so that it also meets streams that are silent just then.
-            asyncio.get_running_loop().call_later(0.01, conversation.interrupt)
+            asyncio.get_running_loop().call_later(0.01, conversation.controls.interrupt)
         seen += 1
         ends += isinstance(event, Terminal) and event.agent_id is None
         assert not (ends and not isinstance(event, Terminal)), "nothing comes after Terminal"

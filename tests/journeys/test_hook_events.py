@@ -197,16 +197,16 @@ async def test_a_background_hook_wakes_an_idle_agent(
     settings.write_text(json.dumps({"hooks": {"UserPromptSubmit": [{"hooks": [handler]}]}}))
     journey = await begin([replace(DONE, times=0)])
     woken = asyncio.Event()
-    journey.conversation.listen_for_wake(woken.set)
+    journey.conversation.hook_signals.listen_for_wake(woken.set)
     await journey.send("go")
-    before = journey.conversation.is_woken
+    before = journey.conversation.hook_signals.is_woken
     go.touch()
     await woken.wait()
-    assert (before, journey.conversation.is_woken) == (False, True)
-    events = [event async for event in journey.conversation.wake()]
+    assert (before, journey.conversation.hook_signals.is_woken) == (False, True)
+    events = [event async for event in journey.conversation.run(None)]
     assert terminal(events).reason == "completed"
     assert "The build broke." in str(journey.last_messages()[-1])
-    nothing = [event async for event in journey.conversation.wake()]
+    nothing = [event async for event in journey.conversation.run(None)]
     assert [event.type for event in nothing] == ["terminal"]
 
 
@@ -254,11 +254,11 @@ async def test_a_hook_refuses_another_model_or_hears_of_it(
         {"PreModelSwitch": refuse, "PostModelSwitch": f"{log_to(log)}; echo 'You are fast now.'"},
     )
     journey = await begin([DONE], model="sonnet")
-    before = journey.conversation.view.model
+    before = journey.conversation.status.model
     with pytest.raises(SwitchRefused, match="too dear"):
-        await journey.conversation.set_model("opus")
-    assert journey.conversation.view.model == before
-    await journey.conversation.set_model("haiku")
+        await journey.conversation.controls.set_model("opus")
+    assert journey.conversation.status.model == before
+    await journey.conversation.controls.set_model("haiku")
     (payload,) = heard(log)
     assert (payload["from_model"], payload["to_model"], payload["requested_model"]) == (
         before,
@@ -378,7 +378,7 @@ async def test_a_hook_that_hangs_before_the_prompt_is_ended_by_an_interruption(
     journey = await begin([replace(DONE, times=0)])
     sending = asyncio.ensure_future(journey.send("go"))
     await appeared(there)
-    assert journey.conversation.interrupt()
+    assert journey.conversation.controls.interrupt()
     events = await sending
     assert terminal(events).reason == "aborted_tools"
     assert journey.server.requests == []
@@ -398,11 +398,11 @@ async def test_a_hook_that_hangs_before_a_compaction_is_ended_by_an_interruption
     await journey.send("go")
 
     async def compact() -> list[str]:
-        return [event.type async for event in journey.conversation.compact()]
+        return [event.type async for event in journey.conversation.controls.compact()]
 
     compacting = asyncio.ensure_future(compact())
     await appeared(there)
-    journey.conversation.interrupt()
+    journey.conversation.controls.interrupt()
     await compacting
     assert not journey.conversation.view.is_running
 

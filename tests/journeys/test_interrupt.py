@@ -37,7 +37,7 @@ async def test_interrupting_the_stream_keeps_what_was_said(begin: Begin) -> None
 
     def interrupt(event: AgentEvent) -> None:
         if isinstance(event, TextDelta):
-            journey.conversation.interrupt()
+            journey.conversation.controls.interrupt()
 
     events = await journey.send("count", interrupt)
     assert terminal(events).reason == "aborted_streaming"
@@ -56,7 +56,7 @@ async def test_interrupting_during_a_tool_ends_its_processes(begin: Begin) -> No
 
     def interrupt(event: AgentEvent) -> None:
         if isinstance(event, ToolProgress) and "started" in event.text:
-            journey.conversation.interrupt()
+            journey.conversation.controls.interrupt()
 
     events = await journey.send("wait", interrupt)
 
@@ -72,7 +72,7 @@ async def test_interrupting_while_the_person_is_asked(begin: Begin) -> None:
     )
     sending = asyncio.ensure_future(journey.send("make it"))
     await journey.person.was_asked.wait()
-    journey.conversation.interrupt()
+    journey.conversation.controls.interrupt()
     events = await sending
 
     assert terminal(events).reason == "aborted_tools"

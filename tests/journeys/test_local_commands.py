@@ -78,7 +78,7 @@ async def test_what_a_summary_replaced_can_still_be_copied_and_told(begin: Begin
     journey = await begin([HELLO, long, summary, Turn((Text("You said hello."),))])
     await journey.send("hello")
     await journey.send("hello again")
-    events = [event async for event in journey.conversation.compact()]
+    events = [event async for event in journey.conversation.controls.compact()]
     assert any(event.type == "compacted" for event in events)
     copied = await do(journey, "copy", "2")
     assert isinstance(copied, CopyText)
@@ -121,7 +121,7 @@ async def test_what_is_cleared_away_may_get_a_name(begin: Begin) -> None:
 async def test_a_branch_begins_with_an_empty_prompt(begin: Begin) -> None:
     journey = await begin([HELLO])
     await journey.send("hello")
-    journey.conversation.save_draft("/branch")
+    journey.conversation.prompt_queue.save_draft("/branch")
     # Records are written in turn: once the name is, so is the draft.
     await do(journey, "rename", "first")
     result = await do(journey, "branch")

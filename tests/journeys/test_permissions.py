@@ -200,7 +200,7 @@ async def test_denials_of_the_classifier_lead_to_the_dialog(begin: Begin, fresh_
 
 async def test_without_the_classifier_there_is_no_auto_mode(begin: Begin) -> None:
     journey = await begin([DONE], permission_mode="auto")
-    assert journey.conversation.view.mode is Mode.DEFAULT
+    assert journey.conversation.status.mode is Mode.DEFAULT
     assert any("model classifier" in notice for notice in journey.assembled.notices)
 
 
@@ -240,7 +240,7 @@ async def test_an_interrupt_takes_every_open_request_back(begin: Begin, tmp_path
     journey = await begin([reads, DONE], answers=waiting)
     running = asyncio.ensure_future(journey.send("read"))
     await wait_until_asked(journey, 2)
-    journey.conversation.interrupt()
+    journey.conversation.controls.interrupt()
     events = await running
     assert outcomes(events) == ["interrupted", "interrupted"]
     assert all(future.cancelled() for future in waiting)

@@ -106,7 +106,7 @@ async def test_esc_ends_a_wait_of_minutes(begin: Begin) -> None:
 
     def on_event(event: object) -> None:
         if isinstance(event, RetryScheduled):
-            loop.call_later(3, journey.conversation.interrupt)
+            loop.call_later(3, journey.conversation.controls.interrupt)
 
     events = await journey.send("go", on_event)
     assert terminal(events).reason == "aborted_streaming"
@@ -191,7 +191,7 @@ async def test_a_token_budget_keeps_the_model_at_work(begin: Begin, fresh_home: 
     (fresh_home / ".agent" / "settings.json").write_text('{"tokenBudget": 3000}')
     journey = await begin([Turn((Text("word " * 900),), times=0)])
     await journey.send("write a lot")
-    spent = journey.conversation.view.usage.output_tokens
+    spent = journey.conversation.status.usage.output_tokens
     assert spent >= 2_700
     assert len(journey.server.requests) == 3
 

@@ -37,11 +37,11 @@ async def test_a_resume_brings_everything_back(begin: Begin) -> None:
     await first.send("plan it")
     conversation = first.conversation
     first.assembled.grants.store(GrantChoice(("Bash(make test)",), "session"))
-    assert conversation.cycle_mode() is Mode.ACCEPT_EDITS
+    assert conversation.controls.cycle_mode() is Mode.ACCEPT_EDITS
     conversation.prompt_queue.add(Prompt("then this"))
-    conversation.save_draft("half a thou")
-    await conversation.rename("The plan")
-    before = (conversation.view.messages, conversation.view.usage, conversation.view.cost_usd)
+    conversation.prompt_queue.save_draft("half a thou")
+    await conversation.controls.rename("The plan")
+    before = (conversation.view.messages, conversation.status.usage, conversation.status.cost_usd)
     await conversation.aclose()
 
     second = await begin(resume=conversation.view.session_id, server=first.server)
@@ -49,17 +49,17 @@ async def test_a_resume_brings_everything_back(begin: Begin) -> None:
     again = second.conversation
     assert resumed is not None
     assert resumed.notes == ()
-    assert (again.view.messages, again.view.usage, again.view.cost_usd) == before
+    assert (again.view.messages, again.status.usage, again.status.cost_usd) == before
     assert again.view.costs is not None
     assert again.view.costs.session().total_usd == pytest.approx(before[2])
     assert [todo.content for todo in again.view.todos] == ["Count"]
-    assert again.view.mode is Mode.ACCEPT_EDITS
+    assert again.status.mode is Mode.ACCEPT_EDITS
     assert (resumed.queued, resumed.draft, resumed.title) == (
         ("then this",),
         "half a thou",
         "The plan",
     )
-    assert "Bash(make test)" in [rule.text for rule in again.view.rules]
+    assert "Bash(make test)" in [rule.text for rule in again.gate.context.rules.rules]
     # The strict server rejects thinking whose past is not the same bytes.
     assert terminal(await second.send("and?")).reason == "completed"
     *_, earlier, later = (request.body for request in first.server.requests)
@@ -120,18 +120,18 @@ async def test_states_survive_a_compaction_and_two_resumes(begin: Begin) -> None
     first = await begin(respond=respond)
     for _ in range(3):
         await first.send("go on")
-    await first.conversation.rename("Long work")
+    await first.conversation.controls.rename("Long work")
     first.assembled.grants.store(GrantChoice(("Bash(make test)",), "session"))
     await first.conversation.aclose()
     second = await begin(resume=first.conversation.view.session_id, server=first.server)
-    assert [event.type async for event in second.conversation.compact()][-1] == "compacted"
-    cost = second.conversation.view.cost_usd
+    assert [event.type async for event in second.conversation.controls.compact()][-1] == "compacted"
+    cost = second.conversation.status.cost_usd
     await second.conversation.aclose()
     third = await begin(resume=first.conversation.view.session_id, server=first.server)
     assert third.assembled.resumed is not None
     assert third.assembled.resumed.title == "Long work"
-    assert "Bash(make test)" in [rule.text for rule in third.conversation.view.rules]
-    assert third.conversation.view.cost_usd == pytest.approx(cost, rel=0.5)
+    assert "Bash(make test)" in [rule.text for rule in third.conversation.gate.context.rules.rules]
+    assert third.conversation.status.cost_usd == pytest.approx(cost, rel=0.5)
     assert terminal(await third.send("on")).reason == "completed"
 
 
@@ -186,12 +186,12 @@ async def test_rewind_undoes_a_bad_edit_and_a_destructive_command(begin: Begin) 
     everything = await conversation.rewinding.restore_files(improve.turn_id)
     assert everything is not None
     assert _files(directory) == {"a.txt": "good\n", "b.txt": "dear\n"}
-    assert conversation.checkpoints is not None
-    await conversation.checkpoints.restore(everything.redo_id, redo_id="back")
+    assert conversation.rewinding.checkpoints is not None
+    await conversation.rewinding.checkpoints.restore(everything.redo_id, redo_id="back")
     assert _files(directory) == {"a.txt": "good\n", "c.txt": "new\n"}
 
     assert await conversation.rewinding.rewind(improve.message_uid) == "improve it"
-    assert conversation.view.context_tokens == 0
+    assert conversation.status.context_tokens == 0
     await journey.send("something else")
     sent = json.dumps(journey.last_messages())
     assert "improve it" not in sent
@@ -214,7 +214,7 @@ async def test_rewind_reaches_behind_a_compaction(begin: Begin) -> None:
     for text in ("one", "two", "three"):
         await journey.send(text)
     conversation = journey.conversation
-    assert [event.type async for event in conversation.compact()][-1] == "compacted"
+    assert [event.type async for event in conversation.controls.compact()][-1] == "compacted"
     points = await conversation.rewinding.points()
     assert [point.is_compacted for point in points] == [True, True, True]
     await conversation.rewinding.rewind(points[1].message_uid)

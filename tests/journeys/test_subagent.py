@@ -133,7 +133,7 @@ async def test_an_interrupt_ends_it_and_the_history_stays_valid(begin: Begin) ->
 
     def interrupt(event: AgentEvent) -> None:
         if isinstance(event, ToolProgress) and "started" in event.text:
-            journey.conversation.interrupt()
+            journey.conversation.controls.interrupt()
 
     events = await journey.send("delegate this", interrupt)
 

@@ -46,6 +46,10 @@ def test_a_public_class_name_has_one_meaning(tree: Tree) -> None:
     assert tree.shared_class_names() == []
 
 
+def test_no_protocol_is_wide(tree: Tree) -> None:
+    assert tree.wide_protocols() == []
+
+
 def test_a_module_name_is_unique_in_its_package(tree: Tree) -> None:
     assert tree.shared_module_names() == []
 

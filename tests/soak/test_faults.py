@@ -200,7 +200,7 @@ async def _run(loop: VirtualLoop, directory: Path, seed: int) -> None:
     again = load(conversation.view.transcript_path)
     assert _replayed(again.messages) == state[0]
     assert (again.usage, again.todos) == state[1:]
-    assert again.cost_usd == pytest.approx(conversation.view.cost_usd)
+    assert again.cost_usd == pytest.approx(conversation.status.cost_usd)
 
 
 async def _conversation(
@@ -239,7 +239,7 @@ async def _prompt(conversation: Conversation, abort_at: int | None) -> None:
         assert not ends, f"{event} after Terminal"
         if seen == abort_at:
             # A moment later, so that it also meets streams and waits that are silent just then.
-            asyncio.get_running_loop().call_later(0.01, conversation.interrupt)
+            asyncio.get_running_loop().call_later(0.01, conversation.controls.interrupt)
         seen += 1
         if isinstance(event, Terminal) and event.agent_id is None:
             ends.append(event)
@@ -249,9 +249,9 @@ async def _prompt(conversation: Conversation, abort_at: int | None) -> None:
 
 async def _compact(conversation: Conversation, abort_at: int | None) -> None:
     seen = 0
-    async for _ in conversation.compact():
+    async for _ in conversation.controls.compact():
         if seen == abort_at:
-            asyncio.get_running_loop().call_later(0.01, conversation.interrupt)
+            asyncio.get_running_loop().call_later(0.01, conversation.controls.interrupt)
         seen += 1
 
 
@@ -277,7 +277,7 @@ def _check_requests(requests: list[RecordedRequest], scenario: Scenario) -> None
 
 
 def _state(conversation: Conversation) -> tuple[object, object, object]:
-    return _replayed(conversation.view.messages), conversation.view.usage, conversation.view.todos
+    return _replayed(conversation.view.messages), conversation.status.usage, conversation.view.todos
 
 
 def _replayed(messages: tuple[Message, ...]) -> list[tuple[str, str, tuple[object, ...]]]:

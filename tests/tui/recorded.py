@@ -41,7 +41,6 @@ from permissions.gate import PermissionGate
 from permissions.mode import Mode, next_mode
 from permissions.request import PermissionRequest
 from permissions.resolve.handlers import HeadlessHandler
-from permissions.rule import Rule
 from permissions.rules.rule_set import RuleSet
 from themes.registry import load_theme
 from tui.app.app import AgentApp
@@ -54,24 +53,30 @@ Step = AgentEvent | Callable[["RecordedConversation"], Awaitable[object]]
 
 @dataclass
 class RecordedQueue:
-    """The prompts that wait in a recorded conversation."""
+    """What waits for the model in a recorded conversation."""
 
-    waiting: list[Prompt]
+    conversation: RecordedConversation
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        return tuple(self.waiting)
+        return tuple(self.conversation.waiting)
 
     def add(self, prompt: Prompt) -> None:
-        self.waiting.append(prompt)
+        self.conversation.waiting.append(prompt)
 
     def take_back(self) -> list[Prompt]:
-        taken = list(self.waiting)
-        self.waiting.clear()
+        taken = list(self.conversation.waiting)
+        self.conversation.waiting.clear()
         return taken
 
     def take_next(self) -> Prompt | None:
-        return self.waiting.pop(0) if self.waiting else None
+        return self.conversation.waiting.pop(0) if self.conversation.waiting else None
+
+    def add_note(self, text: str) -> None:
+        self.conversation.told.append(text)
+
+    def save_draft(self, text: str) -> None:
+        self.conversation.draft = text
 
 
 @dataclass
@@ -103,7 +108,6 @@ class RecordedConversation:
     interrupted: asyncio.Event = field(default_factory=asyncio.Event)
     is_running: bool = False
     is_closed: bool = False
-    rules: tuple[Rule, ...] = ()
     draft: str = ""
     usage: Usage = field(default_factory=Usage)
     transcript_path: Path = Path("/home/ada/.agent/sessions/x.jsonl")
@@ -139,9 +143,6 @@ class RecordedConversation:
     async def restore_files(self, turn_id: str) -> RestoreResult | None:
         return None
 
-    def add_note(self, text: str) -> None:
-        self.told.append(text)
-
     def move_to(self, directory: Path) -> bool:
         self.cwd = directory
         return True
@@ -158,18 +159,35 @@ class RecordedConversation:
         return self
 
     @property
+    def status(self) -> RecordedConversation:
+        return self
+
+    @property
+    def controls(self) -> RecordedConversation:
+        return self
+
+    @property
+    def hook_signals(self) -> RecordedConversation:
+        return self
+
+    @property
     def rewinding(self) -> RecordedConversation:
         return self
 
     @property
     def prompt_queue(self) -> RecordedQueue:
-        return RecordedQueue(self.waiting)
+        return RecordedQueue(self)
 
     @property
     def queued(self) -> tuple[Prompt, ...]:
         return tuple(self.waiting)
 
-    async def run(self, prompt: Prompt) -> AsyncIterator[AgentEvent]:
+    async def run(self, prompt: Prompt | None) -> AsyncIterator[AgentEvent]:
+        if prompt is None:
+            self.is_woken = False
+            self.received.append("(woken)")
+            yield Terminal("t1", "completed")
+            return
         self.received.append(prompt.text)
         self.is_running = True
         self.interrupted = asyncio.Event()
@@ -222,16 +240,8 @@ class RecordedConversation:
     def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
         self.on_wake = on_wake
 
-    async def wake(self) -> AsyncIterator[AgentEvent]:
-        self.is_woken = False
-        self.received.append("(woken)")
-        yield Terminal("t1", "completed")
-
     async def notify(self, kind: str, message: str) -> None:
         self.notified.append(kind)
-
-    def save_draft(self, text: str) -> None:
-        self.draft = text
 
     async def aclose(self) -> None:
         self.is_closed = True
@@ -257,6 +267,9 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
     reading = ReadingPrograms(os.environ, root, unconfined)
     context = CommandContext(
         session=conversation,
+        status=conversation,
+        costs=conversation.costs,
+        context_breakdown=conversation.context_breakdown,
         changes=conversation,
         registry=registry,
         custom=custom,

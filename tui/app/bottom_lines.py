@@ -101,7 +101,7 @@ class BottomLines:
 
     def _show_mode(self) -> None:
         conversation = self._conversations.current
-        mode = conversation.view.mode if conversation is not None else Mode.DEFAULT
+        mode = conversation.status.mode if conversation is not None else Mode.DEFAULT
         role = self._appearance.prompt_role if mode is Mode.DEFAULT else MODE_ROLES[mode]
         if role is not self._mode_role:
             self._mode_role = role
@@ -168,13 +168,13 @@ class BottomLines:
         denials = center.context.gate.denials if center is not None else None
         return StatusLineState(
             denied=denials.short if denials is not None else "",
-            mode=conversation.view.mode,
-            model=conversation.view.model,
-            effort=conversation.view.effort,
-            is_unthinking=conversation.view.can_think and not conversation.view.thinks,
-            context_tokens=figures.context_tokens or conversation.view.context_tokens,
-            context_window=figures.context_window or conversation.view.context_window,
-            cost_usd=figures.cost_usd or conversation.view.cost_usd,
+            mode=conversation.status.mode,
+            model=conversation.status.model,
+            effort=conversation.status.effort,
+            is_unthinking=conversation.status.can_think and not conversation.status.thinks,
+            context_tokens=figures.context_tokens or conversation.status.context_tokens,
+            context_window=figures.context_window or conversation.status.context_window,
+            cost_usd=figures.cost_usd or conversation.status.cost_usd,
             directory=short_directory(conversation.view.cwd, workspace.home),
             branch=conversation.view.branch,
             is_demo=conversation.view.is_demo,

@@ -55,7 +55,7 @@ class IdleNotification:
     def _plan(self, kind: str, after_s: float, message: str) -> None:
         self.stop()
         conversation = self._conversation()
-        if conversation is None or not conversation.wants_notifications:
+        if conversation is None or not conversation.hook_signals.wants_notifications:
             return
         self._touched_s = self._clock()
 
@@ -65,6 +65,6 @@ class IdleNotification:
                 self._timer = self._set_timer(left_s, notify)
                 return
             self._timer = None
-            self._start_worker(conversation.notify(kind, message))
+            self._start_worker(conversation.hook_signals.notify(kind, message))
 
         self._timer = self._set_timer(after_s, notify)

@@ -136,7 +136,7 @@ class ConversationMaker:
         if resumed is not None and (text := self._restore(resumed.draft, resumed.queued)):
             # They are in the prompt now: the next resume must not bring them once more, nor lose
             # them should there be a kill before the draft is recorded in its turn.
-            conversation.save_draft(text)
+            conversation.prompt_queue.save_draft(text)
             conversation.forget_queue(resumed.unfinished_turn)
         greeting = asyncio.ensure_future(self._greet(conversation))
         self._background.add(greeting)
@@ -157,7 +157,7 @@ class ConversationMaker:
         mode = self._mode_of_start
         if self.assembled is not None:
             if session_id is None:
-                mode = str(self.assembled.conversation.view.mode)
+                mode = str(self.assembled.conversation.status.mode)
             await self.assembled.conversation.aclose("clear" if session_id is None else "resume")
             for line in self.last_words():
                 self._front.notice(line, "warning")

@@ -22,7 +22,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     center = screen.session.commands
     if center is None:
         return
-    picture = center.context.session.context_breakdown()
+    picture = center.context.context_breakdown()
     await screen.show_dialog(TextPanel("Context", lambda width: context_rows(picture, width)))
 
 

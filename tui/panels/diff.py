@@ -73,7 +73,7 @@ def _name(file: FileDiff) -> str:
 async def _per_prompt(screen: CommandScreen) -> list[Source]:
     """Return a source per prompt that changed files, the newest first."""
     conversation = screen.session.conversation
-    checkpoints = conversation.checkpoints if conversation is not None else None
+    checkpoints = conversation.rewinding.checkpoints if conversation is not None else None
     if conversation is None or checkpoints is None:
         return []
     try:

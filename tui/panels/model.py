@@ -34,8 +34,8 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         if await _use(screen, argument):
             await _warn_unlisted(screen)
         return
-    level = _LEVELS.index(_as_effort(conversation.view.effort))
-    items = [Item(conversation.view.model, "in use", is_current=True)]
+    level = _LEVELS.index(_as_effort(conversation.status.effort))
+    items = [Item(conversation.status.model, "in use", is_current=True)]
 
     def adjust(step: int) -> None:
         nonlocal level
@@ -81,7 +81,7 @@ async def _apply(
     is_saved: bool,
 ) -> None:
     """Use a model and an effort, and save both where they are not for this session alone."""
-    is_new_effort = effort != _as_effort(conversation.view.effort)
+    is_new_effort = effort != _as_effort(conversation.status.effort)
     if is_new_effort and screen.session.commands is not None:
         screen.session.commands.context.changes.set_effort(effort)
     is_used = await _use(screen, name)
@@ -113,7 +113,7 @@ async def _warn_unlisted(screen: CommandScreen) -> None:
     conversation, center = screen.session.conversation, screen.session.commands
     if conversation is None or center is None or conversation.view.is_demo:
         return
-    name = conversation.view.model
+    name = conversation.status.model
     names = await _listed(center)
     # Short names of dated models are listed with their date.
     if names and not any(listed.startswith(name) for listed in names):
@@ -134,12 +134,12 @@ async def _use(screen: CommandScreen, name: str) -> bool:
     conversation = screen.session.conversation
     assert conversation is not None
     try:
-        await conversation.set_model(name)
+        await conversation.controls.set_model(name)
     except AgentError as error:
         screen.notice(str(error), "warning")
         return False
-    effort = f", effort {conversation.view.effort}" if conversation.view.effort else ""
-    screen.notice(f"model {conversation.view.model}{effort} from the next request on")
+    effort = f", effort {conversation.status.effort}" if conversation.status.effort else ""
+    screen.notice(f"model {conversation.status.model}{effort} from the next request on")
     return True
 
 

@@ -50,7 +50,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             continue
         idle = {(str(rule.source), rule.text) for rule in gate.stripped_rules}
         panel = ListPanel(
-            f"Permissions · {named(conversation.view.mode)}",
+            f"Permissions · {named(conversation.status.mode)}",
             [
                 _item(line, short, is_idle=(line.source, line.rule) in idle)
                 for line in gate.rule_table(usage)

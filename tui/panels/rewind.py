@@ -105,7 +105,7 @@ def _put_back(screen: CommandScreen, text: str) -> None:
 
 async def _restore_to_undo(conversation: ConversationPort) -> Preview | None:
     """Return what undoing the last restore would change; None where there is nothing to undo."""
-    checkpoints = conversation.checkpoints
+    checkpoints = conversation.rewinding.checkpoints
     last = checkpoints.turns[-1] if checkpoints is not None and checkpoints.turns else ""
     if not last.startswith(REDO):
         return None

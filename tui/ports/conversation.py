@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-from agent.conversation_facts import ConversationFacts
+from agent.conversation_facts import ConversationStatus, SessionFacts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,22 +28,16 @@ if TYPE_CHECKING:
     from agent.user_prompt import Prompt
     from permissions.mode import Mode
     from permissions.resolve.contender import Contender
-    from permissions.rule import Rule
     from tui.dialogs.onboarding import LocalModel, Onboarding
     from tui.dialogs.trust_dialog import TrustRequest
 
 
-class ConversationReading(ConversationFacts, Protocol):
-    """One conversation, as the screen reads it."""
+class SessionReading(SessionFacts, Protocol):
+    """The session, as the screen reads it."""
 
     @property
     def branch(self) -> str | None:
         """The git branch; None outside a repository."""
-        ...
-
-    @property
-    def rules(self) -> Sequence[Rule]:
-        """The permission rules in force, highest source first."""
         ...
 
     def preview_of(self, tool_use_id: str) -> Display | None:
@@ -52,7 +46,7 @@ class ConversationReading(ConversationFacts, Protocol):
 
 
 class PromptQueuePort(Protocol):
-    """The prompts that wait."""
+    """What the user has for the model later: prompts that wait, notes, the draft."""
 
     @property
     def prompts(self) -> Sequence[Prompt]:
@@ -69,6 +63,14 @@ class PromptQueuePort(Protocol):
 
     def take_next(self) -> Prompt | None:
         """Take the oldest queued prompt."""
+        ...
+
+    def add_note(self, text: str) -> None:
+        """Add something to the next prompt."""
+        ...
+
+    def save_draft(self, text: str) -> None:
+        """Record the half-typed prompt."""
         ...
 
 
@@ -91,71 +93,56 @@ class RewindingPort(Protocol):
         """Rewind to before a message; return its text. Raises AgentError when it cannot."""
         ...
 
-
-class ConversationPort(Protocol):
-    """One conversation, as the screen drives it."""
-
-    @property
-    def view(self) -> ConversationReading:
-        """The reading side."""
-        ...
-
-    @property
-    def prompt_queue(self) -> PromptQueuePort:
-        """Prompts that wait."""
-        ...
-
-    @property
-    def rewinding(self) -> RewindingPort:
-        """Takes it back."""
-        ...
-
-    async def set_model(self, model: str) -> None:
-        """Use another model from the next request on."""
-        ...
-
-    def run(self, prompt: Prompt) -> AsyncIterator[AgentEvent]:
-        """Work on a prompt; `Terminal` is the last event."""
-        ...
-
-    def interrupt(self, reason: str = ...) -> bool:
-        """End the running turn; its results remain."""
-        ...
-
-    def cycle_mode(self) -> Mode:
-        """Switch to the next mode."""
-        ...
-
-    def set_thinking(self, wanted: bool) -> bool:
-        """Have the model think, or not; False where it can do only the other."""
-        ...
-
-    @property
-    def commands(self) -> CommandService | None:
-        """What can be typed after `/`; None where there is nothing behind it."""
-        ...
-
     @property
     def checkpoints(self) -> Checkpoints | None:
         """The files as they were before each prompt; None where nothing stores them."""
         ...
 
-    def add_note(self, text: str) -> None:
-        """Add something to the next prompt."""
-        ...
 
-    def move_to(self, directory: Path) -> bool:
-        """Work in another folder; False, and where it was, when that is outside of what is."""
-        ...
+class ControlsPort(Protocol):
+    """What the user does with a conversation beside prompts."""
 
-    def send_to_background(self) -> bool:
-        """Move the running command to the background; False when none runs."""
+    def interrupt(self, reason: str = ...) -> bool:
+        """End the running turn; its results remain."""
         ...
 
     def compact(
         self, focus: str = ..., part: HistoryPart | None = ...
     ) -> AsyncIterator[AgentEvent]:
         """Summarise the history now, or a part of it."""
+        ...
+
+    async def set_model(self, model: str) -> None:
+        """Use another model from the next request on."""
+        ...
+
+    def set_thinking(self, wanted: bool) -> bool:
+        """Have the model think, or not; False where it can do only the other."""
+        ...
+
+    def cycle_mode(self) -> Mode:
+        """Switch to the next mode."""
+        ...
+
+    def move_to(self, directory: Path) -> bool:
+        """Work in another directory; False, and where it was, when that is outside of what is."""
+        ...
+
+    def send_to_background(self) -> bool:
+        """Move the running command to the background; False when none runs."""
+        ...
+
+
+class HookSignalsPort(Protocol):
+    """What the user's hooks and the screen have to do with each other."""
+
+    @property
+    def wants_notifications(self) -> bool:
+        """Whether a hook listens for the moments in which the user is waited for."""
+        ...
+
+    async def notify(self, kind: str, message: str) -> None:
+        """Notify Notification hooks that the program waits for the user."""
         ...
 
     def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
@@ -167,25 +154,47 @@ class ConversationPort(Protocol):
         """Whether a hook has, and the model has not run since."""
         ...
 
-    def wake(self) -> AsyncIterator[AgentEvent]:
-        """Run the model on what background hooks returned; `Terminal` is the last event."""
+
+class ConversationPort(Protocol):
+    """One conversation, as the screen drives it."""
+
+    @property
+    def view(self) -> SessionReading:
+        """The session and its place."""
         ...
 
     @property
-    def wants_notifications(self) -> bool:
-        """Whether a hook listens for the moments in which the user is waited for."""
+    def status(self) -> ConversationStatus:
+        """Model, mode and use."""
         ...
 
-    async def notify(self, kind: str, message: str) -> None:
-        """Notify Notification hooks that the program waits for the user."""
+    @property
+    def prompt_queue(self) -> PromptQueuePort:
+        """What waits for the model."""
         ...
 
-    def save_draft(self, text: str) -> None:
-        """Record the half-typed prompt."""
+    @property
+    def rewinding(self) -> RewindingPort:
+        """Takes it back."""
         ...
 
-    async def aclose(self) -> None:
-        """Flush and release everything."""
+    @property
+    def controls(self) -> ControlsPort:
+        """Changes it."""
+        ...
+
+    @property
+    def hook_signals(self) -> HookSignalsPort:
+        """Notifications and wakes."""
+        ...
+
+    @property
+    def commands(self) -> CommandService | None:
+        """What can be typed after `/`; None where there is nothing behind it."""
+        ...
+
+    def run(self, prompt: Prompt | None) -> AsyncIterator[AgentEvent]:
+        """Work on a prompt, or on what a hook woke the model for; `Terminal` is the last event."""
         ...
 
 

@@ -49,4 +49,4 @@ class DraftAutosave:
         self._timer = None
         conversation = self._conversation()
         if conversation is not None:
-            conversation.save_draft(self._draft())
+            conversation.prompt_queue.save_draft(self._draft())

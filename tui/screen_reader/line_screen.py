@@ -91,7 +91,7 @@ class LineSession:
     def compact(self, focus: str, part: HistoryPart | None = None) -> None:
         """Summarise the history, or a part of it, once the command has ended."""
         if self.conversation is not None:
-            self.compactions.append(self.conversation.compact(focus, part))
+            self.compactions.append(self.conversation.controls.compact(focus, part))
 
     def show_history(self, messages: Sequence[Message]) -> None:
         """Report how much is left of the conversation."""

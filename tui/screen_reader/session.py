@@ -111,8 +111,8 @@ class _LineSession:
         self.output.write(
             [
                 f"folder: {conversation.view.launch_dir}",
-                f"model: {conversation.view.model}{demo}",
-                f"mode: {named(conversation.view.mode)}",
+                f"model: {conversation.status.model}{demo}",
+                f"mode: {named(conversation.status.mode)}",
                 WELCOME,
             ]
         )
@@ -299,7 +299,7 @@ class _LineSession:
 
     def _on_interrupt(self) -> None:
         """Interrupt what runs; at the prompt, leave on the second press."""
-        if self.conversation is not None and self.conversation.interrupt():
+        if self.conversation is not None and self.conversation.controls.interrupt():
             self.output.write(["", "notice: interrupting"])
         elif self._work is not None:
             self._work.cancel()
@@ -312,5 +312,5 @@ class _LineSession:
     def _on_end(self, status: int) -> None:
         self._status = status
         if self.conversation is not None:
-            self.conversation.interrupt("the program is closing")
+            self.conversation.controls.interrupt("the program is closing")
         self.reader.end_input()

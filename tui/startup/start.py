@@ -177,7 +177,7 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
 
     def on_signal(status: int) -> None:
         by_signal.append(status)
-        conversation.interrupt()
+        conversation.controls.interrupt()
         if lines is not None:
             lines.stop()
 

@@ -64,12 +64,17 @@ class UserStatusCommand:
         center = self._center()
         if center is None:
             return
-        line, session = center.context.settings().values.statusLine, center.context.session
+        context = center.context
+        line, session, status = (
+            context.settings().values.statusLine,
+            context.session,
+            context.status,
+        )
         if line is None:
             self._lines, self._seen = (), None
             return
         seen = (
-            line, session.session_id, session.mode, session.model, session.effort, session.thinks,
+            line, session.session_id, status.mode, status.model, status.effort, status.thinks,
             session.cwd, self.counts.title, self._size(), self._vim_mode(),
         )  # fmt: skip
         if seen != self._seen:

@@ -9,18 +9,18 @@ from agent.observe.cost_tracker import ModelCost
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
     """Show the figures by the price table; a local model costs nothing."""
-    session = context.session
-    used = 100 * session.context_tokens / max(1, session.context_window)
-    lines = [total(session.cost_usd, is_complete=True)]
-    costs = session.costs
+    status = context.status
+    used = 100 * status.context_tokens / max(1, status.context_window)
+    lines = [total(status.cost_usd, is_complete=True)]
+    costs = context.costs
     if costs is not None:
         state = costs.session()
-        lines = [total(session.cost_usd, is_complete=state.is_complete)]
+        lines = [total(status.cost_usd, is_complete=state.is_complete)]
         lines += [_of_model(name, cost) for name, cost in state.models.items()]
         if not state.is_complete:
             lines.append("  Some models have no known price; the setting `prices` can name one.")
     lines.append(
-        f"window {session.context_tokens:,} of {session.context_window:,} tokens ({used:.0f} %)"
+        f"window {status.context_tokens:,} of {status.context_window:,} tokens ({used:.0f} %)"
     )
     if costs is not None:
         sums = await costs.everywhere()

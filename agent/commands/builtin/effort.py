@@ -14,7 +14,7 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     levels = get_args(Effort)
     wanted = arguments.strip().lower()
     if not wanted:
-        now = context.session.effort or "auto"
+        now = context.status.effort or "auto"
         return ShowText(f"effort {now}; there are: {', '.join((*levels, 'auto'))}")
     if wanted == "auto":
         context.changes.set_effort(None)

@@ -14,9 +14,9 @@ from permissions.mode import named
 
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
     """Show it; nothing is measured or fetched."""
-    session, settings = context.session, context.settings()
+    session, status, settings = context.session, context.status, context.settings()
     demo = " (scripted demo model)" if session.is_demo else ""
-    effort = f", effort {session.effort}" if session.effort else ""
+    effort = f", effort {status.effort}" if status.effort else ""
     short = place_relative(str(settings.project_root), str(settings.home))
     files = [short(str(file.path)) for file in context.instructions()]
     read = [short(str(path)) for path in settings.watched if os.path.exists(path)]
@@ -24,9 +24,9 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
     lines = [
         f"agent-tui {context.version}",
         f"session {session.session_id}",
-        f"model {session.model}{demo}{effort}",
+        f"model {status.model}{demo}{effort}",
         f"endpoint {context.endpoint}",
-        named(session.mode),
+        named(status.mode),
         f"folder {session.launch_dir}",
         *([f"shell in {session.cwd}"] if session.cwd != session.launch_dir else []),
         *(f"also {directory}" for directory in context.gate.context.additional_dirs),

@@ -46,10 +46,11 @@ async def test_config_change_hooks_hear_of_settings_and_may_refuse_them(
             await asyncio.sleep(TICK_S)
         (heard, *_) = _heard(log)
         assert (heard["source"], heard["file_path"]) == ("user_settings", str(file))
+        gate = journey.conversation.gate
         if refuses:
-            assert "Bash(make)" not in [rule.text for rule in journey.conversation.view.rules]
+            assert "Bash(make)" not in [rule.text for rule in gate.context.rules.rules]
             return
-        while "Bash(make)" not in [rule.text for rule in journey.conversation.view.rules]:  # noqa: ASYNC110 - nothing tells of it
+        while "Bash(make)" not in [rule.text for rule in gate.context.rules.rules]:  # noqa: ASYNC110 - nothing tells of it
             await asyncio.sleep(TICK_S)
 
 

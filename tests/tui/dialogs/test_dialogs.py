@@ -424,7 +424,7 @@ async def test_the_dialog_closes_when_somebody_else_was_faster() -> None:
         await send(pilot, "go")
         assert app.parts.dialogs.open_count == 1
         assert app.parts.conversations.current is not None
-        app.parts.conversations.current.interrupt()
+        app.parts.conversations.current.controls.interrupt()
         await settled(pilot)
         assert app.parts.dialogs.open_count == 0
         await pilot.press("x")

@@ -112,7 +112,7 @@ async def test_a_background_hook_wakes_an_idle_screen() -> None:
         await settled(pilot)
         conversation = app.parts.conversations.current
         assert isinstance(conversation, RecordedConversation)
-        conversation.is_woken = True
+        conversation.hook_signals.is_woken = True
         conversation.on_wake()
         await settled(pilot)
         assert conversation.received == ["(woken)"]
@@ -125,8 +125,8 @@ async def test_a_hook_that_wakes_during_a_compaction_is_heard_after_it() -> None
         await settled(pilot)
         conversation = app.parts.conversations.current
         assert isinstance(conversation, RecordedConversation)
-        app.parts.runner.run_events(conversation.compact())
-        conversation.is_woken = True
+        app.parts.runner.run_events(conversation.controls.compact())
+        conversation.hook_signals.is_woken = True
         conversation.on_wake()
         assert conversation.received == []
         await settled(pilot)

@@ -142,7 +142,6 @@ async def test_a_rule_is_taken_back_from_the_session() -> None:
         gate = conversation.commands.context.gate
         text = RuleText("Bash(ls)", RuleBehavior.ALLOW, RuleSource.SESSION)
         gate.replace_context(gate.context.with_rules(RuleSet.build([text])[0]))
-        conversation.rules = gate.context.rules.rules
         assert "allow Bash(ls)" in await opened(pilot, "/permissions")
         await pilot.press("delete")
         await settled(pilot)

@@ -12,6 +12,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.kept: list[str] = []
+        self.prompt_queue = self
 
     def save_draft(self, text: str) -> None:
         self.kept.append(text)

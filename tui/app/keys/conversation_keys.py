@@ -48,7 +48,7 @@ class ConversationKeys:
     def to_background(self) -> bool:
         """Move the running command to the background; False when none runs: the cursor moves."""
         conversation = self._conversations.current
-        if conversation is None or not conversation.send_to_background():
+        if conversation is None or not conversation.controls.send_to_background():
             return False
         self._hint("goes on in the background: /tasks")
         return True
@@ -58,13 +58,13 @@ class ConversationKeys:
         conversation = self._conversations.current
         if conversation is None:
             return
-        is_on = not conversation.view.thinks
-        if conversation.set_thinking(is_on):
+        is_on = not conversation.status.thinks
+        if conversation.controls.set_thinking(is_on):
             self._user_status.plan()
             self._hint(f"thinking {'on' if is_on else 'off'} from the next prompt on")
         else:
             only = "does not think" if is_on else "always thinks: /effort says how much"
-            self._hint(f"{conversation.view.model} {only}")
+            self._hint(f"{conversation.status.model} {only}")
 
     def copy_answer(self) -> None:
         """Copy the last answer."""

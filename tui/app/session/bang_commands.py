@@ -127,11 +127,11 @@ def pass_result(
     center = conversation.commands
     values = center.context.settings().values if center is not None else None
     remark = ""
-    if (directory := shell.final_cwd) is not None and not conversation.move_to(directory):
+    if (directory := shell.final_cwd) is not None and not conversation.controls.move_to(directory):
         remark = f"The current directory is still {conversation.view.cwd}: {directory} is outside."
         notice(f"still in {conversation.view.cwd}: {directory} is outside the working directories")
     is_answered = values is None or values.respondToBashCommands is not False
     if is_answered and not shell.was_killed and not shell.background_id:
         return shell.note(remark)
-    conversation.add_note(shell.note(remark))
+    conversation.prompt_queue.add_note(shell.note(remark))
     return None

@@ -107,7 +107,7 @@ class ConversationHolder:
         if self.current is None:
             self._early_cycles += 1
             return None
-        return self.current.cycle_mode()
+        return self.current.controls.cycle_mode()
 
     async def _take(self, ports: ScreenPorts) -> None:
         try:
@@ -121,7 +121,7 @@ class ConversationHolder:
             self._document.restore(conversation.view.messages)
         self._document.todos = conversation.view.todos
         for _ in range(self._early_cycles):
-            conversation.cycle_mode()
+            conversation.controls.cycle_mode()
         self._early_cycles = 0
         self._runner.attach(conversation)
         self._is_there.set()

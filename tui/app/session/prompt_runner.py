@@ -58,7 +58,7 @@ class PromptRunner:
     def attach(self, conversation: ConversationPort) -> None:
         """Take the conversation; prompts sent meanwhile start."""
         self._conversation = conversation
-        conversation.listen_for_wake(self._on_wake)
+        conversation.hook_signals.listen_for_wake(self._on_wake)
         early, self._early = self._early, []
         for prompt in early:
             self.submit(prompt)
@@ -103,7 +103,7 @@ class PromptRunner:
         """End what is running; return whether anything was."""
         if self._conversation is None or not self._is_running:
             return False
-        if not self._conversation.interrupt():
+        if not self._conversation.controls.interrupt():
             return False
         self.is_interrupting = True
         if self._afterwards is not None:
@@ -116,7 +116,7 @@ class PromptRunner:
                 self.is_interrupting = False
                 if prompt is not None:
                     self._on_start(prompt)
-                events = conversation.run(prompt) if prompt is not None else conversation.wake()
+                events = conversation.run(prompt)
                 async for event in events:
                     await self._take(event)
                 await self._catch_up()
@@ -132,7 +132,7 @@ class PromptRunner:
 
     def _is_woken(self, conversation: ConversationPort) -> bool:
         # After an interruption the user has the word.
-        return conversation.is_woken and not self.is_interrupting
+        return conversation.hook_signals.is_woken and not self.is_interrupting
 
     async def _catch_up(self) -> None:
         """Perform the requests that arrived while a prompt was running."""

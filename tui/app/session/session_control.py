@@ -101,7 +101,7 @@ class ScreenSession:
             return
         if part is not None and self._runner.is_running:
             self._notices.warn(BUSY)
-        elif not self._runner.run_events(self.conversation.compact(focus, part)):
+        elif not self._runner.run_events(self.conversation.controls.compact(focus, part)):
             self._notices.notice("The conversation is summarised once this prompt is done.")
 
     def show_history(self, messages: Sequence[Message]) -> None:

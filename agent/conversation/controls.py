@@ -1,0 +1,86 @@
+"""What the user does with a conversation beside prompts: stop it, set it, move it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Protocol
+
+from agent.conversation.conversation_ports import ConversationParts
+from agent.conversation.conversation_view import ConversationState
+from agent.errors import SwitchRefused
+from agent.events import AgentEvent
+from agent.history import HistoryPart
+from agent.model.client import Effort
+from agent.model.endpoint import expand_alias
+from permissions.mode import Mode
+
+
+class Compact(Protocol):
+    """Summarises the history."""
+
+    def __call__(
+        self, focus: str = "", part: HistoryPart | None = None
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """Summarise all of it, or a part; yields what happens."""
+        ...
+
+
+class ConversationControls:
+    """Changes one conversation at the user's wish."""
+
+    def __init__(
+        self, parts: ConversationParts, state: ConversationState, compact: Compact
+    ) -> None:
+        """Made by `agent.conversation.conversation.Conversation`."""
+        self._parts = parts
+        self._state = state
+        self.compact = compact
+
+    def interrupt(self, reason: str = "Interrupted by user") -> bool:
+        """End what is running without loss of work; return whether anything was running."""
+        if self._state.abort is None:
+            return False
+        self._state.abort.abort(reason)
+        return True
+
+    def cycle_mode(self) -> Mode:
+        """Go to the next permission mode."""
+        return self._parts.gate.cycle_mode()
+
+    async def set_model(self, model: str) -> None:
+        """Use another model from the next request on; short names such as `opus` are known.
+
+        Raises:
+            SwitchRefused: a hook objects; the model stays.
+        """
+        parts = self._parts
+        before, wanted = parts.model(), expand_alias(model)
+        refusal = await parts.hooks.may_switch_model(before, wanted, model)
+        if refusal is not None:
+            raise SwitchRefused(f"The model stays {before}: {refusal}")
+        await parts.switch.set_model(model)
+        await parts.hooks.model_switched(before, parts.model(), model)
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another effort from the next request on."""
+        self._parts.switch.set_effort(effort)
+
+    def set_thinking(self, wanted: bool) -> bool:
+        """Have the model think, or not, from the next prompt on.
+
+        Returns False where the model can do only the other.
+        """
+        return self._parts.switch.set_thinking(wanted)
+
+    def move_to(self, directory: Path) -> bool:
+        """Work in another directory from now on; False, and nothing changes, outside the scope."""
+        return self._parts.move(directory)
+
+    def send_to_background(self) -> bool:
+        """Let the running command go on behind the conversation; False when none runs."""
+        return self._parts.shells.send_to_background()
+
+    async def rename(self, title: str) -> None:
+        """Give the session a name."""
+        await self._parts.recorder.title(title.strip())
