@@ -16,7 +16,7 @@ from agent.model.endpoint import expand_alias
 from permissions.mode import Mode
 
 
-class Compact(Protocol):
+class CompactHistory(Protocol):
     """Summarises the history."""
 
     def __call__(
@@ -30,7 +30,7 @@ class ConversationControls:
     """Changes one conversation at the user's wish."""
 
     def __init__(
-        self, parts: ConversationParts, state: ConversationState, compact: Compact
+        self, parts: ConversationParts, state: ConversationState, compact: CompactHistory
     ) -> None:
         """Made by `agent.conversation.conversation.Conversation`."""
         self._parts = parts

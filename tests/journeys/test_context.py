@@ -316,7 +316,9 @@ async def test_forty_large_reads_in_one_prompt_end_with_the_right_answer(
         lines = [f"line {line}: " + "word " * 12 for line in range(window // 100)]
         lines[len(lines) * number // (FILES + 1)] = f"FACT {number} is {number * 7}"
         (journey.project / f"f{number}.txt").write_text("\n".join(lines))
-    await journey.conversation.set_model("claude-opus-5-5")  # the endpoint's figures are known
+    await journey.conversation.controls.set_model(
+        "claude-opus-5-5"
+    )  # the endpoint's figures are known
     events = await journey.send("Read all files and add up their facts.")
     assert terminal(events).reason == "completed"
     answer = journey.conversation.view.messages[-1].text
