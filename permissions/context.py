@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -58,6 +58,10 @@ class PermissionContext(Struct, frozen=True):
     def with_mode(self, mode: Mode) -> PermissionContext:
         """Return the same context in another mode."""
         return replace(self, mode=mode)
+
+    def with_directories(self, directories: Iterable[Path]) -> PermissionContext:
+        """Return the same context with more working directories."""
+        return replace(self, additional_dirs=(*self.additional_dirs, *directories))
 
     def with_rules(self, rules: RuleSet) -> PermissionContext:
         """Return the same context with other rules."""

@@ -12,6 +12,7 @@ _MODULES: Final = {
     "hooks": "tui.command_line.subcommands.hooks_command",
     "sessions": "tui.command_line.subcommands.sessions",
     "doctor": "tui.command_line.subcommands.doctor_command",
+    "sandbox": "tui.command_line.subcommands.sandbox_command",
     "config": "tui.command_line.subcommands.config_command",
     "completion": "tui.command_line.subcommands.completion",
 }

@@ -1,0 +1,1 @@
+"""The kernel enforces what a decision assumed: policies, backends, the probe, what was refused."""

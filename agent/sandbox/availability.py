@@ -1,0 +1,43 @@
+"""What this machine can enforce, and how to get more."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from permissions.confinement import SandboxLevel
+
+
+class Backend(StrEnum):
+    """The mechanism in use."""
+
+    BUBBLEWRAP = "bubblewrap"
+    LANDLOCK = "landlock"
+    SEATBELT = "seatbelt"
+    NONE = "none"
+
+
+class Availability(Struct, frozen=True):
+    """The result of the probe."""
+
+    level: SandboxLevel
+    backend: Backend
+    program: str = ""
+    """Absolute path of the backend's program; empty where it has none."""
+    reason: str = ""
+    """Why the level is not `full`; empty when it is."""
+    fix: str = ""
+    """How to get more, as commands or one sentence; may be empty."""
+    hides_processes: bool = True
+    """Whether commands see only their own processes; false where `/proc` cannot be mounted."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form of `sandbox status`."""
+        return {
+            "level": str(self.level),
+            "backend": str(self.backend),
+            "program": self.program or None,
+            "reason": self.reason or None,
+            "fix": self.fix or None,
+        }

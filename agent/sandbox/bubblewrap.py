@@ -1,0 +1,94 @@
+"""The command line of bubblewrap for a policy: the order of mounts is what makes it hold."""
+
+from __future__ import annotations
+
+import os
+from enum import Enum
+from typing import Final
+
+from agent.sandbox.policy import Network, SandboxPolicy
+from permissions.paths.resolve import is_below
+
+_PROC_READ_ONLY: Final = (
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+    "/proc/irq",
+    "/proc/bus",
+    "/proc/fs",
+    "/proc/acpi",
+    "/proc/scsi",
+)
+"""What the kernel lets the host's root change there, whatever its capabilities."""
+
+
+def mount_arguments(policy: SandboxPolicy, *, hides_processes: bool = True) -> list[str]:
+    """Return the options for files and namespaces, without the program and the filter."""
+    if hides_processes:
+        proc = ["--proc", "/proc"]
+        proc += [part for path in _PROC_READ_ONLY for part in ("--ro-bind-try", path, path)]
+    else:
+        proc = ["--ro-bind", "/proc", "/proc"]
+    arguments = [
+        *("--ro-bind", "/", "/", "--dev", "/dev", *proc),
+        *("--bind", policy.temp_dir, "/tmp"),
+        *(() if policy.unix_sockets else ("--tmpfs", "/run")),
+    ]
+    mounts = _mounts(policy)
+    for path in sorted(mounts, key=len):
+        arguments += _mount(path, mounts[path])
+    # Only now: what lies deeper needed a place to be mounted on.
+    for path, kind in mounts.items():
+        if kind is _Kind.EMPTY or (kind is _Kind.MASK and os.path.isdir(path)):
+            arguments += ("--remount-ro", path)
+    return [
+        *arguments,
+        *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"),
+        *(("--unshare-net",) if policy.network is Network.OFF else ()),
+        *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--chdir", policy.cwd),
+    ]
+
+
+class _Kind(Enum):
+    """How a path is mounted."""
+
+    WRITABLE = "writable"
+    READ_ONLY = "read-only"
+    MASK = "mask"
+    EMPTY = "empty directory"
+    NO_FILE = "empty file"
+
+
+def _mounts(policy: SandboxPolicy) -> dict[str, _Kind]:
+    """Return how each path is mounted; the deeper path decides, and a deny rule always."""
+    ways = (
+        (policy.pinned, _Kind.WRITABLE),
+        ((*policy.write_roots, *policy.caches), _Kind.WRITABLE),
+        (policy.read_only, _Kind.READ_ONLY),
+        (policy.missing_directories, _Kind.EMPTY),
+        (policy.missing_files, _Kind.NO_FILE),
+        ([path for path in policy.visible if not _is_writable(policy, path)], _Kind.READ_ONLY),
+        (policy.secret, _Kind.MASK),
+        ((policy.temp_dir,), _Kind.WRITABLE),
+    )
+    mounts = {path: kind for paths, kind in ways for path in paths}
+    for path in [one for one in mounts if any(is_below(one, way) for way in policy.denied)]:
+        del mounts[path]
+    return mounts | dict.fromkeys(policy.denied, _Kind.MASK)
+
+
+def _mount(path: str, kind: _Kind) -> tuple[str, ...]:
+    match kind:
+        case _Kind.WRITABLE:
+            return ("--bind", path, path)
+        case _Kind.READ_ONLY:
+            return ("--ro-bind", path, path)
+        case _Kind.EMPTY:
+            return ("--tmpfs", path)
+        case _Kind.NO_FILE:
+            return ("--ro-bind", "/dev/null", path)
+        case _Kind.MASK:
+            return ("--tmpfs", path) if os.path.isdir(path) else ("--ro-bind", "/dev/null", path)
+
+
+def _is_writable(policy: SandboxPolicy, path: str) -> bool:
+    return path in policy.write_roots or path in policy.caches

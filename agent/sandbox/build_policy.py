@@ -1,0 +1,177 @@
+"""A confinement and the state of a session become the policy of one program."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from agent.sandbox.credential_paths import credential_paths
+from agent.sandbox.denied_files import denied_files
+from agent.sandbox.package_caches import PackageCaches, private_caches, shared_caches
+from agent.sandbox.policy import Network, SandboxPolicy
+from agent.sandbox.protected_mounts import protected_mounts
+from permissions.confinement import Confinement
+from permissions.context import PermissionContext
+from permissions.paths.resolve import is_below
+
+_OVERLAID = ("/tmp", "/run")
+
+
+class PolicyError(Exception):
+    """No policy can hold here; the text says why."""
+
+
+class PolicyRequest(Struct, frozen=True, kw_only=True):
+    """What a policy is made for."""
+
+    confinement: Confinement
+    context: PermissionContext
+    """Working directories, deny rules, home; its `scratch_dir` is the temporary directory."""
+    cwd: Path
+    env: Mapping[str, str]
+    """What the program will see; says where caches, programs and agents are."""
+    write_dirs: tuple[str, ...] = ()
+    """Directories that the user opened for this one call."""
+    visible: tuple[str, ...] = ()
+    """Paths outside the working directories that a rule lets it read."""
+    unprotected: tuple[str, ...] = ()
+    """Protected names that this program may change: a repository's `.git` for our own git."""
+    network: Network = Network.OFF
+    """For `project` alone; the other confinements have theirs."""
+    deny_write: tuple[str, ...] = field(default=())
+    deny_read: tuple[str, ...] = field(default=())
+    allow_write: tuple[str, ...] = field(default=())
+    allow_read: tuple[str, ...] = field(default=())
+
+
+def build_policy(request: PolicyRequest) -> SandboxPolicy:
+    """Return the policy for one program.
+
+    Raises:
+        PolicyError: the working directory is the root of the file system, or there is no temporary
+            directory.
+        TooManyFiles: deny rules cannot be compared with every file.
+    """
+    context = request.context
+    if context.scratch_dir is None:
+        raise PolicyError("the session has no temporary directory")
+    temp_dir = os.path.realpath(context.scratch_dir)
+    scope = _canonical((context.launch_dir, *context.additional_dirs, *request.write_dirs))
+    if "/" in (*scope, *_canonical(request.allow_write)):
+        raise PolicyError("the working directory is /, which cannot be opened for writing alone")
+    is_read_only = request.confinement is Confinement.READ_ONLY
+    is_shared = request.confinement is Confinement.PROJECT_FILES
+    roots = () if is_read_only else _canonical((*scope, *request.allow_write))
+    caches = (
+        shared_caches(context.home, request.env, temp_dir)
+        if is_shared
+        else private_caches(temp_dir)
+    )
+    cwd = os.path.realpath(request.cwd)
+    mounts = [protected_mounts(root, cwd) for root in roots]
+    credentials = credential_paths(context.home)
+    open_for_reading = _canonical(request.allow_read)
+    secret = () if is_shared else (*credentials, *_own(context))
+    denied = tuple(dict.fromkeys((*_canonical(request.deny_read), *denied_files(context, scope))))
+    return SandboxPolicy(
+        confinement=request.confinement,
+        cwd=cwd,
+        temp_dir=temp_dir,
+        write_roots=tuple(
+            dict.fromkeys((*roots, *(path for one in mounts for path in one.writable)))
+        ),
+        caches=caches.directories,
+        pinned=_without(request.unprotected, (path for one in mounts for path in one.pinned)),
+        read_only=_without(
+            request.unprotected,
+            (
+                *(path for one in mounts for path in one.read_only),
+                *_inside((*credentials, *_own(context), *_canonical(request.deny_write)), roots),
+                *_inside(denied_files(context, roots, "Edit"), roots),
+            ),
+        ),
+        missing_files=tuple(path for one in mounts for path in one.missing_files),
+        missing_directories=_without(
+            request.unprotected, (path for one in mounts for path in one.missing_directories)
+        ),
+        watched=_without(request.unprotected, (path for one in mounts for path in one.watched)),
+        links=tuple(link for one in mounts for link in one.links),
+        secret=tuple(path for path in secret if path not in open_for_reading),
+        denied=denied,
+        visible=_visible(request, scope, secret, denied, cwd),
+        network=Network.HOST if is_shared else Network.OFF if is_read_only else request.network,
+        unix_sockets=is_shared,
+        env=_environment(temp_dir, caches),
+    )
+
+
+def _environment(temp_dir: str, caches: PackageCaches) -> dict[str, str]:
+    return {"TMPDIR": temp_dir, "AGENT_TUI_SANDBOX": "1", "SANDBOX_RUNTIME": "1", **caches.env}
+
+
+def _visible(
+    request: PolicyRequest,
+    scope: tuple[str, ...],
+    secret: tuple[str, ...],
+    denied: tuple[str, ...],
+    cwd: str,
+) -> tuple[str, ...]:
+    """Return what must be mounted again where a parent of it is masked or replaced."""
+    context = request.context
+    wanted: list[str | Path] = [
+        *scope,
+        cwd,
+        context.home,
+        *context.readable_dirs,
+        *request.visible,
+        *request.allow_read,
+        *_program_directories(request.env),
+    ]
+    if request.confinement is Confinement.PROJECT_FILES:
+        wanted.append(request.env.get("SSH_AUTH_SOCK", ""))
+    hidden = (*_OVERLAID, *secret)
+    return tuple(
+        path
+        for path in _canonical(one for one in wanted if str(one))
+        if any(is_below(path, one) and path != one for one in hidden)
+        and not any(is_below(path, one) for one in denied)
+    )
+
+
+def _program_directories(env: Mapping[str, str]) -> list[str]:
+    """Return where programs and what they load may be: `bin` directories with their parents."""
+    directories: list[str] = []
+    for entry in env.get("PATH", "").split(":"):
+        if not entry.startswith("/"):
+            continue
+        parent = os.path.dirname(entry.rstrip("/"))
+        is_bin = os.path.basename(entry.rstrip("/")) in ("bin", "sbin")
+        directories.append(parent if is_bin and parent not in ("/", *_OVERLAID) else entry)
+    return directories
+
+
+def _own(context: PermissionContext) -> tuple[str, ...]:
+    """Return the agent's own directories: settings, trust, transcripts."""
+    return _canonical((context.home / ".agent", *context.own_dirs))
+
+
+def _canonical(paths: Iterable[str | Path]) -> tuple[str, ...]:
+    """Return the paths that exist, links resolved, each once."""
+    resolved = (os.path.realpath(path) for path in paths)
+    return tuple(dict.fromkeys(path for path in resolved if os.path.exists(path)))
+
+
+def _inside(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        path for path in paths if any(is_below(path, root) and path != root for root in roots)
+    )
+
+
+def _without(unprotected: tuple[str, ...], paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths, each once, that are not inside what this program may change."""
+    return tuple(
+        path for path in dict.fromkeys(paths) if not any(is_below(path, one) for one in unprotected)
+    )

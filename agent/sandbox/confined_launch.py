@@ -1,0 +1,140 @@
+"""A launch and a policy become the launch of a backend, with what it holds until its end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from agent.sandbox.availability import Availability, Backend
+from agent.sandbox.bubblewrap import mount_arguments
+from agent.sandbox.landlock import landlock_arguments
+from agent.sandbox.placeholders import Placeholders
+from agent.sandbox.planted_names import move_planted
+from agent.sandbox.policy import PROTECTED, SandboxPolicy
+from agent.sandbox.refusals import Refusal, RefusalKind, find_refusals
+from agent.sandbox.seatbelt import seatbelt_arguments
+from agent.sandbox.seccomp import WITH_UNIX, WITHOUT_UNIX, filter_program
+from permissions.base.process.spawn import CannotStart, Launch
+
+
+class SandboxRun:
+    """One confined program: what it holds outside itself, and what it was refused."""
+
+    def __init__(
+        self,
+        policy: SandboxPolicy,
+        placeholders: Placeholders,
+        held: Sequence[str],
+        descriptors: Sequence[int],
+        quarantine: Path,
+    ) -> None:
+        """Only `confined_launch` calls this."""
+        self.policy = policy
+        self._placeholders = placeholders
+        self._held = tuple(held)
+        self._descriptors = list(descriptors)
+        self._quarantine = quarantine
+        self._moved: dict[str, str] = {}
+
+    def started(self) -> None:
+        """Close the descriptors that only the start needed."""
+        while self._descriptors:
+            with contextlib.suppress(OSError):
+                os.close(self._descriptors.pop())
+
+    def ended(self) -> None:
+        """Remove placeholders; move away what should not have been made."""
+        held, self._held = self._held, ()
+        self._placeholders.release(held)
+        self._moved |= move_planted(self.policy, self._quarantine)
+
+    def refusals(self, output: str, *, failed: bool = True) -> tuple[Refusal, ...]:
+        """Return what the program was refused, to be asked for after its end."""
+        planted = [
+            Refusal(RefusalKind.WRITE, path, PROTECTED, place)
+            for path, place in self._moved.items()
+        ]
+        return (*planted, *(find_refusals(self.policy, output) if failed else ()))
+
+
+def confined_launch(
+    program: Launch,
+    policy: SandboxPolicy,
+    available: Availability,
+    placeholders: Placeholders,
+    quarantine: Path,
+    *,
+    join: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+) -> Launch:
+    """Return the launch that runs a program under a policy.
+
+    Args:
+        join: The command that enters the session's network namespace, in front of the backend's.
+        env: Variables for the program beside those of the policy.
+
+    Raises:
+        CannotStart: a placeholder cannot be made, or the system refuses a descriptor.
+    """
+    inner = replace(program, env={**program.env, **policy.env, **(env or {})})
+    match available.backend:
+        case Backend.LANDLOCK:
+            run = SandboxRun(policy, placeholders, (), (), quarantine)
+            prefix = tuple(landlock_arguments(policy))
+            return replace(inner, argv=(*prefix, *program.argv), confined=run)
+        case Backend.SEATBELT:
+            run = SandboxRun(policy, placeholders, (), (), quarantine)
+            prefix = tuple(seatbelt_arguments(policy))
+            return replace(inner, argv=(*prefix, *program.argv), confined=run)
+        case Backend.BUBBLEWRAP:
+            return _in_bubblewrap(inner, policy, available, placeholders, quarantine, join)
+        case Backend.NONE:
+            raise CannotStart(f"this machine cannot enforce {policy.confinement}")
+
+
+def _in_bubblewrap(
+    program: Launch,
+    policy: SandboxPolicy,
+    available: Availability,
+    placeholders: Placeholders,
+    quarantine: Path,
+    join: Sequence[str],
+) -> Launch:
+    try:
+        held = placeholders.acquire(policy.missing_directories, policy.missing_files)
+    except OSError as error:
+        raise CannotStart(
+            f"the sandbox cannot be set up: {error.filename}: {error.strerror}"
+        ) from error
+    descriptors: list[int] = []
+    try:
+        arguments = mount_arguments(policy, hides_processes=available.hides_processes)
+        mounts = _memory_file("\0".join(arguments).encode("utf-8", "surrogateescape"))
+        descriptors.append(mounts)
+        families = WITH_UNIX if policy.unix_sockets else WITHOUT_UNIX
+        seccomp = _memory_file(filter_program(families))
+        descriptors.append(seccomp)
+    except OSError as error:
+        for descriptor in descriptors:
+            os.close(descriptor)
+        placeholders.release(held)
+        raise CannotStart(f"the sandbox cannot be set up: {error.strerror}") from error
+    run = SandboxRun(policy, placeholders, held, descriptors, quarantine)
+    argv = (
+        *(*join, available.program, "--args", str(mounts), "--seccomp", str(seccomp), "--"),
+        *program.argv,
+    )
+    return replace(program, argv=argv, pass_fds=(*program.pass_fds, mounts, seccomp), confined=run)
+
+
+def _memory_file(content: bytes) -> int:
+    """Return the descriptor of an unnamed file, to be read from its start. Raises OSError."""
+    descriptor = os.memfd_create("agent-tui", os.MFD_CLOEXEC)
+    with os.fdopen(os.dup(descriptor), "wb") as stream:
+        stream.write(content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor

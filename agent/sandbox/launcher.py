@@ -1,0 +1,98 @@
+"""Started as `python -I -S launcher.py SPEC PROGRAM…`: restricts itself, then becomes the program.
+
+Imports nothing of ours, so that it starts fast and runs with any working directory. `SPEC` is JSON
+with `write` (paths), `filter` (a seccomp program in hexadecimal).
+"""
+
+import ctypes
+import json
+import os
+import platform
+import stat
+import struct
+import sys
+
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+SECCOMP = {"x86_64": 317, "aarch64": 277}
+NO_NEW_PRIVILEGES = 38
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIRECTORY = 1, 2, 4, 8
+REFER, TRUNCATE, IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15
+OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE
+SCOPE_ABSTRACT_SOCKETS, SCOPE_SIGNALS = 1, 2
+EXIT_CANNOT_HOLD = 125
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def system_call(*arguments: object) -> int:
+    """Make a system call. Raises OSError."""
+    result = int(_libc.syscall(*arguments))
+    if result < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+    return result
+
+
+def landlock_version() -> int:
+    """Return the version of Landlock's interface; 0 where there is none."""
+    try:
+        return system_call(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
+    except OSError:
+        return 0
+
+
+def restrict_files(writable: "list[str]") -> None:
+    """Let this process read and run everything and write only below the paths."""
+    version = landlock_version()
+    if version == 0:
+        raise OSError("Landlock is missing")
+    rights = (1 << 13) - 1
+    rights |= (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)
+    rights |= IOCTL_DEVICE if version >= 5 else 0
+    scoped = SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS if version >= 6 else 0
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    attributes = struct.pack("=QQQ", rights, 0, scoped)[:size]
+    ruleset = system_call(
+        CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)
+    )
+    reading = EXECUTE | READ_FILE | READ_DIRECTORY
+    for path, allowed in [("/", reading), *((path, rights) for path in writable)]:
+        try:
+            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            allowed &= OF_FILES
+        rule = struct.pack("=Qi", allowed & rights, descriptor)
+        system_call(ADD_RULE, ruleset, ctypes.c_int(1), rule, ctypes.c_uint32(0))
+        os.close(descriptor)
+    _libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    system_call(RESTRICT_SELF, ruleset, ctypes.c_uint32(0))
+    os.close(ruleset)
+
+
+def install_filter(program: bytes) -> None:
+    """Install a seccomp filter for this process and its children."""
+
+    class Program(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
+
+    argument = Program(len(program) // 8, program)
+    _libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    system_call(SECCOMP[platform.machine()], 1, 0, ctypes.byref(argument))
+
+
+def main() -> None:
+    """Restrict this process and replace it; exit 125 when that cannot be done."""
+    specification, command = json.loads(sys.argv[1]), sys.argv[2:]
+    try:
+        restrict_files(specification["write"])
+        install_filter(bytes.fromhex(specification["filter"]))
+    except (OSError, KeyError) as error:
+        sys.stderr.write(f"agent-tui: the sandbox cannot be set up: {error}\n")
+        sys.exit(EXIT_CANNOT_HOLD)
+    os.execvp(command[0], command)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Empty files and directories in place of protected names that do not exist.
+
+A name can only be blocked by a mount, and a mount needs something to stand on. Each is recorded
+before it is made and removed after the last command that needs it, or at the next start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from permissions.base.files.private_file import write_private
+
+
+class Placeholders:
+    """The placeholders of one process; safe to use from several threads."""
+
+    def __init__(self, directory: Path) -> None:
+        """`directory` takes the record of this process; it is made when needed."""
+        self._directory = directory
+        self._record = directory / f"placeholders-{os.getpid()}.json"
+        self._users: dict[str, int] = {}
+        self._inodes: dict[str, tuple[int, int]] = {}
+        self._lock = threading.Lock()
+
+    def acquire(self, directories: Iterable[str], files: Iterable[str]) -> tuple[str, ...]:
+        """Make what does not exist; return the paths to give to `release`.
+
+        Raises:
+            OSError: one cannot be made; none is left then.
+        """
+        acquired: list[str] = []
+        with self._lock:
+            try:
+                for path, is_directory in (
+                    *((path, True) for path in directories),
+                    *((path, False) for path in files),
+                ):
+                    self._acquire(path, is_directory=is_directory)
+                    acquired.append(path)
+            except OSError:
+                self._release(acquired)
+                raise
+        return tuple(acquired)
+
+    def release(self, paths: Iterable[str]) -> None:
+        """Remove those that no other command needs. Raises nothing."""
+        with self._lock:
+            self._release(paths)
+
+    def _acquire(self, path: str, *, is_directory: bool) -> None:
+        if path in self._users:
+            self._users[path] += 1
+            return
+        self._write_record([*self._inodes, path])
+        try:
+            if is_directory:
+                os.mkdir(path, 0o755)
+            else:
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o444))
+        except FileExistsError:
+            # Made by another agent here, or by the user just now: not ours to remove.
+            self._users[path] = 1
+            return
+        status = os.lstat(path)
+        self._users[path], self._inodes[path] = 1, (status.st_dev, status.st_ino)
+
+    def _release(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            self._users[path] -= 1
+            if self._users[path]:
+                continue
+            del self._users[path]
+            inode = self._inodes.pop(path, None)
+            if inode is not None:
+                _remove_empty(path, inode)
+        with contextlib.suppress(OSError):
+            self._write_record(list(self._inodes))
+
+    def _write_record(self, paths: list[str]) -> None:
+        if not paths:
+            self._record.unlink(missing_ok=True)
+            return
+        write_private(self._record, json.dumps(paths).encode(), sync=False)
+
+
+def sweep(directory: Path) -> None:
+    """Remove what processes left that no longer run. Raises nothing."""
+    for record in directory.glob("placeholders-*.json"):
+        pid = record.stem.removeprefix("placeholders-")
+        if pid.isdigit() and _is_running(int(pid)):
+            continue
+        with contextlib.suppress(OSError, ValueError):
+            for path in json.loads(record.read_bytes()):
+                _remove_empty(path, None)
+        with contextlib.suppress(OSError):
+            record.unlink()
+
+
+def _remove_empty(path: str, inode: tuple[int, int] | None) -> None:
+    with contextlib.suppress(OSError):
+        status = os.lstat(path)
+        if inode not in (None, (status.st_dev, status.st_ino)):
+            return
+        if os.path.isdir(path) and not os.path.islink(path):
+            os.rmdir(path)
+        elif status.st_size == 0:
+            os.unlink(path)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

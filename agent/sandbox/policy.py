@@ -1,0 +1,93 @@
+"""What one confined program may do, as a value: every path resolved, nothing left to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Final
+
+from msgspec import Struct, field
+
+from permissions.confinement import Confinement
+from permissions.paths.resolve import is_below
+
+PROTECTED: Final = "a protected path"
+OUTSIDE: Final = "outside the working directories"
+READING: Final = "reading only"
+"""Why a write is refused; shown to the model and to users."""
+
+
+class Network(Enum):
+    """Which network a confined program reaches."""
+
+    OFF = "off"
+    """An empty namespace of its own."""
+    SESSION = "session"
+    """The namespace of the session, whose only way out is the proxy."""
+    HOST = "host"
+
+
+class SandboxPolicy(Struct, frozen=True, kw_only=True):
+    """One confinement worked out for one working directory. All paths are canonical and exist,
+    except those of `missing_files` and `missing_directories`."""
+
+    confinement: Confinement
+    cwd: str
+    temp_dir: str
+    """The session's temporary directory, also seen as `/tmp`."""
+    write_roots: tuple[str, ...] = ()
+    """Working directories that may be written."""
+    caches: tuple[str, ...] = ()
+    """Package caches that may be written."""
+    pinned: tuple[str, ...] = ()
+    """Writable directories that cannot be renamed or removed."""
+    read_only: tuple[str, ...] = ()
+    """Files and directories inside writable ones that may not be changed."""
+    missing_files: tuple[str, ...] = ()
+    """Protected files that do not exist and may not be created."""
+    missing_directories: tuple[str, ...] = ()
+    """The same for directories."""
+    watched: tuple[str, ...] = ()
+    """Protected names that do not exist and cannot be blocked: looked for after the run."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Protected names that are links, each with its target: looked at after the run."""
+    secret: tuple[str, ...] = ()
+    """Credentials and the agent's own directories: masked, except for what is `visible`."""
+    denied: tuple[str, ...] = ()
+    """What deny rules forbid to read: masked, whatever else is said about it."""
+    visible: tuple[str, ...] = ()
+    """What stays readable below a masked directory, `/tmp` or `/run`."""
+    network: Network = Network.OFF
+    unix_sockets: bool = False
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables that the program gets in addition."""
+
+    def write_refusal(self, path: str) -> str | None:
+        """Return the rule that forbids a write to a canonical path, or None when it is allowed."""
+        if _is_below_one(path, self.denied):
+            return "a deny rule"
+        if is_below(path, self.temp_dir):
+            return None
+        protected = (
+            *self.read_only,
+            *self.missing_files,
+            *self.missing_directories,
+            *self.watched,
+        )
+        if path in self.pinned or _is_below_one(path, protected):
+            return PROTECTED
+        if _is_below_one(path, (*self.write_roots, *self.caches, "/tmp", "/dev")):
+            return None
+        return OUTSIDE if self.write_roots else READING
+
+    def read_refusal(self, path: str) -> str | None:
+        """Return the rule that forbids reading a canonical path, or None when it is allowed."""
+        if _is_below_one(path, self.denied):
+            return "a deny rule"
+        if _is_below_one(path, (self.temp_dir, *self.visible)):
+            return None
+        return "a secret" if _is_below_one(path, self.secret) else None
+
+
+def _is_below_one(path: str, directories: Iterable[str]) -> bool:
+    return any(is_below(path, one) for one in directories)

@@ -1,0 +1,192 @@
+"""Which names inside a writable directory a confined program must not change.
+
+A protected directory is read-only as a whole; the directories around a protected file are pinned,
+so that they cannot be renamed away. What does not exist is blocked where an empty placeholder does
+no harm to tools, and looked for after the run where it would.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from permissions.paths.protected_paths import (
+    PROTECTED_DIRS,
+    PROTECTED_FILES,
+    Protection,
+    may_be_protected,
+    protection_of,
+)
+from permissions.paths.resolve import is_below
+
+MAX_DEPTH: Final = 3
+"""How deep protected names are looked for; below that they concern only their own directory."""
+MAX_ENTRIES: Final = 20_000
+_SKIPPED: Final = frozenset({"node_modules", ".venv", "venv", "__pycache__", "target", ".tox"})
+_PLACEHOLDER_DIRECTORIES: Final = (".agent", ".claude", ".codex", ".vscode", ".idea", ".husky")
+_PLACEHOLDER_FILES: Final = (".mcp.json",)
+_READ_ONLY_IN_GIT: Final = ("config", "config.worktree", "hooks", "info")
+_WATCHED_IN_GIT: Final = ("commondir", "config.worktree")
+_BARE_MARKERS: Final = ("HEAD", "objects", "refs")
+
+
+class ProtectedMounts(Struct):
+    """What is mounted over one writable directory; canonical paths."""
+
+    pinned: list[str]
+    read_only: list[str]
+    missing_files: list[str]
+    missing_directories: list[str]
+    watched: list[str]
+    links: list[tuple[str, str]]
+    """Protected names that are links, each with its target: looked at after the run."""
+    writable: list[str]
+    """Directories outside that a work tree's repository needs."""
+
+
+def protected_mounts(root: str, cwd: str) -> ProtectedMounts:
+    """Return what protects a canonical writable directory as it is now.
+
+    Args:
+        cwd: Where the command starts: names around it are protected however deep it is.
+    """
+    mounts = ProtectedMounts([], [], [], [], [], [], [])
+    for path in dict.fromkeys(_protected_names(root, cwd)):
+        if os.path.islink(path):
+            mounts.links.append((path, os.readlink(path)))
+        elif os.path.basename(path).lower() == ".git":
+            _add_repository(mounts, path)
+        else:
+            mounts.read_only.append(path)
+        mounts.pinned.extend(_between(root, path))
+    _add_missing(mounts, root)
+    mounts.pinned[:] = dict.fromkeys(mounts.pinned)
+    return mounts
+
+
+def _protected_names(root: str, cwd: str) -> Iterator[str]:
+    """Yield the paths of protected names, those that are less deep first."""
+    pending = deque([(root, MAX_DEPTH)])
+    if is_below(cwd, root):
+        pending.extend((directory, 0) for directory in (cwd, *_between(root, cwd)))
+    seen = 0
+    while pending and seen < MAX_ENTRIES:
+        directory, depth = pending.popleft()
+        try:
+            with os.scandir(directory) as entries:
+                for entry in entries:
+                    seen += 1
+                    if _is_protected(entry.name):
+                        yield entry.path
+                    elif depth and entry.name not in _SKIPPED and _is_directory(entry):
+                        pending.append((entry.path, depth - 1))
+        except OSError:
+            continue
+
+
+def _is_protected(name: str) -> bool:
+    return may_be_protected(f"/{name}") and protection_of(name) is not Protection.NONE
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False)
+
+
+def _between(root: str, path: str) -> Iterator[str]:
+    """Yield the directories from below the root down to a protected name."""
+    parent = os.path.dirname(path)
+    steps = []
+    while len(parent) > len(root):
+        steps.append(parent)
+        parent = os.path.dirname(parent)
+    yield from reversed(steps)
+
+
+def _add_repository(mounts: ProtectedMounts, path: str) -> None:
+    if os.path.isdir(path):
+        _add_git_directory(mounts, path)
+        return
+    mounts.read_only.append(path)
+    common = _common_directory(path)
+    if common is not None:
+        mounts.writable.append(common)
+        _add_git_directory(mounts, common)
+
+
+def _add_git_directory(mounts: ProtectedMounts, git: str) -> None:
+    mounts.pinned.append(git)
+    _add_guarded(mounts, git)
+    hooks = os.path.join(git, "hooks")
+    if not os.path.lexists(hooks):
+        mounts.missing_directories.append(hooks)
+    for name in _WATCHED_IN_GIT:
+        if not os.path.lexists(os.path.join(git, name)):
+            mounts.watched.append(os.path.join(git, name))
+    for module in _modules(os.path.join(git, "modules"), MAX_DEPTH):
+        mounts.pinned.append(module)
+        _add_guarded(mounts, module)
+
+
+def _add_guarded(mounts: ProtectedMounts, git: str) -> None:
+    for name in _READ_ONLY_IN_GIT:
+        path = os.path.join(git, name)
+        if os.path.islink(path):
+            mounts.links.append((path, os.readlink(path)))
+        elif os.path.lexists(path):
+            mounts.read_only.append(path)
+
+
+def _modules(directory: str, depth: int) -> Iterator[str]:
+    """Yield the repositories of submodules."""
+    try:
+        entries = [entry for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return
+    for entry in entries:
+        if os.path.lexists(os.path.join(entry.path, "HEAD")):
+            yield entry.path
+            yield from _modules(os.path.join(entry.path, "modules"), depth)
+        elif depth > 0:
+            yield from _modules(entry.path, depth - 1)
+
+
+def _common_directory(git_file: str) -> str | None:
+    """Return the repository that a work tree's `.git` file belongs to, if it names it back."""
+    try:
+        with open(git_file, encoding="utf-8", errors="surrogateescape") as stream:
+            first = stream.readline(4096).strip()
+        if not first.startswith("gitdir:"):
+            return None
+        private = os.path.realpath(
+            os.path.join(os.path.dirname(git_file), first.removeprefix("gitdir:").strip())
+        )
+        with open(
+            os.path.join(private, "gitdir"), encoding="utf-8", errors="surrogateescape"
+        ) as stream:
+            back = stream.readline(4096).strip()
+    except OSError:
+        return None
+    if os.path.realpath(back) != os.path.realpath(git_file):
+        return None
+    common = os.path.dirname(os.path.dirname(private))
+    return common if os.path.isfile(os.path.join(common, "HEAD")) else None
+
+
+def _add_missing(mounts: ProtectedMounts, root: str) -> None:
+    def absent(name: str) -> bool:
+        return not os.path.lexists(os.path.join(root, name))
+
+    for name in filter(absent, _PLACEHOLDER_DIRECTORIES):
+        mounts.missing_directories.append(os.path.join(root, name))
+    for name in filter(absent, _PLACEHOLDER_FILES):
+        mounts.missing_files.append(os.path.join(root, name))
+    blocked = {*_PLACEHOLDER_DIRECTORIES, *_PLACEHOLDER_FILES, ".git"}
+    for name in sorted((PROTECTED_DIRS | PROTECTED_FILES) - blocked):
+        if absent(name):
+            mounts.watched.append(os.path.join(root, name))
+    if all(map(absent, _BARE_MARKERS)):
+        mounts.watched.append(os.path.join(root, "HEAD"))

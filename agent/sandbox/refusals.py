@@ -1,0 +1,123 @@
+"""What the sandbox refused, read from what a failed program printed and checked against its policy.
+
+The kernel does not say which call it refused; programs do, in their messages. Only a path that the
+policy really forbids is reported.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from agent.sandbox.policy import OUTSIDE, PROTECTED, READING, Network, SandboxPolicy
+
+_TAIL_CHARS: Final = 20_000
+_MAX_REFUSALS: Final = 10
+_REFUSED: Final = re.compile(
+    r"read-only file system|permission denied|operation not permitted|device or resource busy"
+    r"|EROFS|EACCES|EPERM|EBUSY|no such file or directory|ENOENT|file exists|is a directory",
+    re.IGNORECASE,
+)
+_CERTAIN: Final = re.compile(r"read-only file system|EROFS", re.IGNORECASE)
+_QUOTED: Final = re.compile(r"""['"‘`]([^'"’`\n]{1,400})['"’`]""")
+_PLAIN: Final = re.compile(r"""[^\s'"‘’`:;,()]{1,400}""")
+_UNREACHABLE: Final = re.compile(
+    r"could not resolve(?: host(?:name)?)?:? *['\"]?(?P<a>[\w.-]+\.[\w.-]+)"
+    r"|getaddrinfo (?:ENOTFOUND|EAI_AGAIN) (?P<b>[\w.-]+)"
+    r"|(?:failed to (?:establish|connect)|couldn't connect|unable to (?:access|connect))[^\n]*?"
+    r"(?://|to )(?P<c>[\w.-]+)"
+    r"|host='(?P<d>[\w.-]+)'",
+    re.IGNORECASE,
+)
+_NO_NETWORK: Final = re.compile(
+    r"network is unreachable|ENETUNREACH|temporary failure in name resolution"
+    r"|name or service not known|no address associated|could not resolve",
+    re.IGNORECASE,
+)
+_NO_SOCKET: Final = re.compile(r"not permitted|cannot connect|EPERM", re.IGNORECASE)
+_SOCKET_PATH: Final = re.compile(r"/(?!/)[\w./-]+\.sock(?:et)?\b|/run/[\w./-]+")
+_SOCKET_NAME: Final = re.compile(
+    r"docker daemon|dbus|ssh-agent|authentication agent", re.IGNORECASE
+)
+
+
+class RefusalKind(StrEnum):
+    """What was attempted."""
+
+    WRITE = "write"
+    READ = "read"
+    CONNECT = "connect"
+    SOCKET = "socket"
+
+
+class Refusal(Struct, frozen=True):
+    """One thing that a confined program attempted in vain."""
+
+    kind: RefusalKind
+    target: str
+    """A path, a host (`name:port` where known), or a kind of socket."""
+    rule: str
+    """What of the confinement forbids it."""
+    moved_to: str = ""
+    """Where a file was put that should not have been made."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form of `sandbox run`."""
+        moved = {"moved_to": self.moved_to} if self.moved_to else {}
+        return {"kind": str(self.kind), "target": self.target, "rule": self.rule, **moved}
+
+
+def find_refusals(policy: SandboxPolicy, output: str) -> tuple[Refusal, ...]:
+    """Return what the policy refused, as far as the output of a failed program names it."""
+    found: dict[tuple[RefusalKind, str], Refusal] = {}
+    for line in output[-_TAIL_CHARS:].splitlines():
+        for refusal in (*_of_files(policy, line), *_of_network(policy, line)):
+            found.setdefault((refusal.kind, refusal.target), refusal)
+    return tuple(found.values())[:_MAX_REFUSALS]
+
+
+def _of_files(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
+    message = _REFUSED.search(line)
+    if message is None:
+        return
+    is_certain = _CERTAIN.search(line) is not None
+    before, after = line[: message.start()], line[message.end() :]
+    for path in (*_paths(policy, before), *_paths(policy, after)):
+        read_rule, write_rule = policy.read_refusal(path), policy.write_refusal(path)
+        if read_rule is not None:
+            yield Refusal(RefusalKind.READ, path, read_rule)
+            return
+        if write_rule is not None and (is_certain or write_rule == PROTECTED):
+            yield Refusal(RefusalKind.WRITE, path, write_rule)
+            return
+    if is_certain:
+        yield Refusal(RefusalKind.WRITE, "", READING if not policy.write_roots else OUTSIDE)
+
+
+def _paths(policy: SandboxPolicy, text: str) -> Iterator[str]:
+    """Yield absolute paths that a text may name: those in quotes first, then the last first."""
+    quoted = [match[1] for match in _QUOTED.finditer(text)]
+    plain = [match[0] for match in _PLAIN.finditer(text)]
+    for written in (*quoted, *reversed(plain)):
+        path = os.path.normpath(os.path.join(policy.cwd, written))
+        if written in quoted or "/" in written or written[0] == "." or os.path.lexists(path):
+            yield path
+
+
+def _of_network(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
+    if policy.network is Network.OFF:
+        named = _UNREACHABLE.search(line)
+        if named is not None:
+            host = next(group for group in named.groups() if group)
+            yield Refusal(RefusalKind.CONNECT, host.rstrip("."), "no network")
+        elif _NO_NETWORK.search(line):
+            yield Refusal(RefusalKind.CONNECT, "", "no network")
+    if not policy.unix_sockets and _NO_SOCKET.search(line):
+        socket = _SOCKET_PATH.search(line) or _SOCKET_NAME.search(line)
+        if socket is not None:
+            yield Refusal(RefusalKind.SOCKET, socket[0], "no Unix sockets")

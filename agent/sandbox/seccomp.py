@@ -1,0 +1,60 @@
+"""A seccomp filter as the bytes of its BPF program: socket families and calls that lead out."""
+
+from __future__ import annotations
+
+import platform
+import struct
+from collections.abc import Iterable
+from typing import Final
+
+_LOAD, _JUMP_EQUAL, _JUMP_GREATER, _RETURN = 0x20, 0x15, 0x35, 0x06
+_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_EPERM, _ENOSYS = 1, 38
+_ARCHITECTURES: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_SOCKET: Final = {"x86_64": 41, "aarch64": 198}
+_REFUSED_CALLS: Final = {
+    # ptrace, process_vm_readv, process_vm_writev; io_uring opens sockets past the filter.
+    "x86_64": (101, 310, 311, 425, 426, 427),
+    "aarch64": (117, 270, 271, 425, 426, 427),
+}
+_X32_BIT: Final = 0x40000000
+
+AF_UNIX, AF_PACKET, AF_VSOCK = 1, 17, 40
+
+WITHOUT_UNIX: Final = (AF_UNIX, AF_PACKET, AF_VSOCK)
+"""For a private network namespace: Unix sockets by path reach daemons of the host."""
+WITH_UNIX: Final = (AF_PACKET, AF_VSOCK)
+"""For the host's network."""
+
+
+def is_supported(machine: str | None = None) -> bool:
+    """Return whether filters can be built for a machine; None is this one."""
+    return (machine or platform.machine()) in _ARCHITECTURES
+
+
+def filter_program(families: Iterable[int], machine: str | None = None) -> bytes:
+    """Return a `sock_filter` array that refuses `socket` for the families with EPERM.
+
+    Raises:
+        KeyError: the machine is not supported.
+    """
+    name = machine or platform.machine()
+    refused = tuple(families)
+    code = [
+        (_LOAD, 0, 0, 4),  # the architecture
+        (_JUMP_EQUAL, 1, 0, _ARCHITECTURES[name]),
+        (_RETURN, 0, 0, _KILL),
+        (_LOAD, 0, 0, 0),  # the number of the call
+    ]
+    if name == "x86_64":
+        code += [(_JUMP_GREATER, 0, 1, _X32_BIT), (_RETURN, 0, 0, _ERRNO | _ENOSYS)]
+    for number in _REFUSED_CALLS[name]:
+        code += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ERRNO | _EPERM)]
+    code += [
+        (_JUMP_EQUAL, 0, 1 + 2 * len(refused), _SOCKET[name]),
+        (_LOAD, 0, 0, 16),  # the low word of the first argument: the family
+    ]
+    for family in refused:
+        code += [(_JUMP_EQUAL, 0, 1, family), (_RETURN, 0, 0, _ERRNO | _EPERM)]
+    code.append((_RETURN, 0, 0, _ALLOW))
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)

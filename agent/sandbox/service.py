@@ -1,0 +1,106 @@
+"""The front door of the sandbox: launches programs under the confinement of their decision.
+
+Next: `agent.sandbox.build_policy` (what a confinement means here) and
+`agent.sandbox.confined_launch` (how a backend enforces it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from agent.sandbox.availability import Availability
+from agent.sandbox.build_policy import PolicyError, PolicyRequest, build_policy
+from agent.sandbox.confined_launch import confined_launch
+from agent.sandbox.denied_files import TooManyFiles
+from agent.sandbox.placeholders import Placeholders
+from agent.sandbox.policy import SandboxPolicy
+from permissions.base.process.spawn import CannotStart, Confine, Launch
+from permissions.confinement import Confinement, SandboxLevel, can_hold
+from permissions.context import PermissionContext
+
+
+class CannotConfine(CannotStart):
+    """The confinement cannot be enforced; nothing was started. The text is the reason."""
+
+
+class RunRequest(Struct, frozen=True):
+    """How one program is confined."""
+
+    confinement: Confinement
+    write_dirs: tuple[str, ...] = ()
+    """Directories that the user opened for this one call."""
+    visible: tuple[str, ...] = ()
+    """Paths outside the working directories that a rule lets it read."""
+    unprotected: tuple[str, ...] = ()
+    """Protected names that this program may change."""
+
+
+class Sandbox:
+    """Confines the programs of one session."""
+
+    def __init__(
+        self,
+        available: Availability,
+        context: Callable[[], PermissionContext],
+        *,
+        state_dir: Path,
+    ) -> None:
+        """`context` returns the current working directories and rules; `state_dir` takes the
+        record of placeholders and what was moved away, and outlives the session."""
+        self.available = available
+        self._context = context
+        self._placeholders = Placeholders(state_dir)
+        self._quarantine = state_dir / "quarantine"
+
+    @property
+    def level(self) -> SandboxLevel:
+        """What can be enforced here."""
+        return self.available.level
+
+    def policy(self, request: RunRequest, program: Launch) -> SandboxPolicy:
+        """Return what a program may do.
+
+        Raises:
+            CannotConfine: no policy can hold here.
+        """
+        context = self._context()
+        try:
+            return build_policy(
+                PolicyRequest(
+                    confinement=request.confinement,
+                    context=context,
+                    cwd=program.cwd or context.launch_dir,
+                    env=program.env,
+                    write_dirs=request.write_dirs,
+                    visible=request.visible,
+                    unprotected=request.unprotected,
+                )
+            )
+        except (PolicyError, TooManyFiles) as error:
+            raise CannotConfine(f"{error}; nothing was run") from error
+
+    def launch(self, program: Launch, request: RunRequest) -> Launch:
+        """Return the launch of a program under a confinement; reads directories, so it takes time.
+
+        Raises:
+            CannotConfine: this machine does not enforce it.
+            CannotStart: the backend could not be prepared.
+        """
+        if request.confinement is Confinement.NONE:
+            return program
+        if not can_hold(self.level, request.confinement):
+            raise CannotConfine(
+                f"this machine cannot enforce {request.confinement} "
+                f"(level {self.level}: {self.available.reason}); nothing was run"
+            )
+        policy = self.policy(request, program)
+        return confined_launch(
+            program, policy, self.available, self._placeholders, self._quarantine
+        )
+
+    def confine(self, request: RunRequest) -> Confine:
+        """Return what confines launches that way."""
+        return lambda program: self.launch(program, request)

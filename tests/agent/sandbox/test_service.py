@@ -1,0 +1,206 @@
+"""Levels, placeholders, and what happens where a confinement cannot be enforced."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from agent.sandbox.availability import Availability, Backend
+from agent.sandbox.placeholders import Placeholders, sweep
+from agent.sandbox.policy import Network, SandboxPolicy
+from agent.sandbox.probe import probe
+from agent.sandbox.seatbelt import seatbelt_arguments
+from agent.sandbox.service import CannotConfine, RunRequest, Sandbox
+from permissions.base.process.run_program import run_blocking
+from permissions.base.process.spawn import CannotStart, Launch
+from permissions.confinement import Confinement, SandboxLevel
+from permissions.context import PermissionContext
+from permissions.mode import Mode
+from permissions.rules.rule_set import RuleSet
+from tests.agent.sandbox.conftest import MakeConfined
+
+NOTHING = Availability(SandboxLevel.NONE, Backend.NONE, reason="for a test")
+FILES = Availability(SandboxLevel.FILES, Backend.LANDLOCK, reason="for a test")
+
+
+def _context(directory: Path) -> PermissionContext:
+    for name in ("home", "home/project", "tmp"):
+        (directory / name).mkdir()
+    return PermissionContext(
+        mode=Mode.DEFAULT,
+        rules=RuleSet(),
+        launch_dir=directory / "home" / "project",
+        project_root=directory / "home" / "project",
+        home=directory / "home",
+        scratch_dir=directory / "tmp",
+    )
+
+
+@pytest.mark.parametrize("available", [NOTHING, FILES])
+@pytest.mark.parametrize("confinement", [Confinement.READ_ONLY, Confinement.PROJECT])
+def test_nothing_runs_with_less_than_its_confinement(
+    available: Availability, confinement: Confinement, tmp_path: Path
+) -> None:
+    context = _context(tmp_path)
+    sandbox = Sandbox(available, lambda: context, state_dir=tmp_path / "state")
+    with pytest.raises(CannotConfine, match=f"cannot enforce {confinement}"):
+        sandbox.launch(Launch(("/bin/true",), {}), RunRequest(confinement))
+
+
+def test_the_level_files_confines_writes(tmp_path: Path) -> None:
+    context = _context(tmp_path)
+    sandbox = Sandbox(FILES, lambda: context, state_dir=tmp_path / "state")
+    if probe("/nonexistent").level is not SandboxLevel.FILES:
+        pytest.skip("no Landlock here")
+    script = f"echo x > in; echo x > {tmp_path}/out; echo x > $TMPDIR/t"
+    program = Launch(("/bin/sh", "-c", script), {"PATH": os.defpath}, context.launch_dir)
+    run_blocking(sandbox.launch(program, RunRequest(Confinement.PROJECT_FILES)), timeout_s=60.0)
+    assert (context.launch_dir / "in").exists()
+    assert (tmp_path / "tmp" / "t").exists()
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_bubblewrap_the_probe_says_so_and_how_to_get_it() -> None:
+    found = probe("/nonexistent/bwrap")
+    assert found.level is not SandboxLevel.FULL
+    assert "bubblewrap is not installed" in found.reason
+    assert "install" in found.fix
+
+
+def test_a_bubblewrap_that_fails_is_not_used(tmp_path: Path) -> None:
+    broken = tmp_path / "bwrap"
+    broken.write_text(
+        "#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n"
+    )
+    broken.chmod(0o755)
+    found = probe(str(broken))
+    assert found.level is not SandboxLevel.FULL
+    assert "user namespaces are refused" in found.reason
+
+
+def test_a_bubblewrap_that_confines_nothing_is_not_used(tmp_path: Path) -> None:
+    liar = tmp_path / "bwrap"
+    liar.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
+    liar.chmod(0o755)
+    assert probe(str(liar)).level is not SandboxLevel.FULL
+
+
+def test_the_root_of_the_file_system_is_never_opened(make_confined: MakeConfined) -> None:
+    confined = make_confined()
+    program = Launch(("/bin/true",), {}, confined.project)
+    with pytest.raises(CannotConfine, match="working directory is /"):
+        confined.sandbox.launch(program, RunRequest(Confinement.PROJECT, ("/",)))
+
+
+def test_a_directory_opened_for_one_call_is_writable_in_that_call(
+    make_confined: MakeConfined,
+) -> None:
+    confined = make_confined()
+    command = f"echo x >> {confined.outside}/x"
+    assert confined.run(command, Confinement.PROJECT).exit_code != 0
+    opened = confined.run(command, Confinement.PROJECT, write_dirs=(confined.outside,))
+    assert opened.exit_code == 0
+    assert (confined.outside / "x").read_text() == "x\n"
+
+
+def test_a_work_tree_commits_into_its_repository(make_confined: MakeConfined) -> None:
+    confined = make_confined()
+    main = confined.outside / "main"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.example"]
+    for command in (
+        ["git", "init", "-q", str(main)],
+        [*git, "-C", str(main), "commit", "-q", "--allow-empty", "-m", "first"],
+        ["git", "-C", str(main), "worktree", "add", "-q", str(confined.project), "-b", "w"],
+    ):
+        if command[3:4] == ["worktree"]:
+            confined.project.rmdir()
+        subprocess.run(command, check=True)
+    done = confined.run(
+        "echo a > a; git add a; git -c user.name=a -c user.email=a@b.example commit -qm second; "
+        f"echo x > {main}/.git/hooks/pre-commit",
+        Confinement.PROJECT,
+    )
+    log = subprocess.run(
+        ["git", "-C", str(main), "log", "--oneline", "w"], check=True, capture_output=True
+    )
+    assert b"second" in log.stdout, done.output
+    assert not (main / ".git" / "hooks" / "pre-commit").exists()
+
+
+def test_a_git_file_that_names_a_strange_repository_opens_nothing(
+    make_confined: MakeConfined,
+) -> None:
+    confined = make_confined()
+    other = confined.outside / "other"
+    subprocess.run(["git", "init", "-q", str(other)], check=True)
+    (confined.project / ".git").write_text(f"gitdir: {other}/.git\n")
+    confined.run(f"echo x > {other}/.git/description", Confinement.PROJECT)
+    assert (other / ".git" / "description").read_text() != "x\n"
+
+
+def test_placeholders_are_shared_and_go_with_the_last_user(tmp_path: Path) -> None:
+    placeholders = Placeholders(tmp_path / "state")
+    directory, file = str(tmp_path / ".claude"), str(tmp_path / ".mcp.json")
+    first = placeholders.acquire([directory], [file])
+    second = placeholders.acquire([directory], [file])
+    placeholders.release(first)
+    assert os.path.isdir(directory)
+    placeholders.release(second)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["state"]
+    assert list((tmp_path / "state").iterdir()) == []
+
+
+def test_what_a_user_put_into_a_placeholder_stays(tmp_path: Path) -> None:
+    placeholders = Placeholders(tmp_path / "state")
+    held = placeholders.acquire([str(tmp_path / ".vscode")], [])
+    (tmp_path / ".vscode" / "settings.json").write_text("{}")
+    placeholders.release(held)
+    assert (tmp_path / ".vscode" / "settings.json").read_text() == "{}"
+
+
+def test_placeholders_of_a_killed_program_are_removed(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    (tmp_path / ".claude").mkdir()
+    gone = subprocess.Popen(["/bin/true"])
+    gone.wait()
+    record = state / f"placeholders-{gone.pid}.json"
+    record.write_text(json.dumps([str(tmp_path / ".claude")]))
+    sweep(state)
+    assert not (tmp_path / ".claude").exists()
+    assert not record.exists()
+
+
+def test_a_program_that_is_missing_leaves_no_placeholder(make_confined: MakeConfined) -> None:
+    confined = make_confined()
+    launch = confined.sandbox.launch(
+        Launch(("/bin/true",), {}, confined.project), RunRequest(Confinement.PROJECT)
+    )
+    with pytest.raises(CannotStart):
+        run_blocking(replace(launch, argv=("/nonexistent",)), timeout_s=5.0)
+    assert list(confined.project.iterdir()) == []
+
+
+def test_the_seatbelt_profile_takes_paths_as_parameters_only() -> None:
+    policy = SandboxPolicy(
+        confinement=Confinement.PROJECT,
+        cwd="/p",
+        temp_dir="/t",
+        write_roots=('/p")(allow file-write*)("',),
+        read_only=("/p/.git/hooks",),
+        denied=("/p/.env",),
+        network=Network.OFF,
+    )
+    argv = seatbelt_arguments(policy)
+    profile = argv[2]
+    assert "(deny default)" in profile
+    assert "allow network" not in profile
+    assert ".git" not in profile
+    writable = profile.index('(allow file-write* (subpath (param "PATH_0")))')
+    assert writable < profile.index('(deny file-write* (subpath (param "PATH_1")))')
+    assert any(part.startswith("-DPATH_0=/p") for part in argv)
