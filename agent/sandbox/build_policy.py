@@ -62,50 +62,48 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     scope = _canonical((context.launch_dir, *context.additional_dirs, *request.write_dirs))
     if "/" in (*scope, *_canonical(request.allow_write)):
         raise PolicyError("the working directory is /, which cannot be opened for writing alone")
-    is_read_only = request.confinement is Confinement.READ_ONLY
     is_shared = request.confinement is Confinement.PROJECT_FILES
-    roots = () if is_read_only else _canonical((*scope, *request.allow_write))
+    roots = _canonical((*scope, *request.allow_write)) if _may_write(request) else ()
     caches = (
         shared_caches(context.home, request.env, temp_dir)
         if is_shared
         else private_caches(temp_dir)
     )
     cwd = os.path.realpath(request.cwd)
-    mounts = [protected_mounts(root, cwd) for root in roots]
-    credentials = credential_paths(context.home)
-    open_for_reading = _canonical(request.allow_read)
-    secret = () if is_shared else (*credentials, *_own(context))
-    denied = tuple(dict.fromkeys((*_canonical(request.deny_read), *denied_files(context, scope))))
+    credentials = (*credential_paths(context.home), *_own(context))
+    secret = () if is_shared else _without(_canonical(request.allow_read), credentials)
+    denied = (*_canonical(request.deny_read), *denied_files(context, scope))
+    kept = (*credentials, *_canonical(request.deny_write), *denied_files(context, roots, "Edit"))
+    mounts = protected_mounts(roots, cwd)
     return SandboxPolicy(
         confinement=request.confinement,
         cwd=cwd,
         temp_dir=temp_dir,
-        write_roots=tuple(
-            dict.fromkeys((*roots, *(path for one in mounts for path in one.writable)))
-        ),
+        write_roots=tuple(dict.fromkeys((*roots, *mounts.writable))),
         caches=caches.directories,
-        pinned=_without(request.unprotected, (path for one in mounts for path in one.pinned)),
-        read_only=_without(
-            request.unprotected,
-            (
-                *(path for one in mounts for path in one.read_only),
-                *_inside((*credentials, *_own(context), *_canonical(request.deny_write)), roots),
-                *_inside(denied_files(context, roots, "Edit"), roots),
-            ),
-        ),
-        missing_files=tuple(path for one in mounts for path in one.missing_files),
-        missing_directories=_without(
-            request.unprotected, (path for one in mounts for path in one.missing_directories)
-        ),
-        watched=_without(request.unprotected, (path for one in mounts for path in one.watched)),
-        links=tuple(link for one in mounts for link in one.links),
-        secret=tuple(path for path in secret if path not in open_for_reading),
-        denied=denied,
+        pinned=_without(request.unprotected, mounts.pinned),
+        read_only=_without(request.unprotected, (*mounts.read_only, *_inside(kept, roots))),
+        missing_files=tuple(mounts.missing_files),
+        missing_directories=_without(request.unprotected, mounts.missing_directories),
+        watched=_without(request.unprotected, mounts.watched),
+        links=tuple(mounts.links),
+        secret=secret,
+        denied=tuple(dict.fromkeys(denied)),
         visible=_visible(request, scope, secret, denied, cwd),
-        network=Network.HOST if is_shared else Network.OFF if is_read_only else request.network,
+        network=_network(request),
         unix_sockets=is_shared,
         env=_environment(temp_dir, caches),
     )
+
+
+def _may_write(request: PolicyRequest) -> bool:
+    return request.confinement is not Confinement.READ_ONLY
+
+
+def _network(request: PolicyRequest) -> Network:
+    if request.confinement is Confinement.PROJECT_FILES:
+        return Network.HOST
+    return request.network if _may_write(request) else Network.OFF
 
 
 def _environment(temp_dir: str, caches: PackageCaches) -> dict[str, str]:

@@ -18,6 +18,8 @@ NO_NEW_PRIVILEGES = 38
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIRECTORY = 1, 2, 4, 8
 REFER, TRUNCATE, IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE
+RIGHTS = ((1, (1 << 13) - 1), (2, REFER), (3, TRUNCATE), (5, IOCTL_DEVICE))
+SIZES = ((6, 24), (4, 16), (1, 8))
 SCOPE_ABSTRACT_SOCKETS, SCOPE_SIGNALS = 1, 2
 EXIT_CANNOT_HOLD = 125
 
@@ -46,11 +48,9 @@ def restrict_files(writable: "list[str]") -> None:
     version = landlock_version()
     if version == 0:
         raise OSError("Landlock is missing")
-    rights = (1 << 13) - 1
-    rights |= (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)
-    rights |= IOCTL_DEVICE if version >= 5 else 0
+    rights = sum(right for since, right in RIGHTS if version >= since)
     scoped = SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS if version >= 6 else 0
-    size = 8 if version < 4 else 16 if version < 6 else 24
+    size = next(size for since, size in SIZES if version >= since)
     attributes = struct.pack("=QQQ", rights, 0, scoped)[:size]
     ruleset = system_call(
         CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -35,7 +35,7 @@ _BARE_MARKERS: Final = ("HEAD", "objects", "refs")
 
 
 class ProtectedMounts(Struct):
-    """What is mounted over one writable directory; canonical paths."""
+    """What is mounted over writable directories; canonical paths."""
 
     pinned: list[str]
     read_only: list[str]
@@ -48,13 +48,19 @@ class ProtectedMounts(Struct):
     """Directories outside that a work tree's repository needs."""
 
 
-def protected_mounts(root: str, cwd: str) -> ProtectedMounts:
-    """Return what protects a canonical writable directory as it is now.
+def protected_mounts(roots: Iterable[str], cwd: str) -> ProtectedMounts:
+    """Return what protects canonical writable directories as they are now.
 
     Args:
         cwd: Where the command starts: names around it are protected however deep it is.
     """
     mounts = ProtectedMounts([], [], [], [], [], [], [])
+    for root in roots:
+        _protect(mounts, root, cwd)
+    return mounts
+
+
+def _protect(mounts: ProtectedMounts, root: str, cwd: str) -> None:
     for path in dict.fromkeys(_protected_names(root, cwd)):
         if os.path.islink(path):
             mounts.links.append((path, os.readlink(path)))
@@ -65,7 +71,6 @@ def protected_mounts(root: str, cwd: str) -> ProtectedMounts:
         mounts.pinned.extend(_between(root, path))
     _add_missing(mounts, root)
     mounts.pinned[:] = dict.fromkeys(mounts.pinned)
-    return mounts
 
 
 def _protected_names(root: str, cwd: str) -> Iterator[str]:
@@ -76,16 +81,20 @@ def _protected_names(root: str, cwd: str) -> Iterator[str]:
     seen = 0
     while pending and seen < MAX_ENTRIES:
         directory, depth = pending.popleft()
-        try:
-            with os.scandir(directory) as entries:
-                for entry in entries:
-                    seen += 1
-                    if _is_protected(entry.name):
-                        yield entry.path
-                    elif depth and entry.name not in _SKIPPED and _is_directory(entry):
-                        pending.append((entry.path, depth - 1))
-        except OSError:
-            continue
+        for entry in _entries(directory):
+            seen += 1
+            if _is_protected(entry.name):
+                yield entry.path
+            elif depth and entry.name not in _SKIPPED and _is_directory(entry):
+                pending.append((entry.path, depth - 1))
+
+
+def _entries(directory: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as entries:
+            return list(entries)
+    except OSError:
+        return []
 
 
 def _is_protected(name: str) -> bool:
@@ -142,11 +151,7 @@ def _add_guarded(mounts: ProtectedMounts, git: str) -> None:
 
 def _modules(directory: str, depth: int) -> Iterator[str]:
     """Yield the repositories of submodules."""
-    try:
-        entries = [entry for entry in os.scandir(directory) if entry.is_dir(follow_symlinks=False)]
-    except OSError:
-        return
-    for entry in entries:
+    for entry in filter(_is_directory, _entries(directory)):
         if os.path.lexists(os.path.join(entry.path, "HEAD")):
             yield entry.path
             yield from _modules(os.path.join(entry.path, "modules"), depth)
