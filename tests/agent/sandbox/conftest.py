@@ -15,7 +15,7 @@ from agent.sandbox.availability import Availability
 from agent.sandbox.confined_launch import SandboxRun
 from agent.sandbox.probe import probe
 from agent.sandbox.refusals import Refusal
-from agent.sandbox.service import RunRequest, Sandbox
+from agent.sandbox.sandbox import RunRequest, Sandbox
 from permissions.base.process.run_program import run_blocking
 from permissions.base.process.spawn import Launch
 from permissions.confinement import Confinement, SandboxLevel

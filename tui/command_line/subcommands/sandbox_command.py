@@ -22,7 +22,7 @@ from agent.permission_config.permission_context import permission_setup
 from agent.sandbox.availability import Availability
 from agent.sandbox.confined_launch import SandboxRun
 from agent.sandbox.probe import probe
-from agent.sandbox.service import RunRequest, Sandbox
+from agent.sandbox.sandbox import RunRequest, Sandbox
 from agent.tools.shell.shell_process import command_environment, find_bash
 from permissions.base.process.child_environment import child_environment
 from permissions.base.process.spawn import CannotStart, Launch, releasing_start, spawn

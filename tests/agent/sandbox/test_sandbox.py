@@ -14,8 +14,8 @@ from agent.sandbox.availability import Availability, Backend
 from agent.sandbox.placeholders import Placeholders, sweep
 from agent.sandbox.policy import Network, SandboxPolicy
 from agent.sandbox.probe import probe
+from agent.sandbox.sandbox import CannotConfine, RunRequest, Sandbox
 from agent.sandbox.seatbelt import seatbelt_arguments
-from agent.sandbox.service import CannotConfine, RunRequest, Sandbox
 from permissions.base.process.run_program import run_blocking
 from permissions.base.process.spawn import CannotStart, Launch
 from permissions.confinement import Confinement, SandboxLevel
