@@ -15,6 +15,7 @@ from agent.model.endpoint_config import Endpoint
 from agent.model.scripted.demo import DEMO_MODEL, copy_sample, demo_variables
 from agent.model.scripted.process import ScriptedProcess
 from permissions.base.files.temporary_directories import OwnedDirectory, make_owned_directory
+from permissions.base.process.child_environment import child_environment
 from permissions.base.process.run_program import run_blocking
 from permissions.base.process.spawn import CannotStart, Launch
 
@@ -64,7 +65,11 @@ def _commit_to_git(project: Path) -> None:
     git = shutil.which("git")
     if git is None:
         return
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    env = {
+        name: value
+        for name, value in child_environment(os.environ, {}).items()
+        if not name.startswith("GIT_")
+    }
     env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     options = [part for name, value in _GIT_CONFIG.items() for part in ("-c", f"{name}={value}")]
     for step in (

@@ -12,7 +12,7 @@ from agent.session.prompt_log import PromptLog, TypedPrompt
 from agent.session.records import DraftRecord, QueueRecord, to_json
 from agent.session.resume import load
 from agent.session.store import Session, SessionInfo, SessionStore
-from agent.settings.locations import find_project_root
+from agent.settings.project_root import find_project_root
 
 
 def store_unsent(

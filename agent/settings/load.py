@@ -27,7 +27,6 @@ from agent.settings.git_config import git_items
 from agent.settings.locations import (
     POLICY_DIR,
     expand_home,
-    find_project_root,
     policy_files,
     settings_files,
 )
@@ -35,6 +34,7 @@ from agent.settings.mcp_file import McpServerText, read_mcp_file, read_mcp_text,
 from agent.settings.merge import MergedSettings, Origin, by_precedence, merge
 from agent.settings.project_filter import PROJECT_SOURCES, trusted_part
 from agent.settings.project_items import items_of_directories, items_of_file, server_item
+from agent.settings.project_root import find_project_root
 from agent.settings.rules import flag_rules, rules_of
 from agent.settings.schema import SettingsFile
 from agent.settings.trust import TrustState, TrustStore, allow_rule_item

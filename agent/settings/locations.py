@@ -34,19 +34,6 @@ def find_agent_home(env: Mapping[str, str], home: Path) -> Path:
     return expand_home(named, home).absolute()
 
 
-def find_project_root(launch_dir: Path) -> Path:
-    """Return the canonical root of the innermost repository around a directory, or the directory
-    itself.
-
-    No git command runs: the configuration of an untrusted repository must not be read.
-    """
-    start = Path(os.path.realpath(launch_dir))
-    for directory in (start, *start.parents):
-        if os.path.exists(directory / ".git"):
-            return directory
-    return start
-
-
 def expand_home(text: str, home: Path) -> Path:
     """Return a path with a leading `~` replaced by the given home directory."""
     if text == "~":

@@ -6,7 +6,9 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import termios
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from agent.model.scripted.scenario import (
     Turn,
 )
 from benchmarks.program import Program
+from tests.journeys.program import showing
 from tests.terminal.conftest import Screen, ThreadedServer, shows, written
 
 pytestmark = pytest.mark.pty
@@ -230,3 +233,16 @@ def test_a_paste_that_the_terminal_does_not_mark_is_sent_whole(
     ]
     assert sent.strip() == pasted.strip()
     assert "[Pasted text #9" not in program.emulator.text()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_f12_the_running_screen_shows_the_key_to_no_other_process(
+    screen: Screen, serve: Callable[[Scenario], ThreadedServer]
+) -> None:
+    server = serve(Scenario(turns=(Turn((Text("The answer is 42."),), times=0),)))
+    key = f"sk-ant-{uuid.uuid4()}"
+    program = screen(server=server, ANTHROPIC_API_KEY=key)
+    program.type(b"hello\r")
+    assert program.wait_until(shows("The answer is 42.")), program.emulator.text()
+    assert showing(key) == []
+    assert server.server.requests[-1].headers["authorization"] == f"Bearer {key}"

@@ -97,6 +97,8 @@ class AppOptions(Struct, frozen=True):
     """Directories with the user's own themes."""
     shell_env: Mapping[str, str] = field(default_factory=dict)
     """Environment of commands typed after `!`, secrets already removed."""
+    program_env: Mapping[str, str] = field(default_factory=dict)
+    """The same for the user's own programs (the clipboard's): found outside the project."""
     notices: tuple[str, ...] = ()
     """Lines to show at the start: warnings of settings, what a resume repaired."""
 
@@ -200,7 +202,7 @@ class ScreenParts:
         self.hint = Hint(self._runtime.set_timer, self._show_lines)
         self.notices = Notices(self.document, self._show, self.hint)
         self.terminal = TerminalLink(
-            self._app, lambda: self._app._driver, options.shell_env, options.agent_home
+            self._app, lambda: self._app._driver, options.program_env, options.agent_home
         )
         self.terminal_title = TerminalTitle(self.terminal.write, options.env)
         self.appearance = Appearance(
@@ -418,6 +420,7 @@ class ScreenParts:
                 user_status=self.user_status,
                 workspace=self.workspace,
                 shell_env=self.options.shell_env,
+                program_env=self.options.program_env,
                 clock=self._clock,
                 on_reading=self._caret.on_reading,
                 submit=self.submission.submit,

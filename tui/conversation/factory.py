@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from agent.options import RunOptions
 from agent.prompt.shell_command_note import as_typed
+from permissions.base.process.own_environment import hide_secrets
 from permissions.base.text.sanitize import sanitize
 from tui.conversation.gc_pause import resume_collection
 from tui.ports.conversation import ScreenPorts
@@ -108,6 +109,7 @@ class ConversationMaker:
         sdk = importlib.import_module("agent.model.sdk")
         if sdk.loaded_sdk() is None:
             sdk.when_loaded(resume_collection)
+        hide_secrets()
         environment = assembly.environment_from(self._env, self._launch_dir, version=version())
         settings, setup, environment = await self._settle(ports, environment)
         user_ports = assembly.UserPorts(
@@ -376,7 +378,8 @@ def session_to_resume(options: RunOptions, env: Mapping[str, str], launch_dir: P
     from agent.errors import SessionError  # a start without a resume needs none of it
     from agent.session.archive.find_by_name import find_session
     from agent.session.store import SessionStore
-    from agent.settings.locations import find_agent_home, find_home, find_project_root
+    from agent.settings.locations import find_agent_home, find_home
+    from agent.settings.project_root import find_project_root
 
     home = find_home(env, os.getuid())
     store = SessionStore(find_agent_home(env, home))

@@ -19,16 +19,20 @@ class EditorFailed(Exception):
 
 
 def editor_command(env: Mapping[str, str]) -> list[str] | None:
-    """Return the editor of `VISUAL` or `EDITOR` as argv, else a usual one, or None."""
+    """Return the editor of `VISUAL` or `EDITOR` as argv, else a usual one, or None.
+
+    A path relative to the current directory does not name a program of the user's.
+    """
     for name in ("VISUAL", "EDITOR"):
-        if " " in env.get(name, "") and os.access(env[name], os.X_OK):
+        text = env.get(name, "")
+        if " " in text and os.path.isabs(text) and os.access(text, os.X_OK):
             # A path with spaces that nobody quoted.
-            return [env[name]]
+            return [text]
         try:
-            command = shlex.split(env.get(name, ""))
+            command = shlex.split(text)
         except ValueError:
             continue
-        if command:
+        if command and (os.path.isabs(command[0]) or os.sep not in command[0]):
             return command
     for name in _USUAL:
         found = shutil.which(name, path=env.get("PATH", os.defpath))
@@ -41,7 +45,7 @@ _USUAL: Final = ("editor", "nano", "vim", "vi")
 """The first is the system's own choice on Debian and its like."""
 
 
-def edit_file(command: list[str], file: Path) -> None:
+def edit_file(command: list[str], file: Path, env: Mapping[str, str]) -> None:
     """Run the editor on a file of the user's; a missing directory is created.
 
     Raises:
@@ -49,14 +53,14 @@ def edit_file(command: list[str], file: Path) -> None:
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        done = run_in_foreground([*command, str(file)])
+        done = run_in_foreground([*command, str(file)], env)
     except OSError as error:
         raise EditorFailed(f"{command[0]}: {error.strerror}") from error
     if done != 0:
         raise EditorFailed(f"{command[0]} {_ended(done)}; nothing is changed")
 
 
-def edit_text(command: list[str], text: str, name: str) -> str:
+def edit_text(command: list[str], text: str, name: str, env: Mapping[str, str]) -> str:
     """Run the editor on the text, in a file of this name, and return what was saved.
 
     Raises:
@@ -67,7 +71,7 @@ def edit_text(command: list[str], text: str, name: str) -> str:
             file = Path(directory) / (Path(name).name or "text")
             file.touch(mode=0o600)
             file.write_text(text, "utf-8", "surrogateescape")
-            done = run_in_foreground([*command, str(file)])
+            done = run_in_foreground([*command, str(file)], env)
             if done != 0:
                 raise EditorFailed(f"{command[0]} {_ended(done)}; nothing is changed")
             return file.read_text("utf-8", "replace")

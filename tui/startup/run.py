@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from agent.exit_status import EXIT_HANGUP, EXIT_INTERRUPTED
 from agent.options import RunOptions
+from agent.settings.project_root import find_project_root
 from permissions.base.process.child_environment import child_environment
+from permissions.base.process.program_path import path_outside
 from permissions.base.process.worker_threads import run_to_end
 from permissions.base.text.sanitize import sanitize
 from themes.registry import DEFAULT_THEME, load_theme
@@ -119,7 +121,10 @@ class _ScreenRun:
         self._agent_home = agent_home
         themes_dir = (agent_home / "themes", home / ".claude" / "themes")
         start = _first_theme(env, agent_home, home, themes_dir)
-        editor = editor_command(env)
+        shell_env = child_environment(env, {})
+        path = path_outside(env.get("PATH"), find_project_root(launch_dir))
+        program_env = {**shell_env, "PATH": path}
+        editor = editor_command(program_env)
         self.app = AgentApp(
             self.maker.make,
             AppOptions(
@@ -135,13 +140,16 @@ class _ScreenRun:
                 initial_prompt=options.prompt or "",
                 agent_home=agent_home,
                 themes_dir=themes_dir,
-                shell_env=child_environment(env, {}),
+                shell_env=shell_env,
+                program_env=program_env,
                 notices=start.notices,
             ),
             suggest_grants=self.maker.suggest_grants,
             judge_call=self.maker.judge_call,
-            edit_text=(lambda text, name: edit_text(editor, text, name)) if editor else None,
-            edit_path=(lambda path: edit_file(editor, path)) if editor else None,
+            edit_text=(
+                (lambda text, name: edit_text(editor, text, name, program_env)) if editor else None
+            ),
+            edit_path=(lambda path: edit_file(editor, path, program_env)) if editor else None,
             release=self.maker.release,
         )
 

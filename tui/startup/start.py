@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from agent.errors import AgentError, UsageError
 from agent.exit_status import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED, EXIT_USAGE
 from agent.options import RunOptions
+from permissions.base.process.own_environment import hide_secrets
 from permissions.base.process.worker_threads import run_to_end
 from permissions.base.text.sanitize import sanitize
 from tui.conversation.gc_pause import pause_collection, resume_collection
@@ -147,6 +148,7 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
     from agent.user_prompt import Prompt
     from tui.conversation.model_choice import Closer, close_all, demo_model, real_model
 
+    hide_secrets()
     environment = environment_from(os.environ, launch_dir, version=version())
     closers: list[Closer] = []
     control = Control(partial(write_line, sys.stdout)) if texts is None else None

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Final
+
+from permissions.base.process.child_environment import child_environment
 
 START_TIMEOUT_S: Final = 20.0
 
@@ -43,6 +46,7 @@ class ScriptedProcess:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
+            env=child_environment(os.environ, {}),
             # Ctrl+C on the terminal is for the program, not for its server.
             start_new_session=True,
         )

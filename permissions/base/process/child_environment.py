@@ -14,6 +14,11 @@ _SECRET_NAMES: Final = re.compile(
 _ALWAYS_INHERITED: Final = frozenset({"SSH_AUTH_SOCK", "GPG_AGENT_INFO"})
 
 
+def is_secret(name: str) -> bool:
+    """Return whether a variable may hold a key: one of the endpoint's, or named like a secret."""
+    return name.startswith("ANTHROPIC_") or _SECRET_NAMES.search(name) is not None
+
+
 def child_environment(
     env: Mapping[str, str], settings_env: Mapping[str, str], *, keep: frozenset[str] = frozenset()
 ) -> dict[str, str]:

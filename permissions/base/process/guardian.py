@@ -10,7 +10,8 @@ import contextlib
 import os
 from typing import ClassVar, Final
 
-# By their mark where the system shows environments, else by their process groups.
+# By their process groups, and by their mark where the system shows environments: it hides that of a
+# program which hides its own.
 _SCRIPT: Final = """
 live=' '
 while read -r what mark pid; do
@@ -23,7 +24,8 @@ members() {
   for each in $live; do
     if [ -r /proc/self/environ ]; then
       grep -lsF "${each%:*}" /proc/[0-9]*/environ | tr -dc '0-9\\n'
-    elif [ "${each#*:}" != 0 ]; then
+    fi
+    if [ "${each#*:}" != 0 ] && kill -s 0 -- "-${each#*:}" 2>/dev/null; then
       echo "-${each#*:}"
     fi
   done

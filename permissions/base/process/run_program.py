@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Final
 
 from msgspec import Struct
@@ -136,7 +136,7 @@ def _communicate(
     return ProcessResult(process.returncode, stdout, stderr)
 
 
-def run_in_foreground(argv: Sequence[str]) -> int:
+def run_in_foreground(argv: Sequence[str], env: Mapping[str, str]) -> int:
     """Lend the terminal to a program and return its exit status, negative for a signal.
 
     The keys that end programs are the program's meanwhile. Only for the main thread.
@@ -149,7 +149,7 @@ def run_in_foreground(argv: Sequence[str]) -> int:
         for number, _ in handlers:
             # A handler and not SIG_IGN, which the program would inherit.
             signal.signal(number, lambda *_: None)
-        return subprocess.run(argv, check=False).returncode
+        return subprocess.run(argv, env=env, check=False).returncode
     finally:
         for number, handler in handlers:
             signal.signal(number, handler)

@@ -12,7 +12,7 @@ import pytest
 
 from agent.prompt.instruction_files import InstructionLocations, Instructions
 from agent.settings.load import load_settings
-from agent.settings.locations import find_project_root
+from agent.settings.project_root import find_project_root
 
 Close = Callable[[Path], None]
 

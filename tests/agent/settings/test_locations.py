@@ -10,10 +10,10 @@ import pytest
 from agent.settings.locations import (
     find_agent_home,
     find_home,
-    find_project_root,
     policy_files,
     settings_files,
 )
+from agent.settings.project_root import find_project_root
 from permissions.rule import RuleSource
 
 

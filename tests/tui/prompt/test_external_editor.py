@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from tui.prompt.external_editor import EditorFailed, edit_text, editor_command
         ({"VISUAL": "code -w", "EDITOR": "ed"}, [], ["code", "-w"]),
         ({"EDITOR": ""}, ["vi", "nano"], ["nano"]),
         ({}, ["vi"], ["vi"]),
+        ({"VISUAL": "./evil", "EDITOR": "bin/evil -x"}, ["vi"], ["vi"]),
+        ({"EDITOR": "/usr/bin/ed -p x"}, [], ["ed", "-p", "x"]),
         ({}, [], None),
     ],
 )
@@ -29,7 +32,7 @@ def test_without_a_named_editor_the_usual_ones_are_looked_for(
 
 
 def test_what_the_editor_saved_comes_back() -> None:
-    assert edit_text(["sed", "-i", "s/a/b/"], "a cat", "a.md") == "b cat"
+    assert edit_text(["sed", "-i", "s/a/b/"], "a cat", "a.md", os.environ) == "b cat"
 
 
 @pytest.mark.parametrize(
@@ -45,4 +48,4 @@ def test_an_editor_that_leaves_no_text_is_a_failure(
     command: list[str], text: str, said: str
 ) -> None:
     with pytest.raises(EditorFailed, match=said):
-        edit_text(command, text, "a.md")
+        edit_text(command, text, "a.md", os.environ)

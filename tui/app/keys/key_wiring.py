@@ -64,6 +64,7 @@ class KeyboardParts(Struct, frozen=True, eq=False, kw_only=True):
     user_status: UserStatusCommand
     workspace: ScreenWorkspace
     shell_env: Mapping[str, str]
+    program_env: Mapping[str, str]
     clock: Callable[[], float]
     on_reading: Callable[[], None]
     """Called when the transcript is opened for reading, and when it is closed."""
@@ -109,7 +110,7 @@ class Keyboard:
             parts.unsent.stash,
         )
         self._images = ImagePaste(
-            screen.composer, parts.conversations, parts.notices, start_worker, parts.shell_env
+            screen.composer, parts.conversations, parts.notices, start_worker, parts.program_env
         )
         self.files = self._file_picker()
         self._offers = PromptCompletions(

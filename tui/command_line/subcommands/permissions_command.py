@@ -283,7 +283,7 @@ def _is_about_rules(warning: SettingsWarning) -> bool:
 
 
 def _context_here(mode: Mode) -> PermissionContext:
-    from agent.settings.locations import find_project_root  # as above
+    from agent.settings.project_root import find_project_root  # as above
 
     cwd, home = _cwd(), _home()
     settings = _load_settings(cwd, home)

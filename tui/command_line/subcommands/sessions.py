@@ -22,7 +22,7 @@ from agent.session.archive.summaries import SessionSummary, summarise
 from agent.session.archive.transcript_export import ExportFormat, export
 from agent.session.repair import RepairReport, check, repair
 from agent.session.store import SessionInfo, SessionStore
-from agent.settings.locations import find_project_root
+from agent.settings.project_root import find_project_root
 from permissions.base.text.sanitize import sanitize
 from tui.command_line.subcommands.places import here
 from tui.command_line.subcommands.whole_texts import WholeTexts

@@ -1,0 +1,47 @@
+"""This process's own environment as other processes see it, without the keys in it.
+
+The system shows the block that a program was started with (`/proc/PID/environ`), whatever the
+program removes from its variables later. So the bytes themselves are overwritten.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final
+
+from permissions.base.process.child_environment import is_secret
+
+_PR_SET_DUMPABLE: Final = 4
+
+
+def hide_secrets() -> None:
+    """Overwrite secrets where other processes could read them; `os.environ` keeps them.
+
+    On Linux the process is also closed to other processes of the same user: no memory, no core
+    dump. To be called before anything is started that is not trusted; raises nothing, and may be
+    called again.
+    """
+    try:
+        # Two milliseconds, which the first frame does not wait for.
+        import ctypes
+    except ImportError:
+        return
+    library = ctypes.CDLL(None)
+    try:
+        entries = ctypes.POINTER(ctypes.c_void_p).in_dll(library, "environ")
+    except ValueError:  # not on this system
+        return
+    found: list[tuple[int, int, bytes]] = []
+    position = 0
+    while entries and (address := entries[position]) is not None:
+        entry = ctypes.string_at(address)
+        name = entry.partition(b"=")[0]
+        if is_secret(os.fsdecode(name)):
+            found.append((address, len(entry), name))
+        position += 1
+    for address, size, name in found:
+        os.unsetenv(name)
+        ctypes.memset(address, 0, size)
+    if sys.platform == "linux":
+        library.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
