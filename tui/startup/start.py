@@ -102,6 +102,7 @@ def _without_terminal(options: RunOptions, launch_dir: Path) -> int:
 
 def _headless(options: RunOptions, launch_dir: Path) -> int:
     prompts = [] if options.setup_only else _prompts(options, sys.stdin)
+    hide_secrets()
     return run_to_end(_run_headless(options, launch_dir, prompts))
 
 
@@ -148,7 +149,6 @@ async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] 
     from agent.user_prompt import Prompt
     from tui.conversation.model_choice import Closer, close_all, demo_model, real_model
 
-    hide_secrets()
     environment = environment_from(os.environ, launch_dir, version=version())
     closers: list[Closer] = []
     control = Control(partial(write_line, sys.stdout)) if texts is None else None
