@@ -6,7 +6,7 @@ Next: `agent.tools.lifecycle` (its steps in order).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct, field
 from pydantic import BaseModel
@@ -23,9 +23,6 @@ from hooks.answers.outcome import EventOutcome
 from permissions.gate import PermissionGate
 
 Outcome = Literal["ok", "failed", "denied", "interrupted", "invalid"]
-
-SIBLING_FAILED: Final = "a call in the same batch failed"
-"""Reason with which a batch's abort fires when one of its calls failed."""
 
 
 class CallHooks(Protocol):
@@ -123,6 +120,8 @@ class CallOutcome(Struct, frozen=True):
     """Why, when a hook stopped the turn; empty for the user's no."""
     additional_context: tuple[str, ...] = ()
     """What hooks add for the model, after the results."""
+    identifier: str = ""
+    """The line of its card."""
     aborts_siblings: bool = False
     """The run failed in a way that makes its concurrent neighbours pointless."""
     response: object = None
@@ -212,12 +211,3 @@ class RunningCall(Struct):
         if not hook.continue_:
             self.ends_turn = True
             self.stop_reason = hook.stop_reason or f"a {event} hook stopped the turn"
-
-
-def interrupted_text(abort: AbortSignal) -> str:
-    """Return the model's result for a call that was stopped."""
-    if abort.reason == SIBLING_FAILED:
-        return f"Stopped, because {SIBLING_FAILED}. Call it again if it is still needed."
-    return (
-        "Interrupted by the person. Whether it had an effect is not known; check before repeating."
-    )

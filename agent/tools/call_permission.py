@@ -15,9 +15,10 @@ from msgspec.structs import replace
 
 from agent.display import Display
 from agent.events import Notice, PermissionRequested, PermissionResolved
-from agent.tools.call import SIBLING_FAILED, Ready, Refused, RunningCall, interrupted_text
+from agent.tools.call import Ready, Refused, RunningCall
 from agent.tools.call_input import read_input
 from agent.tools.files.edited_input import change_note
+from agent.tools.interruption import failed_sibling, interrupted_text
 from hooks.answers.outcome import EventOutcome
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 from permissions.evaluate.cascade import Evaluation
@@ -259,8 +260,8 @@ async def _denied(call: RunningCall, ready: Ready, decision: Decision) -> None:
 
 def _unanswered(call: RunningCall, pending: Decision) -> Decision:
     """Return the end of a question that an abort withdrew: nobody denied it but who aborted."""
-    if call.abort.reason == SIBLING_FAILED:
-        return replace(pending, behavior=Behavior.DENY, message=f"{SIBLING_FAILED}.")
+    if (sibling := failed_sibling(call.abort)) is not None:
+        return replace(pending, behavior=Behavior.DENY, message=f"{sibling}.")
     return replace(
         pending,
         behavior=Behavior.DENY,

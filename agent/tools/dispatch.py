@@ -17,7 +17,8 @@ from agent.abort import AbortController, AbortSignal
 from agent.messages import ToolUse
 from agent.stream import TurnEvents
 from agent.tools.base import Concurrency
-from agent.tools.call import SIBLING_FAILED, CallOutcome, CallPorts
+from agent.tools.call import CallOutcome, CallPorts
+from agent.tools.interruption import sibling_failed
 from agent.tools.lifecycle import run_call
 from agent.tools.registry import ToolRegistry
 
@@ -94,7 +95,7 @@ class Dispatcher:
             async with room:
                 outcome = await self._one(call, siblings.signal)
                 if outcome.aborts_siblings:
-                    siblings.abort(SIBLING_FAILED)
+                    siblings.abort(sibling_failed(outcome.identifier))
 
         async with asyncio.TaskGroup() as group:
             for call in batch.calls:

@@ -28,10 +28,10 @@ from agent.tools.call import (
     Ready,
     Refused,
     RunningCall,
-    interrupted_text,
 )
 from agent.tools.call_input import read_input
 from agent.tools.call_permission import permit
+from agent.tools.interruption import interrupted_text
 from agent.tools.large_results import bound_result
 from agent.tools.replaced_output import replaced_content
 from hooks.answers.outcome import EventOutcome
@@ -103,8 +103,6 @@ async def _execute(call: RunningCall, ready: Ready) -> ToolOutcome:
         raise Refused(
             "failed", f"{tool.name} failed unexpectedly: {type(error).__name__}: {error}"
         ) from error
-    if outcome.is_error and tool.name == "Bash":
-        call.aborts_siblings = True
     return outcome
 
 
@@ -210,6 +208,7 @@ def _call_outcome(
         ends_turn=call.ends_turn,
         stop_reason=call.stop_reason,
         additional_context=tuple(call.additional_context),
+        identifier=call.identifier,
         aborts_siblings=call.aborts_siblings,
         response=text,
         seen=call.seen,

@@ -21,6 +21,7 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
+from agent.tools.interruption import failed_sibling
 from agent.tools.services import ToolServices
 from agent.tools.shell.command_effect import only_reads
 from agent.tools.shell.shell_process import ShellError, ShellProcess, command_environment
@@ -129,7 +130,8 @@ async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
         services.shells.release(shell)
     if why == "ended":
         note += _move(services, shell.final_cwd)
-    return _outcome(tool_input.command, shell, why, timeout_s, note)
+    sibling = failed_sibling(context.abort)
+    return _outcome(tool_input.command, shell, why, timeout_s, note, sibling)
 
 
 async def _start(tool_input: BashInput, context: ToolContext) -> ShellProcess:
@@ -213,7 +215,12 @@ def _in_background(shell: ShellProcess, summary: str) -> ToolOutcome:
 
 
 def _outcome(
-    command: str, shell: ShellProcess, why: str, timeout_s: float, note: str
+    command: str,
+    shell: ShellProcess,
+    why: str,
+    timeout_s: float,
+    note: str,
+    sibling: str | None,
 ) -> ToolOutcome:
     output = shell.output.text()
     meaning = _meaning(command, shell.exit_code)
@@ -224,7 +231,8 @@ def _outcome(
                 "For longer jobs raise `timeout` or use `run_in_background`."
             )
         case "interrupted":
-            status = f"Interrupted by the person after {shell.elapsed_s:.1f} s and ended."
+            cause = f", because {sibling}" if sibling else " by the person"
+            status = f"Interrupted after {shell.elapsed_s:.1f} s{cause}, and ended."
         case _:
             status = _status(shell.exit_code, meaning)
     body = output.rstrip("\n")

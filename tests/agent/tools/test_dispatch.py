@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from typing import Any
@@ -26,7 +27,8 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
-from agent.tools.call import CallPorts
+from agent.tools.builtin.bash import bash_tool
+from agent.tools.call import CallOutcome, CallPorts
 from agent.tools.dispatch import MAX_CONCURRENT, Dispatcher, partition
 from agent.tools.registry import ToolRegistry
 from permissions.context import PermissionContext
@@ -76,10 +78,11 @@ async def miss(_context: ToolContext) -> ToolOutcome:
     raise ToolError("no such file")
 
 
-def ports(bench: Bench, *tools: Tool[Any]) -> CallPorts:
+def ports(bench: Bench, *tools: Tool[Any], mode: Mode = Mode.DEFAULT) -> CallPorts:
     tmp_path = bench.root
     context = PermissionContext(
-        mode=Mode.DEFAULT,
+        mode=mode,
+        bypass_available=True,
         rules=RuleSet(),
         launch_dir=tmp_path,
         project_root=tmp_path,
@@ -136,7 +139,7 @@ async def test_a_crash_stops_its_neighbours_and_not_the_next_batch(bench: Bench)
     controller = AbortController()
     events, outcomes = await dispatch(made, ["Glob", "Grep", "TodoWrite"], controller)
     texts = {e.tool_use_id: e.text for e in events if isinstance(e, ToolResult)}
-    assert "same batch" in texts["0"]
+    assert "a call in the same round failed: Grep" in texts["0"]
     assert outcomes == {"0": "interrupted", "1": "failed", "2": "ok"}
     assert not controller.signal.aborted
 
@@ -182,3 +185,33 @@ async def test_an_abort_ends_all_and_starts_no_more(bench: Bench) -> None:
 async def test_every_call_has_one_dispatch_and_one_result(bench: Bench, name: str) -> None:
     events, _ = await dispatch(ports(bench, tool("Glob", done)), [name])
     assert [event.type for event in events] == ["tool_dispatch", "tool_result"]
+
+
+async def test_a_reading_command_that_fails_stops_nobody(bench: Bench) -> None:
+    made = ports(bench, bash_tool(), mode=Mode.BYPASS)
+    (bench.root / "a.txt").write_text("a\n")
+    commands = ["ls nowhere", "cat a.txt", "ls"]
+    calls = [ToolUse(str(n), "Bash", {"command": c}) for n, c in enumerate(commands)]
+    assert [batch.is_concurrent for batch in partition(calls, made.registry)] == [True]
+    outcomes = await run_all(made, calls)
+    assert [outcomes[str(n)].outcome for n in range(3)] == ["failed", "ok", "ok"]
+
+
+async def test_a_stopped_command_names_the_call_that_failed(bench: Bench) -> None:
+    made = ports(bench, bash_tool(), tool("Grep", crash), mode=Mode.BYPASS)
+    os.mkfifo(bench.root / "silent")
+    calls = [ToolUse("0", "Bash", {"command": "cat silent"}), ToolUse("1", "Grep", {})]
+    assert [batch.is_concurrent for batch in partition(calls, made.registry)] == [True]
+    outcomes = await run_all(made, calls)
+    text = str(outcomes["0"].block["content"])
+    assert "a call in the same round failed: Grep" in text
+    assert "person" not in text
+
+
+async def run_all(made: CallPorts, calls: list[ToolUse]) -> dict[str, CallOutcome]:
+    async def emit(_event: AgentEvent) -> None:
+        pass
+
+    dispatcher = Dispatcher(made, TurnEvents(emit, "t"))
+    await dispatcher.run(calls, AbortController())
+    return dispatcher.outcomes

@@ -1,0 +1,29 @@
+"""Why a running call was stopped: by the user, or by a call of the same round that failed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.abort import AbortSignal
+
+_SIBLING_FAILED: Final = "a call in the same round failed: "
+
+
+def sibling_failed(identifier: str) -> str:
+    """Return the abort reason for the neighbours of a call that failed."""
+    return f"{_SIBLING_FAILED}{identifier}"
+
+
+def failed_sibling(abort: AbortSignal) -> str | None:
+    """Return which neighbour stopped the call, as a clause; None where the user did."""
+    reason = abort.reason or ""
+    return reason if reason.startswith(_SIBLING_FAILED) else None
+
+
+def interrupted_text(abort: AbortSignal) -> str:
+    """Return the model's result for a call that was stopped."""
+    if (sibling := failed_sibling(abort)) is not None:
+        return f"Stopped, because {sibling}. Call it again if it is still needed."
+    return (
+        "Interrupted by the person. Whether it had an effect is not known; check before repeating."
+    )
