@@ -7,7 +7,6 @@ answer twice. Next: `agent.model.message_builder`, `agent.recovery.classify`,
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import random
 import time
@@ -29,6 +28,7 @@ from agent.events import (
     ToolInputDelta,
     Usage,
 )
+from agent.loop.stream_reader import StreamReader
 from agent.messages import Message, ToolUse, new_uid, text_block
 from agent.model.client import (
     BlockDelta,
@@ -39,8 +39,8 @@ from agent.model.client import (
     ModelRequest,
 )
 from agent.model.message_builder import MessageBuilder
-from agent.recovery.breaker import Breakers
-from agent.recovery.classify import Failure, classify
+from agent.recovery.breaker import Breaker, Breakers, BreakerState
+from agent.recovery.classify import Failure, FailureKind, classify
 from agent.recovery.escalation import Degrade, Fail, RetryAfter, RetryState, SwitchModel, climb
 from agent.recovery.retry import RetryPolicy, heartbeat_chunks
 from agent.stream import TurnEvents
@@ -122,6 +122,7 @@ class ModelTurn:
         self._request = request
         self._events = events
         self._step = step
+        self._policy = recovery.policy
         self._uid = new_uid()
         self._calls: dict[int, tuple[str, str]] = {}
         self._has_deltas = False
@@ -133,7 +134,9 @@ class ModelTurn:
         started = recovery.monotonic()
         if recovery.fallen_back_to is not None:
             self._request = replace(self._request, model=recovery.fallen_back_to)
-        await self._wait_for_breaker(abort)
+        refused = await self._pass_breaker(abort)
+        if refused is not None:
+            return refused
         while True:
             if abort.aborted:
                 return Interrupted(None, (), Usage())
@@ -145,20 +148,22 @@ class ModelTurn:
             if error is None and not fold.complete:
                 error = ModelError("cut", "The answer ended before it was whole.", phase="stream")
             if error is None:
-                recovery.breakers.succeeded(recovery.endpoint)
+                recovery.breakers.succeeded(*self._server, recovery.monotonic())
                 return _answered(fold)
             failure = classify(error, now=recovery.wall_clock())
             state, rung = climb(
                 state,
                 failure,
-                policy=recovery.policy,
+                policy=self._policy,
                 rng=recovery.rng,
                 elapsed_s=recovery.monotonic() - started,
                 fallback_model=self._fallback(),
                 may_refresh=recovery.refresh is not None,
             )
+            if isinstance(rung, Fail | SwitchModel):
+                recovery.breakers.failed(*self._server, failure, recovery.monotonic())
+                self._policy = recovery.policy
             if isinstance(rung, Fail):
-                recovery.breakers.failed(recovery.endpoint, failure, recovery.monotonic())
                 return Failed(rung, error, _partial(fold)[0])
             await self._withdraw(str(failure.kind))
             await self._act(rung, abort)
@@ -179,7 +184,7 @@ class ModelTurn:
         )
         self._calls.clear()
         self._has_deltas = False
-        reader = _Reader(self._client, request, abort)
+        reader = StreamReader(self._client, request, abort)
         try:
             while (item := await reader.next()) is not None:
                 fold.feed(item)
@@ -246,14 +251,34 @@ class ModelTurn:
                 return
             left -= chunk
 
-    async def _wait_for_breaker(self, abort: AbortSignal) -> None:
+    async def _pass_breaker(self, abort: AbortSignal) -> Failed | None:
+        """Go to another model where this one is known to be down, or return the failure at once.
+
+        Nobody waits here but an unattended run. What is let through is a probe, without retries.
+        """
         recovery = self._recovery
-        while not recovery.breakers.admit(recovery.endpoint, recovery.monotonic()):
-            wait_s = recovery.breakers.get(recovery.endpoint).retry_at - recovery.monotonic()
-            reason = "The endpoint failed several times in a row; giving it a moment."
-            await self._sleep(max(0.1, wait_s), 1, reason, abort)
-            if abort.aborted:
-                return
+        breakers = recovery.breakers
+        while not abort.aborted and not breakers.admit(*self._server, recovery.monotonic()):
+            breaker = breakers.get(*self._server)
+            model = self._fallback()
+            if model is not None:
+                await self._act(SwitchModel(model, _known_to_fail(breaker)), abort)
+            elif recovery.policy.persistent:
+                wait_s = breaker.retry_at - recovery.monotonic()
+                await self._sleep(max(0.1, wait_s), 1, _known_to_fail(breaker), abort)
+            elif recovery.policy.probes_at_once:
+                breakers.probe(*self._server, recovery.monotonic())
+                break
+            else:
+                return _refused(breaker)
+        if breakers.get(*self._server).state is BreakerState.HALF_OPEN:
+            self._policy = replace(recovery.policy, max_retries=0)
+        return None
+
+    @property
+    def _server(self) -> tuple[str, str]:
+        """What the breakers tell apart: the endpoint and the model."""
+        return self._recovery.endpoint, self._request.model
 
     async def _emit(self, event: AgentEvent) -> None:
         await self._events.emit(event)
@@ -302,6 +327,18 @@ class ModelTurn:
         )
 
 
+def _known_to_fail(breaker: Breaker) -> str:
+    last = f" ({breaker.last_failure.message})" if breaker.last_failure is not None else ""
+    return f"The last requests failed{last}"
+
+
+def _refused(breaker: Breaker) -> Failed:
+    kind = FailureKind.UNKNOWN if breaker.last_failure is None else breaker.last_failure.kind
+    message = f"Not sent. {_known_to_fail(breaker)}"
+    failure = Failure(kind, retryable=True, message=message)
+    return Failed(Fail(failure, 0, message), ModelError("unavailable", message), None)
+
+
 def _answered(fold: MessageBuilder) -> Answered:
     details = fold.stop_details or {}
     detail = ": ".join(str(details[key]) for key in ("category", "explanation") if details.get(key))
@@ -315,54 +352,3 @@ def _partial(fold: MessageBuilder) -> tuple[Message | None, tuple[ToolUse, ...]]
         text = text_block(fold.partial_text)
         message = replace(message, content=(*message.content, text))
     return (message if message.content else None), fold.tool_uses()
-
-
-class _Reader:
-    """Reads the stream in a task of its own, so that an abort ends a silent connection at once."""
-
-    def __init__(self, client: ModelClient, request: ModelRequest, abort: AbortSignal) -> None:
-        self._queue: asyncio.Queue[ModelEvent | ModelError | None] = asyncio.Queue(maxsize=32)
-        self._abort = abort
-        self._reading = asyncio.ensure_future(self._read(client, request))
-        self._watching = asyncio.ensure_future(self._watch())
-
-    async def next(self) -> ModelEvent | None:
-        """Return the next event, or None at the end. Raises ModelError."""
-        item = await self._queue.get()
-        if isinstance(item, ModelError):
-            raise item
-        return item
-
-    async def aclose(self) -> None:
-        """End the connection."""
-        for task in (self._reading, self._watching):
-            task.cancel()
-        await asyncio.wait({self._reading, self._watching})
-
-    async def _read(self, client: ModelClient, request: ModelRequest) -> None:
-        try:
-            async for event in client.stream(request):
-                await self._queue.put(event)
-        except ModelError as error:
-            await self._queue.put(error)
-        else:
-            await self._queue.put(None)
-
-    async def _watch(self) -> None:
-        """End the reading when the abort fires, or when it failed in an unforeseen way."""
-        aborted = asyncio.ensure_future(self._abort.wait())
-        try:
-            await asyncio.wait({aborted, self._reading}, return_when=asyncio.FIRST_COMPLETED)
-            if not self._reading.done():
-                self._reading.cancel()
-                await asyncio.wait({self._reading})
-            if self._reading.cancelled():
-                await self._queue.put(None)
-                return
-            error = self._reading.exception()
-            if error is not None:
-                await self._queue.put(
-                    ModelError("malformed", f"{type(error).__name__}: {error}", phase="stream")
-                )
-        finally:
-            aborted.cancel()

@@ -1,4 +1,5 @@
-"""A circuit breaker per endpoint: while it is open, requests are not even tried."""
+"""A circuit breaker per endpoint and model: while it is open, nobody waits for a server that is
+known to be down."""
 
 from __future__ import annotations
 
@@ -10,9 +11,16 @@ from msgspec.structs import replace
 
 from agent.recovery.classify import Failure, FailureKind
 
-FAILURE_LIMIT: Final = 3
-"""Operations in a row, each with its retries used up, that open the breaker."""
+FAILURE_RATE: Final = 0.5
+"""Share of failed operations above which it opens."""
 
+MIN_OPERATIONS: Final = 3
+"""Fewer say nothing about the server."""
+
+WINDOW_S: Final = 300.0
+"""How long an operation counts."""
+
+MAX_OPERATIONS: Final = 20
 COOLDOWN_S: Final = 30.0
 
 
@@ -24,19 +32,32 @@ class BreakerState(StrEnum):
     HALF_OPEN = "half_open"
 
 
+class Operation(Struct, frozen=True):
+    """How one request ended, its retries included."""
+
+    at_s: float
+    is_failure: bool
+
+
 class Breaker(Struct, frozen=True):
-    """State of one endpoint, replaced at every change. Times are seconds of a monotonic clock.
+    """State of one endpoint's model, replaced at every change. Times are of a monotonic clock.
 
     It counts operations, not attempts: it is above the retries of one operation and prevents the
     next one from spending its own on a server that is known to be down.
     """
 
     state: BreakerState = BreakerState.CLOSED
-    failures: int = 0
+    operations: tuple[Operation, ...] = ()
+    """The latest ones, oldest first."""
     retry_at: float = 0.0
     """When an open breaker lets a probe through."""
+    last_failure: Failure | None = None
     cooldown_s: float = COOLDOWN_S
-    failure_limit: int = FAILURE_LIMIT
+
+    def failure_rate(self, now: float) -> float:
+        """Return the share of recent operations that failed; 0 where there are too few."""
+        recent = [o.is_failure for o in self.operations if now - o.at_s <= WINDOW_S]
+        return sum(recent) / len(recent) if len(recent) >= MIN_OPERATIONS else 0.0
 
     def admit(self, now: float) -> tuple[Breaker, bool]:
         """Return the next state and whether a request may be tried now.
@@ -48,27 +69,31 @@ class Breaker(Struct, frozen=True):
             return self, True
         if now < self.retry_at:
             return self, False
-        probing = replace(self, state=BreakerState.HALF_OPEN, retry_at=now + self.cooldown_s)
-        return probing, True
+        return self.probing(now), True
 
-    def succeeded(self) -> Breaker:
-        """Return the closed breaker."""
-        return replace(self, state=BreakerState.CLOSED, failures=0, retry_at=0.0)
+    def probing(self, now: float) -> Breaker:
+        """Return the state while one request tries whether the server is back."""
+        return replace(self, state=BreakerState.HALF_OPEN, retry_at=now + self.cooldown_s)
+
+    def succeeded(self, now: float) -> Breaker:
+        """Return the state after an answer; a probe's closes the breaker."""
+        if self.state is not BreakerState.CLOSED:
+            return Breaker(cooldown_s=self.cooldown_s)
+        return self._with(Operation(now, is_failure=False))
 
     def failed(self, failure: Failure, now: float) -> Breaker:
         """Return the state after an operation failed for good; only outages count."""
         if failure.kind not in OUTAGES:
             # The endpoint answered: it is there, whatever it thought of the request.
-            return self.succeeded()
-        failures = self.failures + 1
-        if self.state is BreakerState.HALF_OPEN or failures >= self.failure_limit:
-            return replace(
-                self,
-                state=BreakerState.OPEN,
-                failures=failures,
-                retry_at=now + self.cooldown_s,
-            )
-        return replace(self, failures=failures)
+            return self.succeeded(now)
+        after = replace(self._with(Operation(now, is_failure=True)), last_failure=failure)
+        is_probe = self.state is BreakerState.HALF_OPEN
+        if is_probe or after.failure_rate(now) > FAILURE_RATE:
+            return replace(after, state=BreakerState.OPEN, retry_at=now + self.cooldown_s)
+        return after
+
+    def _with(self, operation: Operation) -> Breaker:
+        return replace(self, operations=(*self.operations, operation)[-MAX_OPERATIONS:])
 
 
 OUTAGES: Final = frozenset(
@@ -86,25 +111,30 @@ OUTAGES: Final = frozenset(
 
 
 class Breakers:
-    """The breakers of all endpoints in use, by base URL."""
+    """The breakers of all models in use, by base URL and model."""
 
     def __init__(self) -> None:
-        """Start with every endpoint closed."""
-        self._by_endpoint: dict[str, Breaker] = {}
+        """Start with every one closed."""
+        self._by_model: dict[tuple[str, str], Breaker] = {}
 
-    def get(self, endpoint: str) -> Breaker:
-        """Return the endpoint's breaker."""
-        return self._by_endpoint.get(endpoint, Breaker())
+    def get(self, endpoint: str, model: str) -> Breaker:
+        """Return the model's breaker."""
+        return self._by_model.get((endpoint, model), Breaker())
 
-    def admit(self, endpoint: str, now: float) -> bool:
-        """Return whether a request to the endpoint may be tried now."""
-        self._by_endpoint[endpoint], admitted = self.get(endpoint).admit(now)
-        return admitted
+    def admit(self, endpoint: str, model: str, now: float) -> bool:
+        """Return whether a request may be tried now."""
+        after, is_admitted = self.get(endpoint, model).admit(now)
+        self._by_model[endpoint, model] = after
+        return is_admitted
 
-    def succeeded(self, endpoint: str) -> None:
+    def probe(self, endpoint: str, model: str, now: float) -> None:
+        """Note that one request is tried although the breaker is open."""
+        self._by_model[endpoint, model] = self.get(endpoint, model).probing(now)
+
+    def succeeded(self, endpoint: str, model: str, now: float) -> None:
         """Note that an operation succeeded."""
-        self._by_endpoint[endpoint] = self.get(endpoint).succeeded()
+        self._by_model[endpoint, model] = self.get(endpoint, model).succeeded(now)
 
-    def failed(self, endpoint: str, failure: Failure, now: float) -> None:
+    def failed(self, endpoint: str, model: str, failure: Failure, now: float) -> None:
         """Note that an operation failed for good."""
-        self._by_endpoint[endpoint] = self.get(endpoint).failed(failure, now)
+        self._by_model[endpoint, model] = self.get(endpoint, model).failed(failure, now)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from agent.model.client import ModelError
 from agent.recovery.overflow import ContextOverflow, parse_output_limit, parse_overflow
-from agent.recovery.retry_after import retry_after_s
+from agent.recovery.retry_after import MAX_RETRY_AFTER_S, retry_after_s, wait_words
 
 
 class FailureKind(StrEnum):
@@ -72,7 +72,7 @@ class Failure(Struct, frozen=True):
     hint: str = ""
     """What to do about it; empty when there is nothing but to wait."""
     retry_after_s: float | None = None
-    """What the endpoint asks for, in seconds, without an upper bound."""
+    """What the endpoint asks for, in seconds."""
     overflow: ContextOverflow | None = None
     output_limit: int | None = None
     """The model's largest `max_tokens`, when asking for more was the failure."""
@@ -80,6 +80,11 @@ class Failure(Struct, frozen=True):
     """The request field that the endpoint does not take, when that was the failure."""
     status: int | None = None
     request_id: str | None = None
+
+    @property
+    def asks_too_much(self) -> bool:
+        """Whether the endpoint asks for a longer wait than a turn waits out."""
+        return self.retry_after_s is not None and self.retry_after_s > MAX_RETRY_AFTER_S
 
     @property
     def text(self) -> str:
@@ -95,6 +100,7 @@ def classify(error: ModelError, *, now: float = 0.0) -> Failure:
         error: as the client raised it.
         now: Unix time, for `retry-after` headers that hold a date.
     """
+    wait_s = retry_after_s(error.headers, now)
     overflow = parse_overflow(str(error)) if error.status in (None, 400, 413, 422, 500) else None
     limit = parse_output_limit(str(error)) if error.status in (400, 422) else None
     unsupported = _unsupported(error) if error.status in (400, 422) else None
@@ -103,14 +109,20 @@ def classify(error: ModelError, *, now: float = 0.0) -> Failure:
         kind=kind,
         retryable=_retryable(error, kind),
         message=_message(kind, error),
-        hint=_HINTS.get(kind, ""),
-        retry_after_s=retry_after_s(error.headers, now),
+        hint=_long_wait(wait_s, now) or _HINTS.get(kind, ""),
+        retry_after_s=wait_s,
         overflow=overflow if kind is FailureKind.CONTEXT_OVERFLOW else None,
         output_limit=limit,
         unsupported=unsupported if kind is FailureKind.UNSUPPORTED else None,
         status=error.status,
         request_id=error.request_id,
     )
+
+
+def _long_wait(wait_s: float | None, now: float) -> str:
+    if wait_s is None or wait_s <= MAX_RETRY_AFTER_S:
+        return ""
+    return f"The server asks to wait {wait_words(wait_s, now)}; send the prompt again then."
 
 
 def _unsupported(error: ModelError) -> str | None:

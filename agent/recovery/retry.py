@@ -16,9 +16,6 @@ MAX_DELAY_S: Final = 32.0
 JITTER: Final = 0.25
 """Largest random part, as a share of the delay (error-recovery)."""
 
-MAX_RETRY_AFTER_S: Final = 300.0
-"""Longest wait that an endpoint may ask of a user."""
-
 FEW_RETRIES: Final = 4
 """Retries where nothing listens, or what answers makes no sense: enough for a server that is
 starting, too few to delay a user whose server does not exist."""
@@ -70,7 +67,8 @@ class RetryPolicy(Struct, frozen=True):
     retry_capacity: bool = True
     persistent: bool = False
     """Unattended: no limit of number, one of time."""
-    max_retry_after_s: float = MAX_RETRY_AFTER_S
+    probes_at_once: bool = False
+    """A user has just asked: try once although the breaker is open."""
 
     def plan(
         self, attempt: int, failure: Failure, rng: Random, *, elapsed_s: float = 0.0
@@ -92,6 +90,8 @@ class RetryPolicy(Struct, frozen=True):
             if left_s <= 0:
                 return GiveUp("six hours of trying have passed")
             return PlannedRetry(min(self._delay_s(attempt, failure, rng), left_s), failure.message)
+        if failure.asks_too_much:
+            return GiveUp("the endpoint asks for a longer wait than a turn waits out")
         few = failure.kind in _FEW
         if attempt > (min(FEW_RETRIES, self.max_retries) if few else self.max_retries):
             return GiveUp(f"failed {attempt} times")
@@ -99,8 +99,7 @@ class RetryPolicy(Struct, frozen=True):
 
     def _delay_s(self, attempt: int, failure: Failure, rng: Random) -> float:
         if failure.retry_after_s is not None:
-            limit = PERSISTENT_LIMIT_S if self.persistent else self.max_retry_after_s
-            return min(failure.retry_after_s, limit)
+            return failure.retry_after_s
         return backoff_s(attempt, rng)
 
 
@@ -114,7 +113,8 @@ def backoff_s(attempt: int, rng: Random) -> float:
 def policy_for(source: RequestSource, *, persistent: bool = False) -> RetryPolicy:
     """Return the policy of a source; only those listed as foreground are retried."""
     if source in FOREGROUND:
-        return RetryPolicy(persistent=persistent)
+        is_main = source is RequestSource.MAIN
+        return RetryPolicy(persistent=persistent, probes_at_once=is_main)
     return RetryPolicy(max_retries=0, retry_capacity=False)
 
 

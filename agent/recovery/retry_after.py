@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from datetime import UTC
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Final
+
+MAX_RETRY_AFTER_S: Final = 300.0
+"""Longest wait that a turn waits out when an endpoint asks for it; a longer one ends the turn."""
+
+LONGEST_S: Final = 31 * 86_400.0
+"""A longer wish makes no sense: one of the clocks is wrong."""
 
 
 def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds to wait from `now` on (Unix time); None without a usable value.
 
-    `retry-after-ms` goes before `retry-after`. Zero, the past, and what is no number count as no
-    preference. There is no upper bound here: the retry policy has one.
+    `retry-after-ms` goes before `retry-after`. Zero, the past, more than a month and what is no
+    number count as no preference.
     """
     for value, unit_s in (
         (headers.get("retry-after-ms"), 0.001),
@@ -21,9 +28,18 @@ def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
         seconds = _number(value, unit_s)
         if seconds is None and value is not None and unit_s == 1.0:
             seconds = _until(value, now)
-        if seconds is not None and seconds > 0:
+        if seconds is not None and 0 < seconds <= LONGEST_S:
             return seconds
     return None
+
+
+def wait_words(seconds: float, now: float) -> str:
+    """Return a wait from `now` on (Unix time) with its end in local time, for users."""
+    minutes = math.ceil(seconds / 60)
+    hours, rest = divmod(minutes, 60)
+    amount = f"{hours} h {rest} min" if hours else f"{minutes} min"
+    end = datetime.fromtimestamp(now + seconds, UTC).astimezone()
+    return f"until {end:%H:%M} ({amount})" if hours < 24 else f"until {end:%d %B, %H:%M}"
 
 
 def _number(value: str | None, unit_s: float) -> float | None:

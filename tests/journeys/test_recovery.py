@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 
-from agent.events import ModelFallback, Notice, RetryScheduled, UsageUpdate
+from agent.events import ErrorEvent, ModelFallback, Notice, RetryScheduled, UsageUpdate
 from agent.model.scripted.faults import Position, Stall, Status
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn, When
 from agent.model.scripted.server import ScriptedServer
-from agent.recovery.retry import HEARTBEAT_S, MAX_RETRY_AFTER_S, PERSISTENT_LIMIT_S
+from agent.recovery.breaker import COOLDOWN_S
+from agent.recovery.retry import HEARTBEAT_S, PERSISTENT_LIMIT_S
+from agent.recovery.retry_after import MAX_RETRY_AFTER_S
 from tests.journeys.conftest import Begin, Journey, journeys, terminal
 from tests.journeys.program import environment, run
 from tests.soak.virtual_time import VirtualLoop, run_virtually
@@ -80,6 +82,58 @@ async def test_models_take_over_in_order(begin: Begin) -> None:
     ]  # fmt: skip
     models = [request.body["model"] for request in journey.server.requests]
     assert models == [*[OPUS] * 3, *[SONNET] * 3, HAIKU, HAIKU]
+
+
+DOWN = Status(500, headers={"retry-after-ms": "1"})
+
+
+@without_waiting
+async def test_a_server_that_is_up_again_answers_at_once(begin: Begin) -> None:
+    down = FaultPlan(DOWN, times=34)
+    journey = await begin(scenario=Scenario(turns=(DONE,), faults=(down,)))
+    _on_loop_time(journey)
+    for _ in range(3):
+        assert terminal(await journey.send("down")).reason == "error"
+    asked = len(journey.server.requests)
+    events = await journey.send("down")
+    assert terminal(events).reason == "error"
+    assert len(journey.server.requests) == asked + 1
+    assert not [event for event in events if isinstance(event, RetryScheduled)]
+    events = await journey.send("up again")
+    assert terminal(events).reason == "completed"
+    assert len(journey.server.requests) == asked + 2
+    assert not [event for event in events if isinstance(event, RetryScheduled)]
+
+
+@without_waiting
+async def test_a_model_that_is_down_is_not_asked_while_another_helps_out(begin: Begin) -> None:
+    down = FaultPlan(DOWN, when=When(model=OPUS), times=33)
+    turns = (Turn((Text("Done."),), times=0),)
+    journey = await begin(scenario=Scenario(turns=turns, faults=(down,)))
+    journey.conversation.recovery.fallback_models = (SONNET,)
+    _on_loop_time(journey)
+    for _ in range(3):
+        assert terminal(await journey.send("go")).reason == "completed"
+    asked = len(journey.server.requests)
+    events = await journey.send("go")
+    (switch,) = (event for event in events if isinstance(event, ModelFallback))
+    assert "The last requests failed" in switch.reason
+    assert [r.body["model"] for r in journey.server.requests[asked:]] == [SONNET]
+    await asyncio.sleep(COOLDOWN_S)
+    await journey.send("go")
+    assert [r.body["model"] for r in journey.server.requests[asked + 1 :]] == [OPUS]
+
+
+@without_waiting
+async def test_a_wait_of_hours_ends_the_turn_and_names_the_time(begin: Begin) -> None:
+    limit = Status(429, headers={"retry-after": "7800"})
+    journey = await begin(scenario=Scenario(turns=(DONE,), faults=(FaultPlan(limit, times=0),)))
+    _on_loop_time(journey)
+    events = await journey.send("go")
+    assert terminal(events).reason == "error"
+    assert len(journey.server.requests) == 1
+    (error,) = (event for event in events if isinstance(event, ErrorEvent))
+    assert "(2 h 10 min)" in error.message
 
 
 @without_waiting

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.recovery.breaker import Breaker, Breakers, BreakerState
+from agent.recovery.breaker import WINDOW_S, Breaker, Breakers, BreakerState
 from agent.recovery.classify import Failure, FailureKind
 
 DOWN = Failure(FailureKind.SERVER, True, "down")
@@ -21,9 +21,28 @@ def test_three_failed_operations_open_it() -> None:
     assert opened().state is BreakerState.OPEN
 
 
+def test_it_opens_when_more_than_half_of_the_recent_operations_failed() -> None:
+    breaker = Breaker()
+    for outcome in (False, True, False, True):
+        breaker = breaker.failed(DOWN, 0) if outcome else breaker.succeeded(0)
+    assert breaker.state is BreakerState.CLOSED
+    assert breaker.failure_rate(0) == 0.5
+    assert breaker.failed(DOWN, 0).state is BreakerState.OPEN
+
+
+def test_operations_of_long_ago_do_not_count() -> None:
+    good = Breaker()
+    for _ in range(9):
+        good = good.succeeded(0)
+    late = WINDOW_S + 1
+    assert good.failed(DOWN, 1).failed(DOWN, 1).failed(DOWN, 1).state is BreakerState.CLOSED
+    down = good.failed(DOWN, late).failed(DOWN, late).failed(DOWN, late)
+    assert down.state is BreakerState.OPEN
+
+
 def test_an_answer_of_any_kind_closes_it() -> None:
     assert opened().failed(REJECTED, 101.0) == Breaker()
-    assert opened().succeeded() == Breaker()
+    assert opened().succeeded(101.0) == Breaker()
 
 
 def test_while_open_nothing_is_tried() -> None:
@@ -41,7 +60,7 @@ def test_a_failed_probe_opens_it_again_and_a_good_one_closes_it() -> None:
     probing, _ = opened().admit(130.0)
     again = probing.failed(DOWN, 135.0)
     assert (again.state, again.retry_at) == (BreakerState.OPEN, 165.0)
-    assert probing.succeeded() == Breaker()
+    assert probing.succeeded(135.0) == Breaker()
 
 
 def test_a_probe_that_nobody_reported_does_not_block_for_ever() -> None:
@@ -49,11 +68,12 @@ def test_a_probe_that_nobody_reported_does_not_block_for_ever() -> None:
     assert probing.admit(160.0)[1]
 
 
-def test_endpoints_have_breakers_of_their_own() -> None:
+def test_models_and_endpoints_have_breakers_of_their_own() -> None:
     breakers = Breakers()
     for _ in range(3):
-        breakers.failed("a", DOWN, 0.0)
-    assert not breakers.admit("a", 1.0)
-    assert breakers.admit("b", 1.0)
-    breakers.succeeded("a")
-    assert breakers.admit("a", 1.0)
+        breakers.failed("a", "opus", DOWN, 0.0)
+    assert not breakers.admit("a", "opus", 1.0)
+    assert breakers.admit("b", "opus", 1.0)
+    assert breakers.admit("a", "haiku", 1.0)
+    breakers.succeeded("a", "opus", 1.0)
+    assert breakers.admit("a", "opus", 1.0)

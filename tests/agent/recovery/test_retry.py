@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from random import Random
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.recovery.classify import Failure, FailureKind
+from agent.model.client import ModelError
+from agent.recovery.classify import Failure, FailureKind, classify
 from agent.recovery.retry import (
     GiveUp,
     PlannedRetry,
@@ -42,12 +44,27 @@ def test_jitter_adds_up_to_a_quarter(attempt: int, seed: int) -> None:
     assert base <= backoff_s(attempt, Random(seed)) <= base * 1.25
 
 
-def test_the_endpoints_wish_goes_first_but_not_for_ever() -> None:
-    policy = RetryPolicy()
-    for wish, delay_s in ((7.0, 7.0), (4_000_000.0, 300.0)):
-        planned = policy.plan(1, replace(OVERLOADED, retry_after_s=wish), Random(1))
+def test_the_endpoints_wish_goes_first() -> None:
+    for wish in (7.0, 300.0):
+        planned = RetryPolicy().plan(1, replace(OVERLOADED, retry_after_s=wish), Random(1))
         assert isinstance(planned, PlannedRetry)
-        assert planned.delay_s == delay_s
+        assert planned.delay_s == wish
+
+
+def test_a_wait_of_more_than_five_minutes_is_not_begun() -> None:
+    long = replace(OVERLOADED, retry_after_s=301.0)
+    assert isinstance(RetryPolicy().plan(1, long, Random(1)), GiveUp)
+    waited = RetryPolicy(persistent=True).plan(1, long, Random(1))
+    assert isinstance(waited, PlannedRetry)
+    assert waited.delay_s == 301.0
+
+
+def test_a_long_wait_is_named_with_its_end() -> None:
+    error = ModelError("rate_limit_error", "Slow down", status=429, headers={"retry-after": "7800"})
+    failure = classify(error, now=1_790_000_000)
+    assert failure.asks_too_much
+    end = datetime.fromtimestamp(1_790_007_800, UTC).astimezone()
+    assert f"asks to wait until {end:%H:%M} (2 h 10 min)" in failure.text
 
 
 def test_ten_retries_are_enough() -> None:
