@@ -145,8 +145,6 @@ class ModelTurn:
             if has_fired(abort) and not fold.complete:
                 message, uses = _partial(fold)
                 return Interrupted(message, uses, fold.usage)
-            if error is None and not fold.complete:
-                error = ModelError("cut", "The answer ended before it was whole.", phase="stream")
             if error is None:
                 recovery.breakers.succeeded(*self._server, recovery.monotonic())
                 return _answered(fold)
@@ -196,7 +194,9 @@ class ModelTurn:
             return error
         finally:
             await reader.aclose()
-        return None
+        if fold.complete:
+            return None
+        return ModelError("cut", "The answer ended before it was whole.", phase="stream")
 
     async def _withdraw(self, reason: str) -> None:
         """Take back what a failed attempt has shown."""

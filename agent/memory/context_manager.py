@@ -183,18 +183,13 @@ class ContextManager:
                 )
         if not has_past:
             return None  # what fills the window is unread: a summary would answer for the model
-        if trigger == "auto" and (notes := self._ports.notes_on(messages, start)) is not None:
-            # Written while the conversation went on: this summary costs nothing now.
-            noted = replace_past(messages, start, notes)
-            return await self._done(messages, noted, tokens, trigger, notes, ())
-        if pressure is not Pressure.CRITICAL:
-            try:
-                signed = await self._signed(messages, start, focus, abort)
-            except Aborted:
-                return None
-            if signed is not None:
-                text = str(signed[0].content[0]["content"])
-                return await self._done(messages, signed, tokens, trigger, text, ())
+        try:
+            written = await self._written_before(messages, start, trigger, focus, abort, pressure)
+        except Aborted:
+            return None
+        if written is not None:
+            after, summary = written
+            return await self._done(messages, after, tokens, trigger, summary, ())
         try:
             summary, notices = await self._summary(messages, focus, abort, pressure)
         except Aborted:
@@ -205,6 +200,25 @@ class ContextManager:
             return ContextStep(messages, notices=(text,))
         replaced = replace_past(messages, start, summary)
         return await self._done(messages, replaced, tokens, trigger, summary, notices)
+
+    async def _written_before(
+        self,
+        messages: tuple[Message, ...],
+        start: int,
+        trigger: Trigger,
+        focus: str,
+        abort: AbortSignal,
+        pressure: Pressure,
+    ) -> tuple[tuple[Message, ...], str] | None:
+        """Return a history with a summary that is there already or that the endpoint writes, and
+        that summary; None where the model has to be asked. Raises Aborted."""
+        if trigger == "auto" and (notes := self._ports.notes_on(messages, start)) is not None:
+            # Written while the conversation went on: this summary costs nothing now.
+            return replace_past(messages, start, notes), notes
+        if pressure is Pressure.CRITICAL:
+            return None
+        signed = await self._signed(messages, start, focus, abort)
+        return None if signed is None else (signed, str(signed[0].content[0]["content"]))
 
     async def _signed(
         self, messages: tuple[Message, ...], start: int, focus: str, abort: AbortSignal

@@ -20,6 +20,12 @@ def failed_sibling(abort: AbortSignal) -> str | None:
     return reason if reason.startswith(_SIBLING_FAILED) else None
 
 
+def interruption_cause(abort: AbortSignal) -> str:
+    """Return what stopped a call, as the end of a sentence for the model."""
+    sibling = failed_sibling(abort)
+    return "by the person" if sibling is None else f"because {sibling}"
+
+
 def interrupted_text(abort: AbortSignal) -> str:
     """Return the model's result for a call that was stopped."""
     if (sibling := failed_sibling(abort)) is not None:

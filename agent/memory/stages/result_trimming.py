@@ -42,13 +42,12 @@ def _trim(block: Block, calls: Mapping[str, ToolUse]) -> Block:
     if isinstance(content, str):
         is_long = len(content) > LONG_CHARACTERS
         return {**block, "content": _cut(content, again)} if is_long else block
-    if not isinstance(content, list):
+    parts = content if isinstance(content, list) else []
+    texts = [part for part in parts if part.get("type") == "text"]
+    joined = "\n".join(str(part.get("text", "")) for part in texts)
+    if len(joined) <= LONG_CHARACTERS:
         return block
-    texts = [p for p in content if isinstance(p, dict) and p.get("type") == "text"]
-    if sum(len(str(p.get("text", ""))) for p in texts) <= LONG_CHARACTERS:
-        return block
-    joined = "\n".join(str(p.get("text", "")) for p in texts)
-    others = [p for p in content if not (isinstance(p, dict) and p.get("type") == "text")]
+    others = [part for part in parts if part.get("type") != "text"]
     return {**block, "content": [text_block(_cut(joined, again)), *others]}
 
 

@@ -21,7 +21,7 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
-from agent.tools.interruption import failed_sibling
+from agent.tools.interruption import interruption_cause
 from agent.tools.services import ToolServices
 from agent.tools.shell.command_effect import only_reads
 from agent.tools.shell.shell_process import ShellError, ShellProcess, command_environment
@@ -130,8 +130,9 @@ async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
         services.shells.release(shell)
     if why == "ended":
         note += _move(services, shell.final_cwd)
-    sibling = failed_sibling(context.abort)
-    return _outcome(tool_input.command, shell, why, timeout_s, note, sibling)
+    return _outcome(
+        tool_input.command, shell, why, timeout_s, note, interruption_cause(context.abort)
+    )
 
 
 async def _start(tool_input: BashInput, context: ToolContext) -> ShellProcess:
@@ -220,7 +221,7 @@ def _outcome(
     why: str,
     timeout_s: float,
     note: str,
-    sibling: str | None,
+    cause: str,
 ) -> ToolOutcome:
     output = shell.output.text()
     meaning = _meaning(command, shell.exit_code)
@@ -231,8 +232,7 @@ def _outcome(
                 "For longer jobs raise `timeout` or use `run_in_background`."
             )
         case "interrupted":
-            cause = f", because {sibling}" if sibling else " by the person"
-            status = f"Interrupted after {shell.elapsed_s:.1f} s{cause}, and ended."
+            status = f"Interrupted after {shell.elapsed_s:.1f} s {cause}, and ended."
         case _:
             status = _status(shell.exit_code, meaning)
     body = output.rstrip("\n")
