@@ -13,7 +13,7 @@ from typing import Literal, get_args, get_origin
 
 from agent.errors import AgentError
 from agent.settings.change import parse_value, set_value
-from agent.settings.describe import DESCRIPTIONS, UNSET, WITHOUT_EFFECT
+from agent.settings.describe import DESCRIPTIONS, UNSET
 from agent.settings.schema import SettingsFile
 from themes.registry import load_theme
 from themes.theme import ThemeError
@@ -21,6 +21,7 @@ from tui.editing.text_buffer import TextBuffer
 from tui.input.actions import Context
 from tui.panels import PANELS
 from tui.panels.list_panel import Item, ListPanel
+from tui.panels.setting_names import GROUPS
 from tui.ports.command_screen import CommandScreen
 from tui.text.styled_rows import BLANK, MUTED, Row, row
 from tui.text.wrap import wrap
@@ -28,6 +29,8 @@ from tui.theme.theme_choice import theme_for
 
 _OWN_PANELS = frozenset({"theme", "model", "permissions", "hooks"})
 """Settings that are better changed in a panel of their own."""
+_NAMES = {key: name for names in GROUPS.values() for key, name in names.items()}
+_VALUE_CHARS = 60
 
 
 async def open_panel(screen: CommandScreen, argument: str) -> None:
@@ -40,21 +43,20 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         if await _set_named(screen, file, argument):
             await center.context.reload_settings()
         return
-    selected = 0
+    selected, keys = 0, [key for names in GROUPS.values() for key in names]
     while True:
-        items = _items(screen)
         panel = ListPanel(
             "Settings",
-            items,
+            _items(screen),
             selected=selected,
             contexts=(Context.SETTINGS,),
-            preview=_preview(items),
-            hint="type to search · enter changes it · esc close",
+            preview=_preview([_about(screen, key) for key in keys]),
+            hint="type to search · enter change · esc close",
         )
         picked = await screen.show_dialog(panel)
         if picked is None:
             return
-        selected, key = picked.index, items[picked.index].label
+        selected, key = picked.index, keys[picked.index]
         choices = choices_of(key)
         if key in _OWN_PANELS:
             await import_module(PANELS[key]).open_panel(screen, "")
@@ -69,7 +71,7 @@ async def _set_named(screen: CommandScreen, file: Path, argument: str) -> bool:
     """Write the setting of a `key=value`; False where that failed, which is reported."""
     key, equals, text = argument.partition("=")
     if not equals:
-        screen.notice("Type /config key=value; an empty value takes the key out.", "warning")
+        screen.notice("Type /config key=value; an empty value removes the key.", "warning")
         return False
     key, value = key.strip(), parse_value(text.strip()) if text.strip() else None
     try:
@@ -79,7 +81,7 @@ async def _set_named(screen: CommandScreen, file: Path, argument: str) -> bool:
     except (AgentError, OSError, ThemeError) as error:
         screen.notice(str(error), "warning")
         return False
-    what = "is set" if value is not None else "is taken out"
+    what = "is set" if value is not None else "is removed"
     screen.notice(f"{key} {what} in {screen.workspace.display_path(file)}")
     return True
 
@@ -90,14 +92,14 @@ async def _choose(screen: CommandScreen, file: Path, key: str, choices: Sequence
     now = getattr(screen.session.commands.context.settings().values, key, None)
     items = [
         Item(
-            _shown(choice),
-            UNSET.get(key, "") if choice is None else "",
+            shown_value(choice),
+            shown_value(UNSET.get(key, "")) if choice is None else "",
             is_current=choice == now and type(choice) is type(now),
         )
         for choice in choices
     ]
     current = next((i for i, item in enumerate(items) if item.is_current), 0)
-    picked = await screen.show_dialog(ListPanel(key, items, selected=current))
+    picked = await screen.show_dialog(ListPanel(_NAMES[key], items, selected=current))
     if picked is None:
         return
     try:
@@ -122,16 +124,17 @@ def choices_of(key: str) -> tuple[object, ...] | None:
     return (*found, None) if found else None
 
 
-def _shown(value: object) -> str:
+def shown_value(value: object) -> str:
+    """Return a value in a word or as it is written."""
     if value is None:
-        return "not set"
-    return json.dumps(value) if isinstance(value, bool) else str(value)
+        return "default"
+    words = {True: "on", False: "off", "true": "on", "false": "off"}
+    return words.get(value, str(value)) if isinstance(value, bool | str) else str(value)
 
 
-def _preview(items: Sequence[Item]) -> Callable[[int, int], Sequence[Row]]:
+def _preview(about: Sequence[str]) -> Callable[[int, int], Sequence[Row]]:
     def rows(index: int, width: int) -> Sequence[Row]:
-        about = items[index].keywords.replace("`", "")
-        lines = wrap([(about, MUTED)], max(1, width - 4))[:2]
+        lines = wrap([(about[index], MUTED)], max(1, width - 4))[:2]
         # As high for each setting, or the list would jump.
         return [*(row("   ", *line.runs) for line in lines), *[BLANK] * (2 - len(lines))]
 
@@ -139,35 +142,43 @@ def _preview(items: Sequence[Item]) -> Callable[[int, int], Sequence[Row]]:
 
 
 def _items(screen: CommandScreen) -> Sequence[Item]:
+    """Return the settings in the order of `GROUPS`, those that are set with a mark."""
     assert screen.session.commands is not None
     settings = screen.session.commands.context.settings()
     items: list[Item] = []
-    for key in sorted(SettingsFile.model_fields):
-        about = DESCRIPTIONS.get(key, "")
-        value = getattr(settings.values, key, None)
-        origin = settings.merged.origins.get(key)
-        if value is None or origin is None:
-            items.append(Item(key, _unset(key), keywords=about))
-            continue
-        shown = json.dumps(value, default=_plain, ensure_ascii=False)
-        place = (
-            f"{origin.source} {screen.workspace.display_path(origin.file) if origin.file else ''}"
-        )
-        detail = f"{shown[:60]} · {place.strip()}"
-        items.append(Item(key, detail, is_current=True, keywords=about))
-    return sorted(items, key=_order)
+    for group, names in GROUPS.items():
+        for key, name in names.items():
+            value = getattr(settings.values, key, None)
+            origin = settings.merged.origins.get(key)
+            is_set = value is not None and origin is not None
+            items.append(
+                Item(
+                    name,
+                    _in_line(value) if is_set else shown_value(UNSET.get(key, "none")),
+                    is_current=is_set,
+                    keywords=f"{key} {DESCRIPTIONS.get(key, '')}",
+                    group=group,
+                )
+            )
+    return items
 
 
-def _unset(key: str) -> str:
-    """Return what applies where a setting is not set."""
-    if key in WITHOUT_EFFECT:
-        return "no effect here"
-    return f"default: {UNSET[key]}" if key in UNSET else "none"
+def _in_line(value: object) -> str:
+    text = shown_value(value)
+    if not isinstance(value, str | bool):
+        text = json.dumps(value, default=_plain, ensure_ascii=False)
+    return text if len(text) <= _VALUE_CHARS else f"{text[: _VALUE_CHARS - 1]}…"
 
 
-def _order(item: Item) -> tuple[bool, bool, str]:
-    """What is set comes first, and last what only an administrator can set."""
-    return not item.is_current, item.keywords.startswith("For the policy"), item.label
+def _about(screen: CommandScreen, key: str) -> str:
+    """Return what a setting is for, its name in files, and where it is set."""
+    assert screen.session.commands is not None
+    origin = screen.session.commands.context.settings().merged.origins.get(key)
+    text = f"{DESCRIPTIONS.get(key, '').replace('`', '')} ({key})"
+    if origin is None:
+        return text
+    place = screen.workspace.display_path(origin.file) if origin.file else str(origin.source)
+    return f"{text}, set in {place}"
 
 
 def _plain(value: object) -> object:

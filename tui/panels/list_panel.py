@@ -34,6 +34,8 @@ class Item(Struct, frozen=True):
     is_current: bool = False
     keywords: str = ""
     """More that a search finds it by."""
+    group: str = ""
+    """Heading above the first of those that follow one another with the same group."""
 
 
 class Picked(Struct, frozen=True):
@@ -232,11 +234,15 @@ class ListPanel:
             text = f"nothing found for {self._query!r}" if self._query else self._empty
             lines = wrap([(text, MUTED)], max(1, width - 4))
             return [FooterRow(row("   ", *line.runs)) for line in lines]
-        shown = self._found[self._first : self._first + self._shown_items]
+        listed = self._lines()
+        shown = [index for index in listed if isinstance(index, int)]
         labels = {index: shown_line(self._items[index].label) for index in shown}
         column = self._detail_column(labels, width)
         rows = [FooterRow(BLANK, is_optional=True)]
-        for index in shown:
+        for index in listed:
+            if isinstance(index, str):
+                rows.append(FooterRow(row("  ", (index, Ink(Role.HEADING, bold=True)))))
+                continue
             item, is_selected = self._items[index], index == self.selected
             ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
             sign: Run = (" ❯ " if is_selected else "   ", Ink(Role.ACCENT))
@@ -249,6 +255,21 @@ class ListPanel:
             runs = [sign, *label]
             rows.append(FooterRow(row(*clip(runs, width - 1)), index, is_selected))
         return rows
+
+    def _lines(self) -> Sequence[int | str]:
+        """Return the items to show and, where nothing is searched, the headings between them."""
+        if self._query or not any(item.group for item in self._items):
+            return self._found[self._first : self._first + self._shown_items]
+        lines: list[int | str] = []
+        group, at = "", 0
+        for index in self._found:
+            if self._items[index].group != group:
+                lines.append(group := self._items[index].group)
+            if index == self.selected:
+                at = len(lines)
+            lines.append(index)
+        first = max(0, min(at - self._shown_items // 2, len(lines) - self._shown_items))
+        return lines[first : first + self._shown_items]
 
     def _detail_column(self, labels: Mapping[int, str], width: int) -> int:
         """Return where details begin: behind the longest label, unless that leaves them no room."""

@@ -9,6 +9,8 @@ import pytest
 from textual.pilot import Pilot
 
 from agent.events import TextDelta
+from agent.settings.describe import WITHOUT_EFFECT
+from agent.settings.schema import SettingsFile
 from permissions.rule import RuleSet, RuleSource, RuleText
 from permissions.rules.grammar import RuleBehavior
 from tests.tui.app.test_app_keys import played, send, settled, text_of, transcript_of
@@ -19,6 +21,7 @@ from tui.dialogs.dialog import DialogView
 from tui.panels import PANELS
 from tui.panels.config import choices_of
 from tui.panels.list_panel import Item, ListPanel
+from tui.panels.setting_names import GROUPS
 from tui.text.styled_rows import plain
 
 
@@ -242,9 +245,9 @@ async def test_a_setting_that_nobody_set_says_what_counts(tmp_path: Path) -> Non
         await settled(pilot)
         await opened(pilot, "/config")
         await pilot.press(*"maxturns")
-        assert "default: 200" in text_of(app.parts.dialogs)
+        assert "Turns per prompt  200" in text_of(app.parts.dialogs)
         await pilot.press("ctrl+u", *"verbose")
-        assert "no effect here" in text_of(app.parts.dialogs)
+        assert "nothing found" in text_of(app.parts.dialogs)
         await pilot.press("escape", "escape")
         await settled(pilot)
 
@@ -258,7 +261,7 @@ async def test_a_setting_with_few_values_is_chosen_in_place(tmp_path: Path) -> N
         await opened(pilot, "/config")
         await pilot.press(*"editormode", "enter")
         await settled(pilot)
-        assert "❯ ● not set  normal" in text_of(app.parts.dialogs)
+        assert "❯ ● default  normal" in text_of(app.parts.dialogs)
         await pilot.press(*"vim", "enter")
         await settled(pilot)
         file = tmp_path / ".agent" / "settings.json"
@@ -276,13 +279,23 @@ def test_settings_with_few_values_are_known() -> None:
     assert choices_of("env") is None
 
 
-async def test_what_only_an_administrator_sets_is_listed_last() -> None:
-    app = make_app(played())
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settled(pilot)
-        shown = await opened(pilot, "/config")
-        assert "allowedHttpHookUrls" in shown
-        assert "allowManagedHooksOnly" not in shown
+def test_every_setting_that_has_an_effect_is_named() -> None:
+    named = [key for names in GROUPS.values() for key in names]
+    administrators = {"allowManagedHooksOnly", "allowManagedPermissionRulesOnly"}
+    known = set(SettingsFile.model_fields) - WITHOUT_EFFECT - administrators
+    assert sorted(named) == sorted(known - {"prefersReducedMotion"})
+
+
+async def test_headings_leave_a_list_as_high_as_it_is() -> None:
+    items = [Item(f"{group}{n}", group=group) for group in "abc" for n in range(6)]
+    panel = ListPanel("L", items)
+    heights = set()
+    for _ in items:
+        view = panel.view(60)
+        heights.add(len(view.footer))
+        assert any(part.is_selected for part in view.footer)
+        panel.press("down", "", None)
+    assert len(heights) == 1
 
 
 async def test_code_loses_its_colours_in_the_theme_panel_and_gets_them_back(tmp_path: Path) -> None:

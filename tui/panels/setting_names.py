@@ -1,0 +1,66 @@
+"""The settings as `/config` names them: in groups, without those that only administrators set."""
+
+from __future__ import annotations
+
+from typing import Final
+
+GROUPS: Final = {
+    "Model": {
+        "model": "Model",
+        "smallFastModel": "Model for small tasks",
+        "fallbackModel": "Fallback models",
+        "effortLevel": "Effort",
+        "alwaysThinkingEnabled": "Thinking",
+        "language": "Language of answers",
+    },
+    "Screen": {
+        "theme": "Theme",
+        "syntaxHighlightingDisabled": "Code without colors",
+        "toolDetail": "Detail of tool calls",
+        "reducedMotion": "Reduced motion",
+        "axScreenReader": "Screen reader mode",
+        "statusLine": "Status line command",
+        "terminalProgressBarEnabled": "Progress in the terminal's tab",
+        "preferredNotifChannel": "Notifications",
+    },
+    "Prompt": {
+        "editorMode": "Editing keys",
+        "vimInsertModeRemaps": "Vim insert-mode mappings",
+        "respectGitignore": "@ follows .gitignore",
+        "fileSuggestion": "@ file command",
+        "respondToBashCommands": "Answer after ! commands",
+        "askUserQuestionTimeout": "Timeout of the model's questions",
+    },
+    "Permissions": {
+        "permissions": "Rules and mode",
+        "autoMode": "Auto mode",
+        "permissionBridge": "Permission bridge",
+        "permissionChannel": "Permission channel",
+        "blockedHosts": "Blocked hosts",
+    },
+    "Context": {
+        "autoCompactEnabled": "Automatic compaction",
+        "autoCompactWindow": "Context window limit",
+        "autoMemoryEnabled": "Automatic memory",
+        "claudeMdExcludes": "Excluded instruction files",
+    },
+    "Limits": {
+        "maxTurns": "Turns per prompt",
+        "maxBudgetUsd": "Budget per session (USD)",
+        "tokenBudget": "Tokens per prompt",
+        "persistentRetry": "Keep retrying a busy model",
+    },
+    "Hooks": {
+        "hooks": "Hooks",
+        "disableAllHooks": "Disable all hooks",
+        "allowedHttpHookUrls": "Addresses for HTTP hooks",
+        "httpHookAllowedEnvVars": "Variables for HTTP hook headers",
+    },
+    "Endpoint": {
+        "baseUrl": "Server",
+        "apiKeyHelper": "API key command",
+        "env": "Environment variables",
+        "prices": "Model prices",
+    },
+}
+"""Key and name of each setting, by group, in the order of the panel."""
