@@ -243,18 +243,21 @@ class ListPanel:
             if isinstance(index, str):
                 rows.append(FooterRow(row("  ", (index, Ink(Role.HEADING, bold=True)))))
                 continue
-            item, is_selected = self._items[index], index == self.selected
-            ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
-            sign: Run = (" ❯ " if is_selected else "   ", Ink(Role.ACCENT))
-            mark: Run = ("● " if item.is_current else "", Ink(Role.SUCCESS))
-            label: list[Run] = [mark, (labels[index], ink)]
-            if item.detail:
-                label = [*clip(label, column - 2)]
-                gap = (" " * (column - runs_width(label)), TEXT)
-                label += [gap, (shown_line(item.detail), MUTED)]
-            runs = [sign, *label]
-            rows.append(FooterRow(row(*clip(runs, width - 1)), index, is_selected))
+            runs = self._item_runs(index, labels[index], column)
+            rows.append(FooterRow(row(*clip(runs, width - 1)), index, index == self.selected))
         return rows
+
+    def _item_runs(self, index: int, text: str, column: int) -> list[Run]:
+        item, is_selected = self._items[index], index == self.selected
+        ink = Ink(Role.ACCENT, bold=True) if is_selected else TEXT
+        sign: Run = (" ❯ " if is_selected else "   ", Ink(Role.ACCENT))
+        mark: Run = ("● " if item.is_current else "", Ink(Role.SUCCESS))
+        label: list[Run] = [mark, (text, ink)]
+        if item.detail:
+            label = [*clip(label, column - 2)]
+            gap = (" " * (column - runs_width(label)), TEXT)
+            label += [gap, (shown_line(item.detail), MUTED)]
+        return [sign, *label]
 
     def _lines(self) -> Sequence[int | str]:
         """Return the items to show and, where nothing is searched, the headings between them."""
