@@ -18,7 +18,7 @@ from urllib.parse import urljoin, urlsplit
 from msgspec import Struct
 
 from agent.tools.base import ToolError
-from hooks.execution.handlers.http import proxy_for
+from permissions.base.network.environment_proxy import proxy_for
 from permissions.base.network.guarded_connect import Verdict, check_url
 from permissions.base.network.private_addresses import address_kind
 

@@ -24,6 +24,7 @@ from hooks.answers.response import (
 )
 from hooks.config.spec import HttpHandler
 from hooks.execution.handlers.hook_call import HookCall
+from permissions.base.network.environment_proxy import proxy_for
 from permissions.base.network.guarded_connect import Resolve, Verdict, check_url
 from permissions.base.network.url_patterns import url_matches
 from permissions.base.text.strict_json import load_json
@@ -105,23 +106,6 @@ def header_values(
         name: re.sub(r"[\r\n\x00]", "", VARIABLE.sub(fill, value)).strip()
         for name, value in handler.headers.items()
     }
-
-
-def proxy_for(url: str, env: Mapping[str, str]) -> str | None:
-    """Return the proxy that the environment names for a URL, or None."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    if host == "localhost" or host.startswith("127.") or host == "::1":
-        return None
-    lowered = {name.lower(): value for name, value in env.items()}
-    if _is_excluded(host, lowered.get("no_proxy", "")):
-        return None
-    return lowered.get(f"{parts.scheme.lower()}_proxy") or lowered.get("all_proxy") or None
-
-
-def _is_excluded(host: str, no_proxy: str) -> bool:
-    entries = filter(None, (part.strip().lstrip(".") for part in no_proxy.split(",")))
-    return any(entry == "*" or f".{host}".endswith(f".{entry}") for entry in entries)
 
 
 async def post(

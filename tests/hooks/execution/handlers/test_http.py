@@ -18,8 +18,9 @@ from hooks.config.config import HookLayer
 from hooks.config.spec import HandlerSpec, HookSource, HttpHandler
 from hooks.events import PreToolUse
 from hooks.execution.handlers.hook_call import HookCall
-from hooks.execution.handlers.http import header_values, post, proxy_for
+from hooks.execution.handlers.http import header_values, post
 from hooks.ports import HookPorts
+from permissions.base.network.environment_proxy import proxy_for
 from tests.hooks.conftest import Place
 
 BASH = PreToolUse(tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1")
