@@ -1,0 +1,137 @@
+"""Which of a host's addresses may be dialled: never an inner one that no rule names."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Final
+
+from msgspec import Struct
+
+from agent.sandbox.network.host_name import HostName, IpAddress, host_of_address
+from agent.sandbox.network.host_rules import HostRule, HostRules
+from permissions.base.network.guarded_connect import LOCALHOST
+from permissions.base.network.private_addresses import address_kind
+
+Resolve = Callable[[str], Awaitable[Sequence[str]]]
+"""Addresses of a host name, as text. Raises OSError."""
+
+METADATA: Final = frozenset(
+    ip_address(text)
+    for text in (
+        "100.100.100.200",
+        "168.63.129.16",
+        "169.254.169.254",
+        "169.254.170.2",
+        "192.0.0.192",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+    )
+)
+"""Where clouds give out the credentials of a machine; only a rule with the address allows them."""
+_DISCARD_PORT: Final = 9
+
+
+class CheckedAddresses(Struct, frozen=True):
+    """The addresses of a host, judged."""
+
+    usable: tuple[str, ...]
+    """In the order of the resolver."""
+    refused: tuple[str, ...]
+    """Why the others are not, one sentence each, for users."""
+
+
+class HostResolver:
+    """Asks the system's resolver in threads of its own, so that names that hang delay no other
+    work."""
+
+    def __init__(self) -> None:
+        """No thread is started before the first question."""
+        self._threads = ThreadPoolExecutor(4, thread_name_prefix="worker host names")
+
+    async def __call__(self, host: str) -> Sequence[str]:
+        """Return the addresses of a host. Raises OSError."""
+        found = await asyncio.get_running_loop().run_in_executor(self._threads, _look_up, host)
+        return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+    def close(self) -> None:
+        """Take no more questions; does not wait for those that are open."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _look_up(host: str) -> Sequence[tuple[object, object, object, object, tuple[object, ...]]]:
+    return socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+
+
+def inner_kind(host: HostName) -> str | None:
+    """Return what kind of inner address a host spells out; None for names and public addresses."""
+    if host.text == "localhost":
+        return "loopback"
+    return None if host.address is None else _kind(host.address)
+
+
+async def find_addresses(
+    host: HostName, port: int, rules: HostRules, resolve: Resolve
+) -> CheckedAddresses:
+    """Resolve a host once and judge each address. Raises OSError where it cannot be resolved."""
+    if host.address is not None:
+        return _check(host, port, rules, (host.address,))
+    # This name is pinned, so that no resolver decides where it leads.
+    texts = LOCALHOST if host.text == "localhost" else await resolve(host.text)
+    return _check(host, port, rules, (ip_address(text.partition("%")[0]) for text in texts))
+
+
+def _check(
+    host: HostName, port: int, rules: HostRules, addresses: Iterable[IpAddress]
+) -> CheckedAddresses:
+    rule = rules.allowing(host, port) if host.text == "localhost" else None
+    is_loopback_named = rule is not None and rule.hosts is not None
+    usable: list[str] = []
+    refused: list[str] = []
+    for address in addresses:
+        reason = _refusal(host_of_address(address), port, rules, is_loopback_named)
+        if reason is None:
+            usable.append(str(address))
+        else:
+            leads = "" if host.address is not None else f"{host.text} leads to "
+            refused.append(leads + reason)
+    return CheckedAddresses(tuple(usable), tuple(refused))
+
+
+def _refusal(host: HostName, port: int, rules: HostRules, is_loopback_named: bool) -> str | None:
+    assert host.address is not None
+    denied = rules.denying(host, port)
+    if denied is not None:
+        return f"{host.text}, which the rule {denied.text} denies"
+    kind = _kind(host.address)
+    if kind is None or (is_loopback_named and kind == "loopback"):
+        return None
+    rule = rules.naming_address(host.address, port)
+    if rule is not None and (host.address not in METADATA or _is_single(rule)):
+        return None
+    return f"{host.text}, an address that is {kind}; no rule allows this very address"
+
+
+def _kind(address: IpAddress) -> str | None:
+    if address in METADATA:
+        return "a metadata service"
+    return address_kind(address) or ("this machine's own" if _is_own(address) else None)
+
+
+def _is_own(address: IpAddress) -> bool:
+    """Return whether an interface of this machine has the address. Sends nothing."""
+    family = socket.AF_INET6 if isinstance(address, IPv6Address) else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            # The system takes an own address as the source for packets to itself, and for no other.
+            probe.connect((str(address), _DISCARD_PORT))
+            return ip_address(str(probe.getsockname()[0]).partition("%")[0]) == address
+    except OSError:
+        return False  # no route there
+
+
+def _is_single(rule: HostRule) -> bool:
+    return isinstance(rule.hosts, (IPv4Network, IPv6Network)) and rule.hosts.num_addresses == 1

@@ -1,0 +1,136 @@
+"""Which hosts commands may reach: `host`, `*.host`, an address or a network, with `:port` or not.
+
+Nothing is allowed that no rule names. A rule without a port allows the usual ports and denies all.
+"""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Final
+
+from msgspec import Struct
+
+from agent.sandbox.network.host_name import (
+    HostName,
+    InvalidHost,
+    IpAddress,
+    host_of_address,
+    read_host,
+)
+from permissions.matching.match_domain import matches_host
+from permissions.rules.grammar import DomainPattern
+
+USUAL_PORTS: Final = frozenset({22, 80, 443, 9418})
+"""Of ssh, HTTP, HTTPS and git."""
+
+_RULE: Final = re.compile(r"(\[[^\[\]]+\]|[^:\[\]]+)(?::([0-9]{1,5}|\*))?")
+_WITH_STARS: Final = re.compile(r"[a-z0-9_.*-]+")
+
+
+class HostRule(Struct, frozen=True):
+    """One entry of an allow or deny list."""
+
+    text: str
+    """As written."""
+    hosts: DomainPattern | IPv4Network | IPv6Network | None
+    """None: every host. A single address is a network of one."""
+    port: int | None = None
+    """None: the usual ports where it allows, every port where it denies."""
+    every_port: bool = False
+    """Written `:*`."""
+
+    def matches_host(self, host: HostName) -> bool:
+        """Return whether the rule is about this host."""
+        match self.hosts:
+            case None:
+                return True
+            case DomainPattern():
+                return host.address is None and matches_host(self.hosts, host.text)
+            case _:
+                return host.address is not None and host.address in self.hosts
+
+    def allows_port(self, port: int) -> bool:
+        """Return whether an allow of this rule includes a port."""
+        return self.every_port or port == self.port or (self.port is None and port in USUAL_PORTS)
+
+    def denies_port(self, port: int) -> bool:
+        """Return whether a denial of this rule includes a port."""
+        return self.port in (None, port)
+
+
+class HostRules(Struct, frozen=True):
+    """The lists in force, those of all sources together."""
+
+    allow: tuple[HostRule, ...] = ()
+    deny: tuple[HostRule, ...] = ()
+
+    def denying(self, host: HostName, port: int) -> HostRule | None:
+        """Return the first rule that denies a host, or None."""
+        return next(
+            (rule for rule in self.deny if rule.matches_host(host) and rule.denies_port(port)), None
+        )
+
+    def allowing(self, host: HostName, port: int) -> HostRule | None:
+        """Return the first rule that allows a host at a port, or None."""
+        return next(
+            (rule for rule in self.allow if rule.matches_host(host) and rule.allows_port(port)),
+            None,
+        )
+
+    def naming_address(self, address: IpAddress, port: int) -> HostRule | None:
+        """Return the first allow rule that is about this very address or its network, or None."""
+        host = host_of_address(address)
+        return next(
+            (
+                rule
+                for rule in self.allow
+                if isinstance(rule.hosts, (IPv4Network, IPv6Network))
+                and rule.matches_host(host)
+                and rule.allows_port(port)
+            ),
+            None,
+        )
+
+
+def parse_host_rule(text: str) -> HostRule:
+    """Read a rule: `host`, `*.host`, `*`, `10.0.0.1`, `10.0.0.0/8`, `[::1]`; `:port` or `:*` after.
+
+    Raises:
+        InvalidHost: the text is no such rule.
+    """
+    found = _RULE.fullmatch(text.strip())
+    if found is None:
+        raise InvalidHost(f"{text!r} is not a host, or a host and a port")
+    port = None if found[2] in (None, "*") else int(found[2])
+    if port is not None and not 0 < port < 65536:
+        raise InvalidHost(f"{text!r} has no port from 1 to 65535")
+    return HostRule(text, _read_hosts(found[1]), port, found[2] == "*")
+
+
+def rule_for(host: HostName, port: int) -> HostRule:
+    """Return the rule that allows a host at a port; a usual port brings the other usual ones."""
+    written = f"[{host.text}]" if ":" in host.text else host.text
+    return parse_host_rule(written if port in USUAL_PORTS else f"{written}:{port}")
+
+
+def _read_hosts(text: str) -> DomainPattern | IPv4Network | IPv6Network | None:
+    if text == "*":
+        return None
+    if "/" in text:
+        try:
+            return ip_network(text.strip("[]"), strict=False)
+        except ValueError:
+            raise InvalidHost(f"{text!r} is not a network") from None
+    prefix, rest = ("*.", text[2:]) if text.startswith("*.") else ("", text)
+    if "*" in rest:
+        name = rest.lower().removesuffix(".")
+        if not _WITH_STARS.fullmatch(name):
+            raise InvalidHost(f"{text!r} is not a pattern of host names")
+        return DomainPattern(prefix + name)
+    host = read_host(rest)
+    if host.address is None:
+        return DomainPattern(prefix + host.text)
+    if prefix:
+        raise InvalidHost(f"{text!r}: an address has no subdomains")
+    return ip_network(host.address)

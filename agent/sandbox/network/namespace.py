@@ -1,0 +1,92 @@
+"""The network namespace of a session: commands that join it see each other's servers and our proxy,
+and nothing else.
+
+No process keeps it alive: its descriptors do, which the system closes when this program ends,
+however it ends.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Final
+
+from permissions.base.process.run_program import ProcessResult, RunLimits, run_program
+from permissions.base.process.spawn import CannotStart, Launch
+
+PROXY_PORT: Final = 3128
+"""Of the proxy, on 127.0.0.1 inside the namespace."""
+_START_S: Final = 20.0
+_DESCRIPTORS: Final = 3
+_CHILD: Final = (
+    sys.executable, "-I", "-S", str(Path(__file__).resolve().with_name("namespace_child.py")),
+)  # fmt: skip
+
+
+class NamespaceRefused(Exception):
+    """The system makes no such namespace; the text is the reason, for users."""
+
+
+class NetworkNamespace:
+    """A user and a network namespace, open until `close`."""
+
+    def __init__(self, listener: socket.socket, user: int, network: int) -> None:
+        """Only `create` calls this."""
+        self.listener = listener
+        """Listens on `PROXY_PORT` inside; accepts here."""
+        self._user = user
+        self._network = network
+
+    @classmethod
+    async def create(cls) -> NetworkNamespace:
+        """Make a namespace with nothing in it but loopback and the listener.
+
+        Raises:
+            NamespaceRefused: no such namespaces here, or not for this user.
+        """
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            descriptor = theirs.fileno()
+            launch = Launch(
+                (*_CHILD, "create", str(descriptor), str(PROXY_PORT)), {}, pass_fds=(descriptor,)
+            )
+            try:
+                ended = await run_program(launch, RunLimits(_START_S))
+            except CannotStart as error:
+                raise NamespaceRefused(str(error)) from error
+            return cls._received(ours, ended)
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """What a program that joins has to inherit."""
+        return self._user, self._network
+
+    @property
+    def join_argv(self) -> tuple[str, ...]:
+        """The words before the program that is to run inside; it inherits `descriptors`.
+
+        It exits with 125 and a line on standard error where the namespace cannot be entered.
+        """
+        return (*_CHILD, "join", str(self._user), str(self._network))
+
+    def close(self) -> None:
+        """Let the namespace go; programs inside it keep it until they end."""
+        self.listener.close()
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+
+    @classmethod
+    def _received(cls, ours: socket.socket, ended: ProcessResult) -> NetworkNamespace:
+        ours.setblocking(False)
+        try:
+            data, fds, _, _ = socket.recv_fds(ours, 1, _DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
+        except BlockingIOError:
+            data, fds = b"", []
+        if ended.exit_code == 0 and data and len(fds) == _DESCRIPTORS:
+            return cls(socket.socket(fileno=fds[0]), fds[1], fds[2])
+        for descriptor in fds:
+            os.close(descriptor)
+        said = ended.stderr.decode(errors="replace").strip().rpartition("network namespace: ")[2]
+        raise NamespaceRefused(said or "the network namespace was not made in time")

@@ -1,0 +1,49 @@
+"""The variables that point programs at the proxy, with the credentials of one call."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from typing import Final
+
+from agent.sandbox.network.call_tokens import USER
+
+_LOCAL: Final = "127.0.0.1,localhost,::1"
+
+
+def proxy_environment(token: str, port: int, env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables for a command that reaches the proxy on loopback.
+
+    Args:
+        token: Proxy password of the call.
+        env: Of the command. On its `PATH` a program for ssh to go through is looked for, unless it
+            says how git runs ssh.
+    """
+    url = f"http://{USER}:{token}@127.0.0.1:{port}"
+    # No socks:// here: programs that use httpx refuse to start where they find it, for want of an
+    # optional package.
+    named = {
+        "HTTP_PROXY": url,
+        "HTTPS_PROXY": url,
+        "ALL_PROXY": url,
+        "GRPC_PROXY": url,
+        "NO_PROXY": _LOCAL,
+    }
+    variables = {**named, **{name.lower(): value for name, value in named.items()}}
+    # Node before 24 needs to be told, and git asks without credentials first.
+    variables |= {"NODE_USE_ENV_PROXY": "1", "GIT_HTTP_PROXY_AUTHMETHOD": "basic"}
+    helper = _ssh_helper(token, port, env.get("PATH", ""))
+    if helper is not None and "GIT_SSH_COMMAND" not in env:
+        variables["GIT_SSH_COMMAND"] = f"ssh -o ProxyCommand='{helper}'"
+    return variables
+
+
+def _ssh_helper(token: str, port: int, search_path: str) -> str | None:
+    """Return what ssh runs to connect through the proxy; None where no program for that is."""
+    if shutil.which("socat", path=search_path):
+        return f"socat - PROXY:127.0.0.1:%h:%p,proxyport={port},proxyauth={USER}:{token}"
+    if shutil.which("ncat", path=search_path):
+        return f"ncat --proxy 127.0.0.1:{port} --proxy-type http --proxy-auth {USER}:{token} %h %p"
+    if shutil.which("nc.openbsd", path=search_path):
+        return f"nc.openbsd -X connect -x 127.0.0.1:{port} %h %p"
+    return None

@@ -1,0 +1,97 @@
+"""The network of one session: its namespace and proxy, made when a call first needs them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from agent.sandbox.network.call_tokens import CallTokens, NetworkCall
+from agent.sandbox.network.host_gate import HostGate
+from agent.sandbox.network.host_log import HostLog, HostRecord
+from agent.sandbox.network.namespace import PROXY_PORT, NetworkNamespace
+from agent.sandbox.network.proxy import FilteringProxy
+from agent.sandbox.network.proxy_environment import proxy_environment
+
+
+class CallNetwork(Struct, frozen=True):
+    """What one call needs to run in the session's namespace."""
+
+    call: NetworkCall
+    token: str
+    join_argv: tuple[str, ...]
+    """The words before the program."""
+    descriptors: tuple[int, ...]
+    """What the program has to inherit; they stay this process's own."""
+    env: Mapping[str, str]
+    """Variables that the program gets in addition."""
+
+
+class SessionNetwork:
+    """The way from confined programs to the network."""
+
+    def __init__(
+        self,
+        gate: HostGate,
+        *,
+        env: Mapping[str, str],
+        on_record: Callable[[HostRecord], None] | None = None,
+    ) -> None:
+        """Nothing is started yet.
+
+        Args:
+            env: Of this program; names the machine's own proxy, if there is one.
+            on_record: Receives every decision, for the audit; must not raise.
+        """
+        self.gate = gate
+        self.log = HostLog(on_record)
+        self._env = env
+        self._calls = CallTokens()
+        self._starting = asyncio.Lock()
+        self._namespace: NetworkNamespace | None = None
+        self._proxy: FilteringProxy | None = None
+
+    async def start(self) -> None:
+        """Make the namespace and serve the proxy, unless that is done already.
+
+        Raises:
+            NamespaceRefused: the system makes no such namespace.
+        """
+        async with self._starting:
+            if self._namespace is not None:
+                return
+            namespace = await NetworkNamespace.create()
+            self._proxy = FilteringProxy(self.gate, self._calls, self.log, env=self._env)
+            await self._proxy.serve(namespace.listener)
+            self._namespace = namespace
+
+    def open_call(self, call: NetworkCall, env: Mapping[str, str]) -> CallNetwork:
+        """Return what a call needs, with credentials of its own; `start` comes first.
+
+        Args:
+            env: Of the command.
+        """
+        assert self._namespace is not None
+        token = self._calls.issue(call)
+        return CallNetwork(
+            call,
+            token,
+            self._namespace.join_argv,
+            self._namespace.descriptors,
+            proxy_environment(token, PROXY_PORT, env),
+        )
+
+    def close_call(self, network: CallNetwork) -> None:
+        """Revoke the credentials of a call, once its last process ended."""
+        self._calls.revoke(network.token)
+        self.gate.end_call(network.call.id)
+
+    async def aclose(self) -> None:
+        """End the proxy and let the namespace go; nothing is left of them."""
+        await self.gate.aclose()
+        if self._proxy is not None:
+            await self._proxy.aclose()
+        if self._namespace is not None:
+            self._namespace.close()
+        self._proxy = self._namespace = None
