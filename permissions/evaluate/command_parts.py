@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from permissions.evaluate.bash_parts import (
 from permissions.evaluate.call_view import CallView
 from permissions.evaluate.part_verdict import PreparedPart
 from permissions.scope.created_links import Places, add_places
+from permissions.scope.unclear_paths import with_unclear_paths
 from permissions.shell.analyse import analyse
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.flow.working_directories import UNKNOWN_DIRECTORY
@@ -42,6 +44,7 @@ def command_parts(bash: CallView) -> CommandParts:
     if any(one.when_plain for one in facts):
         changing = [one for one in facts if not _only_reads(one)]
         facts = tuple(_with_plain_names(bash, one, changing) for one in facts)
+    facts = tuple(map(partial(with_unclear_paths, bash), facts))
     return CommandParts(facts, list(_prepared_parts(bash, facts)) or [empty(bash, command)])
 
 

@@ -20,8 +20,10 @@ from permissions.matching.effective_rules import RUNNER_PREFIXES, RUNNERS
 from permissions.paths.path_pattern import Anchor, PathPattern
 from permissions.rules.grammar import RuleBehavior
 from permissions.rules.rule_set import Rule, RuleSet, RuleSource, RuleText
+from permissions.shell.analyse import analyse
 from permissions.shell.command_pattern import BashPattern
 from permissions.shell.programs.registry import LOOKED_THROUGH, program_named
+from permissions.shell.syntax import Unparsable
 from permissions.tool_names import KNOWN_TOOLS
 
 
@@ -261,10 +263,24 @@ def _about_one(rule: Rule) -> Iterator[LintWarning]:
 def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:
     words = _QUOTED.sub("x", pattern.text).replace(":*", " *").split()
     result = _operator_problem(rule, pattern, words)
-    if result is None and not pattern.is_exact:
+    if result is None and pattern.is_exact:
+        result = _code_on_input(rule, pattern)
+    elif result is None:
         result = _unreachable_wildcard(rule, pattern, words) or _runner_wildcard(rule, words)
     if result is not None:
         yield result
+
+
+def _code_on_input(rule: Rule, pattern: BashPattern) -> LintWarning | None:
+    facts = analyse(pattern.text, "/", "/")
+    if isinstance(facts, Unparsable) or not any(one.takes_code for one in facts):
+        return None
+    return _one(
+        rule,
+        LintType.UNREACHABLE,
+        "what it runs stands on its input, which no rule can name, so this never matches",
+        "put the script into a file, and name the file in the rule",
+    )
 
 
 def _operator_problem(rule: Rule, pattern: BashPattern, words: Sequence[str]) -> LintWarning | None:

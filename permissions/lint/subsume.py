@@ -5,6 +5,7 @@ Answers yes only when that is certain, because lint reports that a rule can neve
 
 from __future__ import annotations
 
+import re
 from itertools import takewhile
 
 from permissions.base.text.star_pattern import star_pattern
@@ -109,8 +110,8 @@ def _may_cover(whole: BashPattern, part: BashPattern) -> bool:
     """Is `part` free of options that only a rule written out to the letter allows?"""
     if whole.is_exact or whole == part or part.bare is not None:
         return True
-    # What matches anything: here it is to match no more than a name.
-    facts = analyse(part.text.replace("*", "x"), "/", "/")
+    # What matches anything: here it is to match no more than a name, or nothing behind one.
+    facts = analyse(re.sub(r"(?<=\w)\*", "", part.text).replace("*", "x"), "/", "/")
     return isinstance(facts, Unparsable) or not any(one.risk for one in facts)
 
 

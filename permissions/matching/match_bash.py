@@ -127,20 +127,25 @@ def _covers(rule: Rule, facts: CommandFacts) -> bool:
     pattern = rule.specifier
     if not isinstance(pattern, BashPattern):
         return False
-    if (
+    if pattern.is_exact and facts.takes_code:
+        # Its words are the same for every program that stands on the input.
+        return False
+    if _is_to_the_letter(pattern, facts):
+        return bool(facts.allow_forms)
+    if pattern.is_exact:
+        return any(pattern.matches(form.joined) for form in facts.allow_forms)
+    # `timeout *` alone would allow everything: the pattern must name the program inside.
+    return not facts.risk and any(
+        pattern.matches(form.joined) and pattern.full.chunks[0].startswith(form.must_name)
+        for form in facts.allow_forms
+    )
+
+
+def _is_to_the_letter(pattern: BashPattern, facts: CommandFacts) -> bool:
+    """Is the command written out, stars included, as in an exact rule?"""
+    return (
         pattern.text.strip() == facts.text
         # A final ` *` is a wildcard of the rule, also for the command that reads the same.
         and pattern.bare is None
         and all(UNKNOWN not in form.joined for form in facts.allow_forms)
-    ):
-        # Written out to the letter, stars included: an exact rule.
-        return bool(facts.allow_forms)
-    if pattern.is_exact:
-        return any(pattern.matches(form.joined) for form in facts.allow_forms)
-    if facts.risk:
-        return False
-    for form in facts.allow_forms:
-        # `timeout *` alone would allow everything: the pattern must name the program inside.
-        if pattern.matches(form.joined) and pattern.full.chunks[0].startswith(form.must_name):
-            return True
-    return False
+    )

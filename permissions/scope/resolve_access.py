@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from permissions.base.text.star_pattern import UNKNOWN, without_brackets
 from permissions.matching.match_tool import RuleSubject
@@ -110,16 +112,26 @@ def _into(scope: Scope, word: Word, directories: Directories) -> ResolvedAccess 
     return resolve_access(scope, AccessKind.WRITE, word, directories)
 
 
+def _check_sent(scope: Scope, target: Target | None, written: str) -> Floor | None:
+    floor = scope.check_read(target, written) if target is not None else None
+    if floor is None:
+        return None
+    return replace(floor, message=f"sends what it {floor.message}", lifted_by_allow=False)
+
+
 def _free(_scope: Scope, _target: Target | None, _written: str) -> Floor | None:
     return None
 
 
 _INTO = AccessKind.INTO
-_READING = frozenset({AccessKind.READ, AccessKind.CHANGE_DIR, AccessKind.MENTIONED})
+_READING = frozenset(
+    {AccessKind.READ, AccessKind.CHANGE_DIR, AccessKind.MENTIONED, AccessKind.SENT}
+)
 _CHECKS: dict[AccessKind, Callable[[Scope, Target | None, str], Floor | None]] = {
     AccessKind.READ: Scope.check_read,
     AccessKind.CHANGE_DIR: Scope.check_read,
     AccessKind.MENTIONED: _free,
+    AccessKind.SENT: _check_sent,
     AccessKind.WRITE: Scope.check_write,
     AccessKind.INTO: Scope.check_write,
     AccessKind.PLACE: Scope.check_place,
@@ -180,10 +192,21 @@ def _resolve_all(
     results: list[Target] = []
     for path in paths:
         target = resolve_literal(written, path, base=place, files=scope.files)
-        if target is None:
+        if target is None or _is_of_process(target, path, place):
             return None
         results.append(target)
     return results
+
+
+_PROCESS = re.compile(
+    r"/+(?:\./+)*(?:proc/+(?:\./+)*(?:self|thread-self|\d+)|dev/+(?:\./+)*fd)(?:/|$)"
+)
+
+
+def _is_of_process(target: Target, path: str, place: str) -> bool:
+    """Does the path mean something else to the command's process than to this one?"""
+    whole = path if path.startswith("/") else f"{place}/{path}"
+    return any(_PROCESS.match(one) for one in (whole, *target.spellings))
 
 
 def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Target] | None:

@@ -25,6 +25,8 @@ class AccessKind(Enum):
     """A folder in which a program changes files of its own choice (git's work tree)."""
     MENTIONED = "mention"
     """Handed to a tool that reads it: for rules about paths only."""
+    SENT = "send"
+    """Read by a program that hands it to another machine: no command rule is meant for that."""
     LENT = "lend"
     """A folder that a container may change."""
 

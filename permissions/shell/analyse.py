@@ -16,7 +16,9 @@ from permissions.shell.flow.nested_scripts import all_texts, input_text, is_prin
 from permissions.shell.flow.redefinitions import Surroundings
 from permissions.shell.flow.working_directories import UNKNOWN_DIRECTORY, Directories, Placed, place
 from permissions.shell.parse.parse import SHORT_CHARACTERS, parse
+from permissions.shell.program import Code
 from permissions.shell.programs.databases import input_risk
+from permissions.shell.programs.registry import program_named
 from permissions.shell.rule_spellings import Form
 from permissions.shell.syntax import (
     HOME_MARK,
@@ -120,7 +122,19 @@ def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> Comma
         stage=placed.stage,
         is_late=placed.is_late,
         repeats=placed.repeats,
+        takes_code=unwrapped.reader is not None or _runs_input(last.words, is_fed=placed.is_fed),
     )
+
+
+def _runs_input(words: tuple[Word, ...], *, is_fed: bool) -> bool:
+    """Does a program run code that its words do not show: from its input, or from a pipe?"""
+    if not words:
+        return False
+    known = program_named(program_of(words[0]))
+    if known.code is not Code.LANGUAGE and not known.is_shell:
+        return is_fed and takes_code(program_of(words[0]), words[1:])
+    is_piped = any(is_printed(word) for word in words[1:])
+    return is_piped or (not known.is_shell and takes_code(program_of(words[0]), words[1:]))
 
 
 def _shell_texts(

@@ -40,6 +40,28 @@ class Arguments(Struct, frozen=True):
         return any(option.name in names or _is_short(option.name, names) for option in self.options)
 
 
+def ends_options(words: Sequence[Word], position: int, switches: str = "") -> bool:
+    """Does the `--` at this position surely end the options?
+
+    Behind an option that takes a value, it is the value, whatever the program.
+    """
+    before = words[position - 1].plain if position else ""
+    if not before.startswith("-") or "=" in before or before in _SWITCHES:
+        return True
+    return not before.startswith("--") and all(letter in switches for letter in before[1:])
+
+
+_SWITCHES = frozenset(
+    """
+    - -- --all --amend --cached --check --count --exact --fix --force --graph --hard --help
+    --ignore-case --line-number --name-only --name-status --no-color --no-pager --numstat --oneline
+    --others --patch --porcelain --quiet --raw --recursive --release --reverse --shortstat --short
+    --silent --staged --stat --summary --verbose
+    """.split()
+)
+"""Options that take no value in the next word, in any program here that has them."""
+
+
 def could_be_option(word: Word) -> bool:
     """Might the word be an option whose name is not known before it is expanded?"""
     text = word.text
@@ -73,14 +95,18 @@ def split_arguments(
     *,
     valued: str = "",
     valued_long: frozenset[str] = frozenset(),
+    switches: str = "",
     single_dash: bool = False,
     stops_at_operand: bool = False,
 ) -> Arguments:
     """Read the words after a program's name.
 
+    Behind a `--` that may be a value, each word counts as what it would be in either reading.
+
     Args:
         valued: Letters of short options that take a value, attached or in the next word.
         valued_long: Long options (with dashes) that take their value in the next word too.
+        switches: Letters of short options that surely take none.
         single_dash: Long options have one dash (`find`, `go`, `openssl`), so no clusters.
         stops_at_operand: The first operand ends the options.
     """
@@ -96,6 +122,17 @@ def split_arguments(
             injectable = True
         if text == "--":
             operands.extend(words[position:])
+            if stops_at_operand or ends_options(words, position - 1, switches):
+                break
+            rest = split_arguments(
+                words[position:],
+                valued=valued,
+                valued_long=valued_long,
+                switches=switches,
+                single_dash=single_dash,
+            )
+            options.extend(rest.options)
+            injectable = injectable or rest.injectable
             break
         if not text.startswith("-") or text == "-":
             operands.append(word)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from permissions.shell.access import Access
 from permissions.shell.flow.working_directories import Directories
 from permissions.shell.rule_spellings import Form
-from permissions.shell.syntax import Redirect
+from permissions.shell.syntax import Redirect, Word
 
 
 class Plain(Struct, frozen=True):
@@ -52,6 +52,10 @@ class CommandFacts(Struct, frozen=True):
     """When it runs, as in `Placed`; inside a text that a shell runs, counted from there."""
     repeats: bool = False
     """Stands in a loop."""
+    open_values: tuple[Word, ...] = ()
+    """Paths that options name, and of which nobody knows what becomes of them."""
+    takes_code: bool = False
+    """Runs what it finds on its input as code, so that its words do not say what it does."""
 
     def with_inner(self) -> Sequence[CommandFacts]:
         """Return the command and those inside it, each before its own."""

@@ -12,6 +12,7 @@ from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import Access, AccessKind
 from permissions.shell.command_facts import CommandFacts, Plain
 from permissions.shell.effects.file_accesses import accesses
+from permissions.shell.effects.open_values import open_values
 from permissions.shell.effects.read_only import is_edit, is_read_only
 from permissions.shell.effects.risks import risk_of
 from permissions.shell.flow.no_effect import is_inert, sets_plain_name
@@ -66,7 +67,13 @@ def own_facts(
         when_plain=_when_plain(layers, clean=clean),
         stage=0,
         is_late=False,
+        open_values=tuple(chain.from_iterable(map(_open_values, layers))),
     )
+
+
+def _open_values(layer: Layer) -> list[Word]:
+    program = program_of(layer.words[0])
+    return [] if layer.is_elsewhere else open_values(program, layer.words[1:])
 
 
 def _is_seen_through(layers: list[Layer]) -> bool:

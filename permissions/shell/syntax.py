@@ -62,8 +62,8 @@ class Word(Struct, frozen=True):
         return UNKNOWN in self.text
 
 
-SUPPLIED = Word("{}", PIPE_MARK, splits=False)
-"""Stands for operands that come from elsewhere (`xargs`, `find -exec`)."""
+SUPPLIED = Word("{}", PIPE_MARK, splits=True)
+"""Stands for words that come from elsewhere (`xargs`): any of them may be an option."""
 FOUND = Word("{}", PIPE_MARK, splits=False)
 """Stands for what find finds, where that is known well enough: below its roots, no way out."""
 

@@ -22,10 +22,13 @@ def accesses(program: str, words: Sequence[Word]) -> list[Access]:
     if program.startswith("python") and len(words) > 1 and words[0].text == "-m":
         return accesses(words[1].text, words[2:])
     known = program_named(program)
+    own = known.accesses(words) if known.accesses is not None else []
+    mentioned = _mentions(known, words)
     return [
-        *(known.accesses(words) if known.accesses is not None else ()),
+        *own,
         *_outputs(known, words),
-        *_mentions(known, words),
+        *mentioned,
+        *(_sent(known, words, own) if known.network == "*" else ()),
         *(code_accesses(known, words) if known.code is not None else ()),
         *_settings(known, words),
     ]
@@ -99,19 +102,32 @@ def _mentions(known: Program, words: Sequence[Word]) -> list[Access]:
     operands = _operands(words)
     if known.reads_operands:
         found.extend(operands)
+    found.extend(_handed(known, words))
+    letters = known.reads_when
+    if letters and any(re.match(rf"-\w*[{letters}]", word.plain) for word in words):
+        found.extend(operands)
+    return each(AccessKind.MENTIONED, [_path(word) for word in found if word.is_literal])
+
+
+def _handed(known: Program, words: Sequence[Word]) -> list[Word]:
+    """Return the files that a tool is given to work on or to send."""
+    found = _at_files(words) if known.reads_at_files else []
+    operands = _operands(words)
     for subcommand, skip in known.reads_after.items():
         length = len(subcommand.split())
         if [word.text for word in operands[:length]] == subcommand.split():
             found.extend(operands[length + skip :])
-    letters = known.reads_when
-    if letters and any(re.match(rf"-\w*[{letters}]", word.plain) for word in words):
-        found.extend(operands)
-    if known.reads_at_files:
-        found.extend(_sent(words))
-    return each(AccessKind.MENTIONED, [_path(word) for word in found if word.is_literal])
+    return found
 
 
-def _sent(words: Sequence[Word]) -> list[Word]:
+def _sent(known: Program, words: Sequence[Word], own: Sequence[Access]) -> list[Access]:
+    """Return the files here that leave for another machine."""
+    handed = [word for word in _handed(known, words) if ":" not in word.text.partition("/")[0]]
+    read = [access.path for access in own if access.kind is AccessKind.READ]
+    return each(AccessKind.SENT, [*read, *handed])
+
+
+def _at_files(words: Sequence[Word]) -> list[Word]:
     found: list[Word] = []
     for word in words:
         match = _AT_FILE.fullmatch(word.text)

@@ -66,7 +66,12 @@ def _has_only_listed(options: ReadOnly, words: Sequence[Word]) -> bool:
     if any(could_be_option(word) for word in words if not word.has_glob and not word.choices):
         return False
     long = names(options.long)
-    found = split_arguments(words, valued=options.valued, valued_long=long - _SWITCHES)
+    found = split_arguments(
+        words,
+        valued=options.valued,
+        valued_long=long - _SWITCHES,
+        switches=options.letters,
+    )
     if options.check is not None and not options.check(words, found):
         return False
     return all(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from permissions.shell.program import ReadOnly
 from permissions.shell.programs.common_arguments import option_risk
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import Word
@@ -23,4 +24,7 @@ def risk_of(program: str, words: Sequence[Word]) -> str:
         return f"{program} runs any program"
     if known.risky_words and any(re.match(known.risky_words, word.plain) for word in words):
         return f"the words decide what {program} runs, or where"
-    return "" if known.risk is None else option_risk(program, known.risk, words)
+    if known.risk is None:
+        return ""
+    switches = known.read_only.letters if isinstance(known.read_only, ReadOnly) else ""
+    return option_risk(program, known.risk, words, switches=switches)

@@ -63,6 +63,8 @@ class Placed(Struct, frozen=True):
     """The `find`, or the `echo` of patterns, before it in a pipe."""
     repeats: bool = False
     """Stands in a loop."""
+    is_fed: bool = False
+    """Has an input that stands in the script or comes from another command."""
 
 
 class _Exit(Struct, frozen=True):
@@ -117,6 +119,7 @@ class _Walker:
         self._sharing = 0
         self._late = 0
         self._loops = 0
+        self._fed = 0
         self._functions = functions
         self._piped: str | None = None
         self._search: Simple | None = None
@@ -140,7 +143,9 @@ class _Walker:
                 for before, item in zip((None, *node.items), node.items, strict=False):
                     self._piped = self._printed(before) if isinstance(item, Simple) else None
                     self._search = _search(before) if isinstance(item, Simple) else None
+                    self._fed += before is not None
                     self.walk(item, directories)
+                    self._fed -= before is not None
                 self._sharing -= len(node.items) > 1 or node.is_background
                 self._late -= node.is_background
                 return _Exit(directories, directories)
@@ -154,7 +159,10 @@ class _Walker:
                 self._late -= 1
                 return _Exit(directories, directories)
             case Redirected():
+                is_fed = _feeds(node.redirects)
+                self._fed += is_fed
                 exits = self.walk(node.body, directories)
+                self._fed -= is_fed
                 self._record(Simple("", (), (), node.redirects), directories)
                 self._redirect_scripts(node.redirects, directories)
                 return exits
@@ -166,8 +174,11 @@ class _Walker:
         if not self._silent:
             late = self._late > 0
             looped = self._loops > 0
+            fed = self._fed > 0 or _feeds(simple.redirects)
             self.placed.append(
-                Placed(simple, directories, self._stage, late, self._piped, self._search, looped)
+                Placed(
+                    simple, directories, self._stage, late, self._piped, self._search, looped, fed
+                )
             )
         self._piped = self._search = None
 
@@ -314,6 +325,10 @@ _MOVING = frozenset({"cd", "pushd", "popd", "eval", "source", "."})
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
 _HERE = frozenset({"command", "builtin", "time"})
 _OPAQUE_BUILTINS = frozenset({"eval", "source", ".", "exec"})
+
+
+def _feeds(redirects: Iterable[Redirect]) -> bool:
+    return any("<" in one.raw[:3] for one in redirects)
 
 
 def _search(before: Node | None) -> Simple | None:

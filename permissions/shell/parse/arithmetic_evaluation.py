@@ -1,7 +1,10 @@
 """Where a script evaluates text as arithmetic: a value such as `a[$(id)]` is run there.
 
 The shell evaluates `$((…))`, subscripts, `[[ x -eq y ]]`, `-v name` and the names that some
-builtins are given, and follows variables whose value is the name of another one.
+builtins are given, and follows variables whose value is the name of another one. A script is
+understood when every name in such a place holds a plain number that the script itself set, or is
+one of those that the shell keeps as numbers. Whatever else a name may hold is not known: the shell
+sets some by itself (`_`, `REPLY`, `BASH_REMATCH`), the environment others.
 """
 
 from __future__ import annotations
@@ -11,15 +14,10 @@ from collections.abc import Sequence
 
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import names
-from permissions.shell.syntax import Word
+from permissions.shell.syntax import GLOB_MARKS, Word
 
-_ANY = "*"
-"""Stands for every variable."""
-_POSITIONAL = "@"
-"""Stands for `$1` and its like, whose values come from elsewhere."""
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _POSITIONALS = re.compile(r"\$\{?[0-9@*]")
-_PLAIN_VALUE = re.compile(r"[A-Za-z0-9_./:@%+=,~ \n-]*")
 _NUMBER = re.compile(r"[-+0-9., ]*")
 _COUNTING = re.compile(
     r"\$\(\s*(?:(?:[^`$()'\"\\]*\|\s*)?wc\s+-[lwcm]+\s*(?:<\s*[\w./-]+\s*)?"
@@ -27,14 +25,15 @@ _COUNTING = re.compile(
 )
 """Substitutions that give a number, whatever the files hold."""
 _CALCULATED = re.compile(r"\$\(\([^()]*\)\)")
+_LENGTH = re.compile(r"\$\{#\w*(?:\[[@*]\])?\}")
 _PRINTED = re.compile(r"\$\((?!\()|`")
-_RUNS = re.compile(r"\A[^\[]*+\[[^$`]*+[$`]")
-"""A subscript that runs something."""
 _HIDDEN_IN_QUOTES = re.compile(r"'[^']*[$`][^']*'|\\[$`]")
 _SUBSTRING = re.compile(r"\$\{[^:}]*:(?![-+=?])(.*)\}", re.DOTALL)
 _SUBSCRIPT = re.compile(r"\[(.*)\]", re.DOTALL)
 _ELEMENT = re.compile(r"\[([^\]]*)\]\+?=")
+_SET_HERE = re.compile(r"\b([A-Za-z_]\w*)\s*=(?!=)", re.ASCII)
 
+_NUMBERS_OF_SHELL = names("RANDOM SRANDOM LINENO SECONDS EPOCHSECONDS BASHPID PPID UID EUID")
 _COMPARING = names("-eq -ne -lt -le -gt -ge")
 _ASKING = names("-v -R")
 _DECLARING = names("declare typeset local export readonly")
@@ -43,31 +42,31 @@ _RUNNING = names("eval source .")
 EVALUATING = _DECLARING | _NAMING | _RUNNING | names("[ test [[ let printf")
 """Programs whose arguments are looked at here."""
 
+_NOT_KNOWN = "arithmetic on values that could hold commands"
+
 
 class ArithmeticEvaluation:
     """Collects, while a script is read, what it evaluates and what its variables may hold."""
 
     def __init__(self) -> None:
         """Nothing is read yet."""
-        self._odd = {_POSITIONAL}
-        self._linked: set[str] = set()
+        self._numbers = set(_NUMBERS_OF_SHELL)
         self._counted: set[str] = set()
+        self._others: set[str] = set()
         self._evaluated: set[str] = set()
         self._has_functions = False
+        self._is_open = False
         self._is_certain = ""
 
     @property
     def hides(self) -> str:
         """Return why something may run out of sight; empty when nothing does."""
-        if self._is_certain:
+        if self._is_certain or not self._evaluated:
             return self._is_certain
-        odd = self._odd | (self._counted if self._has_functions else set())
-        suspects = odd | (self._linked if len(odd) > 1 else set())
-        if self._evaluated and (
-            self._evaluated & suspects or (_ANY in self._evaluated and len(odd) > 1) or _ANY in odd
-        ):
-            return "arithmetic on values that could hold commands"
-        return ""
+        # A function may stand behind the name of what counts.
+        known = self._numbers | (set() if self._has_functions else self._counted)
+        is_known = not self._is_open and self._evaluated <= known - self._others
+        return "" if is_known else _NOT_KNOWN
 
     def note_function(self) -> None:
         """Record that a program may be another than its name suggests."""
@@ -80,26 +79,32 @@ class ArithmeticEvaluation:
         raw = value.raw.strip('"')
         if _COUNTING.fullmatch(raw) or _CALCULATED.fullmatch(raw):
             self._counted.add(name)
-        elif not _PLAIN_VALUE.fullmatch(value.plain):
-            self._odd.add(name)
-        elif not _NUMBER.fullmatch(value.plain):
-            self._linked.add(name)
+        elif _NUMBER.fullmatch(value.plain):
+            self._numbers.add(name)
+        else:
+            self._others.add(name)
 
-    def note_elements(self, raw: str) -> None:
-        """Remember the subscripts of `a=([x]=1)`."""
+    def note_unknown(self, name: str) -> None:
+        """Remember a variable whose value comes from elsewhere."""
+        self._others.add(name)
+
+    def note_elements(self, name: str, raw: str) -> None:
+        """Remember `name=([x]=1)`."""
+        self._others.add(name)
         for match in _ELEMENT.finditer(raw):
             self.note_evaluated(match[1])
 
     def note_evaluated(self, raw: str) -> None:
-        """Remember text that is evaluated."""
+        """Remember text that is evaluated; what it sets is a number."""
         if _HIDDEN_IN_QUOTES.search(raw):
             self._is_certain = "arithmetic on a quoted text"
-        rest = _COUNTING.sub("", raw)
+        rest = _LENGTH.sub("1", _COUNTING.sub("1", raw))
         if _PRINTED.search(rest):
             self._is_certain = "arithmetic on what a command prints"
+        if _POSITIONALS.search(rest):
+            self._is_certain = _NOT_KNOWN
+        self._numbers.update(_SET_HERE.findall(rest))
         self._evaluated.update(_NAME.findall(rest))
-        if _POSITIONALS.search(raw):
-            self._evaluated.add(_POSITIONAL)
 
     def note_subscript(self, raw: str) -> None:
         """Remember `name[…]`."""
@@ -120,9 +125,7 @@ class ArithmeticEvaluation:
         if name in ("[", "test"):
             self._test(words)
         elif name == "[[":
-            texts = {word.text for word in words}
-            if texts & (_COMPARING | _ASKING):
-                self._evaluate(words)
+            self._compare(words)
         elif name == "let":
             self._evaluate(words)
         elif name in _DECLARING:
@@ -132,46 +135,70 @@ class ArithmeticEvaluation:
         elif name == "printf" and words and words[0].text.startswith("-v"):
             self._set([Word("", words[0].text[2:]), *words[1:2]])
         elif name in _RUNNING:
-            self._odd.add(_ANY)
+            self._is_open = True
 
     def _evaluate(self, words: Sequence[Word]) -> None:
         for word in words:
-            if _RUNS.search(word.text):
-                self._is_certain = "a subscript that runs something"
             if not word.text.startswith("-"):
+                self.note_evaluated(word.raw if not word.is_literal else word.text)
+
+    def _compare(self, words: Sequence[Word]) -> None:
+        texts = {word.text for word in words}
+        if texts & _COMPARING:
+            self._evaluate(words)
+        elif texts & _ASKING:
+            self._ask(words)
+
+    def _ask(self, words: Sequence[Word]) -> None:
+        """Read `-v name`, which looks the name up; only a subscript in it is evaluated."""
+        for word in words:
+            is_name = word.is_literal and "[" not in word.text
+            if not is_name and not word.text.startswith("-"):
                 self.note_evaluated(word.raw if not word.is_literal else word.text)
 
     def _test(self, words: Sequence[Word]) -> None:
         if any(word.text in _ASKING for word in words):
-            self._evaluate(words)
+            self._ask(words)
         for word in words:
-            # Split up, it may bring its own `-v`.
-            if word.splits and not word.scripts:
+            # It may become several words, and bring its own `-v`.
+            if word.splits:
                 self.note_evaluated(word.raw)
-            elif word.splits and "[" in word.raw:
-                self._is_certain = "a condition that could hold a subscript"
+            elif not word.text.isascii() and word.text.startswith(_GLOBS):
+                self._is_certain = "a condition on whatever files there are"
 
     def _declare(self, words: Sequence[Word]) -> None:
         options = "".join(word.text for word in words if word.text.startswith(("-", "+")))
         for word in words:
             name, equals, _ = word.text.partition("=")
-            if equals and _NAME.fullmatch(name):
-                value = Word(word.raw.partition("=")[2], word.text[len(name) + 1 :], word.splits)
-                self.note_value(name, value)
-            if _RUNS.search(name) or (set(options) & set("aAin") and _RUNS.search(word.text)):
-                self._is_certain = "a subscript that runs something"
+            is_keyed = options == "-A" and word.is_literal
+            if "[" in name or (set(options) & set("aAn") and "[" in word.text and not is_keyed):
+                self.note_evaluated(word.text if word.is_literal else word.raw)
+            name = name.removesuffix("+")
             if UNKNOWN in name:
-                self._odd.add(_ANY)
+                self._is_open = True
                 self.note_evaluated(word.raw)
+            elif _NAME.fullmatch(name):
+                self._declare_name(name, word if equals else None, options)
+
+    def _declare_name(self, name: str, word: Word | None, options: str) -> None:
+        if word is not None:
+            value, raw = word.text.partition("=")[2], word.raw.partition("=")[2]
+            self.note_value(name, Word(raw, value, word.splits))
         if "i" in options:
-            self._evaluated.add(_ANY)
+            # From here on, whatever it is given is evaluated.
+            self._evaluated.add(name)
+        if "n" in options:
+            self._others.add(name)
 
     def _set(self, words: Sequence[Word]) -> None:
         for word in words:
-            if _RUNS.search(word.text):
-                self._is_certain = "a subscript that runs something"
-            if word.is_literal and _NAME.fullmatch(word.text):
-                self._odd.add(word.text)
+            if "[" in word.text:
+                self.note_evaluated(word.text if word.is_literal else word.raw)
+            elif word.is_literal and _NAME.fullmatch(word.text):
+                self._others.add(word.text)
             elif not word.is_literal:
-                self._odd.add(_ANY)
+                self._is_open = True
                 self.note_evaluated(word.raw)
+
+
+_GLOBS = tuple(GLOB_MARKS.values())

@@ -27,9 +27,13 @@ _PROGRAM_VARIABLES = names(
 """Variables that name a program; safe only where it is one that does nothing."""
 
 
+_PLAIN_VALUE = re.compile(r"[\w.,:/@%+=*-]*", re.ASCII)
+"""Nothing that make, or a shell which a program starts, would read as more than text."""
+
+
 def is_safe_assignment(name: str, value: Word) -> bool:
     """May an allow rule look through `name=value`?"""
-    if not value.is_literal or value.scripts:
+    if not value.is_literal or value.scripts or not _PLAIN_VALUE.fullmatch(value.text):
         return False
     if name in _PROGRAM_VARIABLES:
         return value.text in ("", "cat", "true", ":")

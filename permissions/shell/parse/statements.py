@@ -186,6 +186,8 @@ class StatementReader:
         name = node.child_by_field_name("variable")
         if name is None or self._raw(node.children[0]) != "for":
             self._loops.spoil()
+            if name is not None:
+                self._words.evaluation.note_unknown(self._raw(name))
             return self._branches(node, repeats=True)
         nodes = [child for child in node.children if child.type in WORDS]
         is_plain = all(child.type in WORDS or child.type in _LOOP for child in node.children)
@@ -195,6 +197,8 @@ class StatementReader:
             words = [word for one in nodes for word in self._words.expand([one])]
         for word in words:
             self._words.evaluation.note_value(self._raw(name), word)
+        if not words:
+            self._words.evaluation.note_unknown(self._raw(name))
         self._loops.enter(self._raw(name), words)
         try:
             return self._branches(node, repeats=True)
@@ -207,6 +211,8 @@ class StatementReader:
         current = conditions if node.type in ("if_statement", "elif_clause") else bodies
         if node.type == "while_statement":
             current = conditions
+        if node.type == "c_style_for_statement":
+            self._words.evaluation.note_evaluated(self._raw(node).partition("))")[0][3:])
         for child in node.children:
             kind = child.type
             if kind in ("then", "do", "in"):

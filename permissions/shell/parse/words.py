@@ -148,7 +148,7 @@ class WordReader:
             value = Word("", "")
         elif value_node.type == "array":
             value = self.scan(value_node)
-            self.evaluation.note_elements(value.raw)
+            self.evaluation.note_elements(name, value.raw)
         else:
             pieces = [value_node]
             found = [self._piece(piece, at_start=True) for piece in pieces]

@@ -48,9 +48,9 @@ def cargo(words: Sequence[Word]) -> list[Access]:
     ]
 
 
-_MAKE_RISK = re.compile(
-    r"^(?:MAKEFLAGS|GNUMAKEFLAGS|SHELL|\.SHELLFLAGS|MAKEFILES)\s*[:+?!]*=|\$[({](?:shell|eval|file|guile)\b"
-)
+_MAKE_VALUE = re.compile(r"[A-Za-z_]\w*\s*[:+?]*=(?:[\w.,:@%+= -]|\$\(\w+\))*", re.ASCII)
+"""A variable whose value names no program of the project, and in which make runs nothing."""
+_MAKE_DECIDES = re.compile(r"\.?(?:G?N?U?MAKEFLAGS|SHELL|SHELLFLAGS|MAKEFILES)\s*[:+?!]*=")
 
 
 _MAKEFILE = names("-f --file --makefile")
@@ -64,11 +64,21 @@ _CMAKE = names("touch make_directory rm remove remove_directory rename copy copy
 
 def make_risk(_program: str, words: Sequence[Word]) -> str:
     """Return which words decide what make runs."""
-    if any(_MAKE_RISK.search(word.plain) for word in words):
-        return "the words decide what make runs"
-    if "-" in [one.plain for one in attached_values(words, _MAKEFILE)]:
-        return "make -f - runs what it is given on its input"
+    for word in words:
+        text = word.plain
+        is_set = "=" in text and not text.startswith("-")
+        if is_set and (_MAKE_DECIDES.match(text) or not _MAKE_VALUE.fullmatch(word.text)):
+            return "the words decide what make runs"
+        if not is_set and "$" in text:
+            return "make expands the words"
+    if any(_is_given(one) for one in attached_values(words, _MAKEFILE)):
+        return "make runs a makefile that is no file of the project"
     return ""
+
+
+def _is_given(makefile: Word) -> bool:
+    """Does it come from the input, a pipe or a device?"""
+    return not makefile.is_literal or makefile.text.startswith(("-", "/dev/", "/proc/"))
 
 
 def named_shell(words: Sequence[Word]) -> Iterator[str]:

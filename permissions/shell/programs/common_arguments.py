@@ -156,17 +156,24 @@ def local_copy(found: Arguments) -> list[Access]:
 
 
 def option_risk(
-    program: str, risk: Risk, words: Sequence[Word], found: Arguments | None = None
+    program: str,
+    risk: Risk,
+    words: Sequence[Word],
+    found: Arguments | None = None,
+    *,
+    switches: str = "",
 ) -> str:
     """Return which of the risky options is given; "" when none is, and none could be.
 
     Args:
         found: The words split, when the program has a way of its own.
+        switches: Letters of options that surely take no value.
     """
     found = found or split_arguments(
         words,
         valued=risk.valued + ("" if risk.single_dash else risk.short),
         valued_long=names(risk.valued_long),
+        switches="".join(letter for letter in switches if letter not in risk.short),
         single_dash=risk.single_dash,
     )
     if found.injectable and not risk.takes_unknown:
@@ -214,8 +221,11 @@ _SETTING = re.compile(
 def command_in(text: str) -> Iterator[str]:
     """Yield the command in the value of an option; one word is a program to be used, as `less`."""
     command = _SETTING.sub("", text, count=1)
-    if " " in command.strip():
+    if _MORE_THAN_A_NAME.search(command.strip()):
         yield command
+
+
+_MORE_THAN_A_NAME = re.compile(r"[\s;&|<>$`(){}]")
 
 
 def settings_after(path: str, *verbs: str) -> Callable[[Sequence[Word]], str]:

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from permissions.shell.access import Access, AccessKind, attached_values, each, names
-from permissions.shell.arguments import (
-    split_arguments,
-)
-from permissions.shell.program import (
-    CommandRunner,
-    Creates,
-    Program,
-    Risk,
-)
-from permissions.shell.syntax import (
-    HOME_MARK,
-    PWD_MARK,
-    Word,
-)
+from permissions.shell.arguments import Arguments, split_arguments
+from permissions.shell.program import CommandRunner, Creates, Program, Risk
+from permissions.shell.syntax import HOME_MARK, PWD_MARK, Word
 
 _GLOBAL = names("--context --host --log-level --config --kubeconfig --namespace --container --file")
-
-
-_STARTS = names("run create")
-
-
+_RUN_VALUED = "eplvwuhm"
+_RUN_VALUED_LONG = names(
+    "--name --env --env-file --publish --label --volume --mount --workdir --user --hostname "
+    "--memory --cpus --network --platform --pull --restart --entrypoint --add-host --shm-size "
+    "--expose --cidfile --stop-timeout"
+)
+_RUN_SWITCHES = names("-d -i -t -P -q -T --rm --init --detach --interactive --tty --read-only")
+_BUILD_VALUED_LONG = names(
+    "--tag --file --build-arg --target --platform --progress --label --secret --network "
+    "--cache-from --shm-size"
+)
+_BUILD_SWITCHES = names("-q --no-cache --pull --quiet --rm --load")
+_COMPOSE_VALUED_LONG = names("--file --project-name --env-file --profile --ansi --progress")
+_ANY_WORDS = names(
+    "ps images logs inspect version info top stats port diff events search history stop start "
+    "restart kill rm rmi pause unpause wait tag pull push commit rename cp save export load import "
+    "exec attach login logout"
+)
+"""Subcommands whose options neither run a program here nor lend a directory."""
+_GROUPED = names("ls list inspect prune rm df info tag pull push history logs stop start")
+_COMPOSE = names(
+    "up down logs ps exec build pull push start stop restart config images top kill rm events "
+    "port pause unpause version ls"
+)
 _WRITES = {
     "save": names("-o --output"),
     "export": names("-o --output"),
@@ -33,28 +42,47 @@ _WRITES = {
     "run": names("--cidfile"),
     "create": names("--cidfile"),
 }
-
-
 _LOCAL = ("/", ".", "~", HOME_MARK, PWD_MARK)
+_MOUNT = re.compile(
+    r"(?:(?:type=(?:bind|volume|tmpfs)|(?:source|src|target|dst|destination)=[^,\"=]+|readonly|ro)"
+    r"(?:,(?!$)|$))+"
+)
+
+
+def _subcommand(words: Sequence[Word]) -> tuple[Arguments, list[Word]]:
+    """Return what stands before the subcommand, and the subcommand with what follows it."""
+    found = split_arguments(words, valued="Hlcnfs", valued_long=_GLOBAL, stops_at_operand=True)
+    operands = list(found.operands)
+    if operands and operands[0].text in ("container", "image", "builder"):
+        operands = operands[1:]
+    elif operands and operands[0].text == "compose":
+        inner = split_arguments(
+            operands[1:], valued="fp", valued_long=_COMPOSE_VALUED_LONG, stops_at_operand=True
+        )
+        operands = list(inner.operands)
+    return found, operands
+
+
+def _run_options(rest: Sequence[Word]) -> Arguments:
+    return split_arguments(
+        rest, valued=_RUN_VALUED, valued_long=_RUN_VALUED_LONG, stops_at_operand=True
+    )
 
 
 def container(words: Sequence[Word]) -> list[Access]:
     """Return what is copied from or to a container, written, or mounted into one."""
-    found = split_arguments(words, valued="Hlcnfs", valued_long=_GLOBAL, stops_at_operand=True)
-    operands = found.operands
-    if operands and operands[0].text in ("container", "image", "builder", "buildx", "compose"):
-        inner = split_arguments(operands[1:], valued="fp", stops_at_operand=True)
-        operands = inner.operands
+    _, operands = _subcommand(words)
     if not operands:
         return []
     subcommand, rest = operands[0].text, operands[1:]
     if subcommand == "cp":
         return _copied(split_arguments(rest, valued="cn", valued_long=_GLOBAL).operands)
     result = each(AccessKind.WRITE, attached_values(rest, _WRITES.get(subcommand, frozenset())))
-    if subcommand in _STARTS:
-        for value in attached_values(rest, names("-v --volume")):
+    if subcommand in ("run", "create"):
+        options = _run_options(rest)
+        for value in options.values("-v", "--volume"):
             result.extend(_lent(value))
-        for value in attached_values(rest, names("--mount")):
+        for value in options.values("--mount"):
             result.extend(_mounted(value))
     return result
 
@@ -80,12 +108,13 @@ def _lent(value: Word) -> list[Access]:
 
 def _mounted(value: Word) -> list[Access]:
     """Read `type=bind,source=…,target=…[,readonly]`."""
-    fields = dict(field.partition("=")[::2] for field in value.text.split(","))
+    fields = dict(field.partition("=")[::2] for field in value.text.lower().split(","))
     source = fields.get("source", fields.get("src", ""))
     if not source or fields.get("type", "volume") != "bind":
         return []
     is_read = any(fields.get(name, "no") in ("", "true", "1") for name in ("readonly", "ro"))
-    return [_access(value, source, is_read=is_read)]
+    at = value.text.lower().index(source)
+    return [_access(value, value.text[at : at + len(source)], is_read=is_read)]
 
 
 def _access(value: Word, source: str, *, is_read: bool) -> Access:
@@ -93,31 +122,78 @@ def _access(value: Word, source: str, *, is_read: bool) -> Access:
     return Access(kind, Word(value.raw, source, value.splits))
 
 
+def container_risk(program: str, words: Sequence[Word]) -> str:
+    """Return why a wildcard does not cover it: whoever speaks to the daemon can do anything."""
+    before, operands = _subcommand(words)
+    if not operands:
+        return ""
+    subcommand, rest = operands[0].text, operands[1:]
+    words_before = words[: len(words) - len(before.operands)]
+    first = before.operands[0].text
+    is_known = not words_before and _is_known(first, subcommand, rest, before.operands)
+    return "" if is_known else f"not all of these words of {program} are understood"
+
+
+def _is_known(first: str, subcommand: str, rest: Sequence[Word], words: Sequence[Word]) -> bool:
+    if first == "compose":
+        before = attached_values(words[1 : len(words) - len(rest) - 1], names("-f --file"))
+        is_known = subcommand in _COMPOSE and all(map(_is_file, before))
+    elif first in ("volume", "network", "system"):
+        return len(words) > 1 and words[1].text in _GROUPED
+    elif subcommand == "build":
+        found = split_arguments(rest, valued="tf", valued_long=_BUILD_VALUED_LONG)
+        return _has_only(found, "tf", _BUILD_VALUED_LONG | _BUILD_SWITCHES)
+    else:
+        is_known = subcommand in (_ANY_WORDS if first == subcommand else _ANY_WORDS | _GROUPED)
+    return is_known or _is_known_run(subcommand, rest)
+
+
+def _is_file(word: Word) -> bool:
+    return word.is_literal and not word.text.startswith(("-", "/dev/", "/proc/"))
+
+
+def _is_known_run(subcommand: str, rest: Sequence[Word]) -> bool:
+    found = _run_options(rest)
+    return (
+        subcommand in ("run", "create")
+        and _has_only(found, _RUN_VALUED, _RUN_VALUED_LONG | _RUN_SWITCHES)
+        and all(_MOUNT.fullmatch(value.text) for value in found.values("--mount"))
+    )
+
+
+def _has_only(found: Arguments, valued: str, listed: frozenset[str]) -> bool:
+    return not found.injectable and all(
+        option.name in listed or (option.name[1:] in valued and len(option.name) == 2)
+        for option in found.options
+    )
+
+
 def creates_container(words: Sequence[str]) -> Creates | None:
     return Creates.COPY if "cp" in words[:2] else None
 
 
+_IN_CONTAINER = CommandRunner("exec run", valued="pceuwvnhl", skip=1, is_elsewhere=True)
+_CLUSTER_RISK = Risk(long="--kubeconfig --as --server --token", takes_unknown=True)
+
 PROGRAMS = (
     Program("docker", accesses=container, read_options="--env-file -f --file --secret",
-        risk=Risk(long="--privileged", takes_unknown=True),
-        risky_words=r"--(?:pid|ipc|userns|uts)=host", shows_version=True, creates=creates_container,
-        runner=CommandRunner("exec run", valued="pceuwvnhl", skip=1, is_elsewhere=True),
-        global_valued="Hlc", network="login pull push", exact_only=True),
+        risk_check=container_risk, shows_version=True, creates=creates_container,
+        runner=_IN_CONTAINER, global_valued="Hlc", network="login pull push", exact_only=True),
     Program("podman", accesses=container, read_options="--env-file -f --file --secret",
-        risk=Risk(long="--privileged", takes_unknown=True),
-        risky_words=r"--(?:pid|ipc|userns|uts)=host", creates=creates_container,
-        runner=CommandRunner("exec run", valued="pceuwvnhl", skip=1, is_elsewhere=True),
+        risk_check=container_risk, creates=creates_container, runner=_IN_CONTAINER,
         global_valued="", exact_only=True),
-    Program("kubectl", accesses=container, output_directories="--cache-dir --output-directory",
-        read_options="-f --filename --from-env-file --from-file --kubeconfig",
-        creates=creates_container, runner=CommandRunner("exec", valued="pceuwvnhl", skip=1,
-        is_elsewhere=True), global_valued="nsv", network="*", has_subcommands=True,
-        exact_subcommands="apply cp create delete drain edit exec patch replace rollout scale"),
-    Program("docker-compose", read_options="--env-file -f --file", runner=CommandRunner("exec run",
-        valued="pceuwvnhl", skip=1, is_elsewhere=True), builds=True),
-    Program("oc", read_options="-f --filename --from-env-file --from-file --kubeconfig"),
+    Program("kubectl", accesses=container, read_options="-f --filename --from-env-file --from-file "
+        "--kubeconfig", risk=_CLUSTER_RISK, creates=creates_container,
+        runner=CommandRunner("exec", valued="pceuwvnhl", skip=1, is_elsewhere=True),
+        output_directories="--cache-dir --output-directory", global_valued="nsv", network="*",
+        has_subcommands=True, exact_subcommands="apply cp create delete drain edit exec patch "
+        "replace rollout scale"),
+    Program("docker-compose", read_options="--env-file -f --file", runner=_IN_CONTAINER,
+        builds=True),
+    Program("oc", read_options="-f --filename --from-env-file --from-file --kubeconfig",
+        risk=_CLUSTER_RISK),
     Program("helm", output_directories="-d --destination --output-dir --untardir",
-        read_options="-f --set-file --values", risk=Risk(long="--post-renderer",
+        read_options="-f --set-file --values", risk=Risk(long="--post-renderer --kubeconfig",
         takes_unknown=True), global_valued="n", network="*", has_subcommands=True,
         exact_subcommands="delete install rollback uninstall upgrade"),
     Program("terraform", output_files="-out -state-out", output_directories="-chdir",

@@ -230,10 +230,17 @@ def looks_only(words: Sequence[Word]) -> bool:
     for position, word in enumerate(words):
         if position in inside:
             continue
-        may_be = [one.startswith("-") for one in word.choices] or [could_be_option(word)]
-        if any(may_be) or not _is_harmless(word.plain):
+        if _may_be_test(word) or not _is_harmless(word.plain):
             return False
     return all(words[start].text == "-exec" and end < len(words) for start, end in spans)
+
+
+def _may_be_test(word: Word) -> bool:
+    """May it turn out to be a test or an action? Each word of a loop's list counts."""
+    choices = [Word(one, one) for one in word.choices]
+    if not choices:
+        return could_be_option(word)
+    return any(one.text.startswith("-") or could_be_option(one) for one in choices)
 
 
 def _is_harmless(text: str) -> bool:

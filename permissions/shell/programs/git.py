@@ -14,6 +14,7 @@ from permissions.shell.access import HERE, Access, AccessKind, attached_values, 
 from permissions.shell.arguments import (
     Arguments,
     could_be_option,
+    ends_options,
     is_listed,
     split_arguments,
 )
@@ -26,6 +27,7 @@ from permissions.shell.program import (
     Program,
 )
 from permissions.shell.syntax import (
+    GLOB_MARKS,
     HOME_MARK,
     Word,
 )
@@ -45,8 +47,8 @@ class Subcommand(Struct, frozen=True):
     """Options that run programs or write files."""
     runs: str = ""
     """The word that a command follows."""
-    starts_program: bool = False
-    """Starts the program it is given, or one that settings name."""
+    writes_words: bool = False
+    """Words that lead out of the work tree, or to a protected file, may be written."""
     read_only: str | None = None
     """Words with which it only reads; `*` for all that are not risky; None: it is not known to."""
     changes_tree: bool = False
@@ -87,17 +89,97 @@ def git(words: Sequence[Word]) -> list[Access]:
     written = attached_values(rest, names(known.output_options))
     result.extend(each(_written_kind(subcommand, rest), written))
     result.extend(each(AccessKind.READ, attached_values(rest, names(known.input_options))))
-    if known.files is not None:
-        result.extend(known.files(rest, bool(places)))
+    return [*result, *_named_files(subcommand, rest, is_moved=bool(places))]
+
+
+def _named_files(subcommand: str, rest: Sequence[Word], *, is_moved: bool) -> list[Access]:
+    known = _known(subcommand)
+    result = known.files(rest, is_moved) if known.files is not None else []
+    if known.writes_words or known is _UNKNOWN:
+        written = _written_words(subcommand, rest)
+        result.extend(one for one in written if not is_moved or one.path.text.startswith("/"))
+    if subcommand in _SHOWING:
+        result.extend(_shown(rest))
     return result
 
 
 def _written_kind(subcommand: str, rest: Sequence[Word]) -> AccessKind:
-    reads = subcommand == "config" and any(word.text in _READING_CONFIG for word in rest)
+    reads = subcommand == "config" and _reads_config(rest)
     return AccessKind.READ if reads else AccessKind.WRITE
 
 
-_READING_CONFIG = names("--get --get-all --get-regexp --list -l get list")
+def _written_words(subcommand: str, rest: Sequence[Word]) -> list[Access]:
+    """Return the words, and values of options, that lead out or to a protected file."""
+    source = _clone_operands(rest)[:1] if subcommand == "clone" else ()
+    found: list[Word] = []
+    for word in rest:
+        value = word
+        if word.plain.startswith("--"):
+            name, equals, _ = word.text.partition("=")
+            value = Word(word.raw, word.text[len(name) + 1 :] if equals else "", word.splits)
+        elif word.plain.startswith("-"):
+            value = Word(word.raw, word.text[2:], word.splits)
+        if word not in source and (_leaves(value.text) or _is_guarded(value)):
+            found.append(value)
+    return [
+        *each(AccessKind.READ, [one for one in source if _leaves(one.text)]),
+        *each(AccessKind.WRITE, found),
+    ]
+
+
+_SHOWING = names(
+    "show log diff blame annotate grep cat-file archive whatchanged stash add hash-object "
+    "format-patch diff-tree diff-index diff-files rev-list range-diff checkout restore"
+)
+"""Subcommands that print or hand on what files hold, now or in a commit."""
+_MAGIC = re.compile(r":(?:\([a-z,:]*\)|[/!^]+)")
+
+
+def _shown(rest: Sequence[Word]) -> list[Access]:
+    """Return the files that are named, as `commit:file` or as a pattern of git's own."""
+    found: list[Word] = []
+    for word in rest:
+        if word.text.startswith(("--batch", "--stdin")) and word.text != "--batch-check":
+            # What is shown stands on its input.
+            found.extend(Word(word.raw, dot + GLOB_MARKS["*"]) for dot in ("", "."))
+        elif word.text and not word.plain.startswith("-"):
+            text = _MAGIC.sub("", word.text, count=1).rpartition(":")[2]
+            found.append(Word(word.raw, text.translate(_PATTERN) or ".", word.splits))
+    return each(AccessKind.MENTIONED, [word for word in found if not word.is_unknown])
+
+
+_PATTERN = str.maketrans(GLOB_MARKS)
+
+
+class _Config(Struct, frozen=True):
+    """What `git config` is given: only options before the first operand are options."""
+
+    options: frozenset[str]
+    operands: tuple[Word, ...]
+
+
+def _config(rest: Sequence[Word]) -> _Config:
+    found = split_arguments(rest, valued="f", valued_long=_CONFIG_VALUED, stops_at_operand=True)
+    return _Config(frozenset(one.name for one in found.options), found.operands)
+
+
+def _reads_config(rest: Sequence[Word]) -> bool:
+    """Does `git config` only read? Later words are values, whatever they look like."""
+    config = _config(rest)
+    if not config.options <= _READING_CONFIG | _WHERE_CONFIG:
+        return False
+    if config.options & _READING_CONFIG:
+        return True
+    operands = [word.plain for word in config.operands]
+    return operands[:1] in (["get"], ["list"]) or (len(operands) == 1 and "." in operands[0])
+
+
+_CONFIG_VALUED = names("--file --blob --type --default --value --url")
+_READING_CONFIG = names("--get --get-all --get-regexp --get-urlmatch --list -l")
+_WHERE_CONFIG = names(
+    "--global --system --local --worktree --show-origin --show-scope --name-only -z --null -f "
+    "--file --blob --type --bool --int --path --default --includes --no-includes"
+)
 
 
 def _compared(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
@@ -119,22 +201,25 @@ def _applied(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     return [Access(AccessKind.WRITE, Word("git apply --unsafe-paths", UNKNOWN))]
 
 
-def _packed(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
-    return each(AccessKind.WRITE, split_arguments(rest).operands[-1:])
+def _clone_operands(rest: Sequence[Word]) -> tuple[Word, ...]:
+    return split_arguments(rest, valued="bocuj", valued_long=_CLONE_LONG).operands
 
 
 def _cloned(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
-    operands = split_arguments(rest, valued="bocujC", valued_long=_CLONE_LONG).operands
+    operands = _clone_operands(rest)
     place = operands[1:2] if len(operands) != 1 else (_directory_of(operands[0]),)
     return each(AccessKind.WRITE, place or (HERE,))
 
 
 def _initialized(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
-    operands = split_arguments(rest, valued="bocujC", valued_long=_CLONE_LONG).operands
-    return each(AccessKind.WRITE, operands[:1] or (HERE,))
+    return each(AccessKind.WRITE, _clone_operands(rest)[:1] or (HERE,))
 
 
-_CLONE_LONG = names("--branch --depth --origin --config --template --reference --separate-git-dir")
+_CLONE_LONG = names(
+    "--branch --depth --origin --config --template --reference --separate-git-dir --jobs --filter "
+    "--shallow-since --shallow-exclude --server-option --bundle-uri --initial-branch --revision "
+    "--reference-if-able --upload-pack --object-format --ref-format"
+)
 
 
 def _directory_of(address: Word) -> Word:
@@ -161,27 +246,8 @@ def _outside_tree(rest: Sequence[Word], is_moved: bool) -> list[Access]:
     return each(AccessKind.WRITE, [word for word in operands if _leaves(word.text)])
 
 
-def _restored(rest: Sequence[Word], is_moved: bool) -> list[Access]:
-    operands = () if is_moved else split_arguments(rest).operands
-    written = [word for word in operands if _leaves(word.text) or _is_guarded(word)]
-    return each(AccessKind.WRITE, written)
-
-
 def _removed(rest: Sequence[Word], is_moved: bool) -> list[Access]:
     return each(AccessKind.REMOVE, () if is_moved else split_arguments(rest).operands)
-
-
-def _trailers(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
-    in_place = any(word.text == "--in-place" for word in rest)
-    return each(AccessKind.WRITE, split_arguments(rest).operands if in_place else ())
-
-
-def _first(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
-    return each(AccessKind.WRITE, split_arguments(rest).operands[:1])
-
-
-def _first_two(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
-    return each(AccessKind.WRITE, split_arguments(rest).operands[:2])
 
 
 def _is_guarded(word: Word) -> bool:
@@ -194,24 +260,15 @@ def _leaves(text: str) -> bool:
     return text.startswith(("/", "~", "..", HOME_MARK)) or "/../" in text
 
 
-_SETTING_CONFIG = names(
-    "set unset rename-section remove-section edit --unset --unset-all --add --replace-all "
-    "--rename-section --remove-section -e --edit"
-)
-
-
 def changes_settings(words: Sequence[Word]) -> str:
     """Return the settings of the user or the machine that `git config` changes."""
     found = split_arguments(words, valued="Cc", stops_at_operand=True)
     rest = found.operands[1:]
     if not found.operands or found.operands[0].text != "config":
         return ""
-    texts = {word.text for word in rest}
-    # A key alone is asked for; with a value it is set.
-    is_set = sum(not word.plain.startswith("-") for word in rest) > 1
-    reads = texts & (_READING_CONFIG | {"--get-urlmatch"})
-    if reads or not (is_set or texts & _SETTING_CONFIG):
+    if _reads_config(rest):
         return ""
+    texts = {word.text for word in rest}
     if _has_short(texts, "--global"):
         return "~/.gitconfig"
     return "/etc/gitconfig" if _has_short(texts, "--system") else ""
@@ -234,6 +291,8 @@ def creates(words: Sequence[str]) -> Creates | None:
     if subcommand == "clone" or (subcommand == "worktree" and "add" in rest[:1]):
         return Creates.UNPACK
     known = _known(subcommand)
+    if known is _UNKNOWN:
+        return Creates.TREE
     if not known.changes_tree or (rest[:1] and rest[0] in names(known.leaves_tree)):
         return None
     return None if _leaves_files(subcommand, rest) else Creates.TREE
@@ -266,9 +325,10 @@ def _only_names_a_branch(words: Sequence[str]) -> bool:
 # What a rule or a mode may allow.
 
 _RISKY_OPTIONS = names("-c --config-env --exec-path")
-_HARMLESS_KEYS = (
-    *("user.name", "user.email", "color.", "advice.", "init.defaultbranch", "pull.rebase"),
-    *("push.default", "push.autosetupremote", "fetch.prune", "rebase.autostash", "core.autocrlf"),
+_HARMLESS_KEYS = re.compile(
+    r"user\.(?:name|email)|(?:color|advice)\.\w+|init\.defaultbranch|pull\.rebase|fetch\.prune"
+    r"|push\.(?:default|autosetupremote)|rebase\.autostash|core\.autocrlf",
+    re.IGNORECASE,
 )
 _LOG_VALUED = names(
     "-n -S -G -L --author --committer --grep --since --until --after --before --max-count --skip"
@@ -287,8 +347,10 @@ def git_risk(_program: str, words: Sequence[Word]) -> str:
         if option.name in _RISKY_OPTIONS:
             return f"git {option.name} can run programs"
     known = _known(subcommand)
-    if known.starts_program:
-        return f"git {subcommand} runs a program"
+    if known is _UNKNOWN and (subcommand or not found.options):
+        return f"git {subcommand} is none of the subcommands that a wildcard covers".replace(
+            "  ", " "
+        )
     for word in _words_at_risk(subcommand, rest):
         if risk := _word_risk(subcommand, known, word):
             return risk
@@ -300,11 +362,11 @@ def _words_at_risk(subcommand: str, rest: Sequence[Word]) -> Iterator[Word]:
     # Elsewhere `-n` and `-S` are switches, and what follows them is a word of its own.
     valued = _LOG_VALUED if subcommand in ("log", "show", "whatchanged") else frozenset[str]()
     before = ""
-    for word in rest:
+    for position, word in enumerate(rest):
         text = word.plain
         is_value = before in valued and not word.splits and not text.startswith("-")
         before = text
-        if text == "--":
+        if text == "--" and ends_options(rest, position, "pqvrwinlaz"):
             return
         if not is_value:
             yield word
@@ -330,13 +392,16 @@ def _word_risk(subcommand: str, known: Subcommand, word: Word) -> str:
 
 
 def _config_risk(rest: Sequence[Word]) -> str:
-    if any(word.text in ("-e", "--edit", "edit") for word in rest[:3]):
-        return "git config --edit starts an editor"
-    operands = split_arguments(rest, valued="f").operands
-    if any(word.text in _READING_CONFIG for word in rest) or len(operands) < 2:
+    if _reads_config(rest):
         return ""
-    is_harmless = operands[0].text.lower().startswith(_HARMLESS_KEYS)
+    config = _config(rest)
+    given = config.operands[1:] if config.operands[:1] == (_SET,) else config.operands
+    is_plain = config.options <= _WHERE_CONFIG and len(given) == 2
+    is_harmless = is_plain and _HARMLESS_KEYS.fullmatch(given[0].text) is not None
     return "" if is_harmless else "git config can set programs that git runs"
+
+
+_SET = Word("set", "set")
 
 
 _READING_OPTIONS = ("-C", "--no-pager", "--no-optional-locks", "-P")
@@ -351,6 +416,8 @@ def reads_only(words: Sequence[Word]) -> bool:
     listed = _known(subcommand).read_only
     if listed is None or any(word.splits for word in rest):
         return False
+    if subcommand == "config":
+        return _reads_config(rest)
     plain = [word.plain for word in rest]
     return listed == "*" or _is_listing(subcommand, plain, names(listed))
 
@@ -375,9 +442,6 @@ def _has_listing_words(subcommand: str, plain: Sequence[str], options: frozenset
     operands = [text for text in plain if not text.startswith("-")]
     if not given <= options:
         return False
-    if subcommand == "config":
-        is_key = len(operands) == 1 and "." in operands[0]
-        return is_key or not _READING_CONFIG.isdisjoint(plain)
     return subcommand not in ("branch", "tag") or not operands or not given.isdisjoint(_LISTING)
 
 
@@ -455,20 +519,24 @@ def _known(subcommand: str) -> Subcommand:
 _UNKNOWN = Subcommand("")
 
 
+_DIFF_RISK = "--ext-diff --output --textconv"
 _SUBCOMMANDS = {
     name: one
     for one in (
         Subcommand("status rev-parse ls-tree describe check-ignore check-attr merge-base name-rev "
             "for-each-ref show-ref count-objects", reads_place=True, read_only="*"),
-        Subcommand("diff", reads_place=True, output_options="--output", risky="--ext-diff --output "
-            "--textconv", read_only="*", files=_compared),
+        Subcommand("help var version show-branch verify-commit verify-tag fsck merge-tree",
+            reads_place=True),
+        Subcommand("diff", reads_place=True, output_options="--output", risky=_DIFF_RISK,
+            read_only="*", files=_compared),
         Subcommand("show log whatchanged", reads_place=True, output_options="--output",
-            risky="--ext-diff --output --textconv", read_only="*"),
+            risky=_DIFF_RISK, read_only="*"),
         Subcommand("shortlog rev-list diff-tree diff-index diff-files range-diff cherry",
-            reads_place=True, risky="--ext-diff --output --textconv", read_only="*"),
+            reads_place=True, risky=_DIFF_RISK, read_only="*"),
         Subcommand("ls-files", reads_place=True, input_options="-X --exclude-from", read_only="*"),
         Subcommand("blame", reads_place=True, input_options="-S --contents --ignore-revs-file",
-            risky="--ext-diff --output --textconv", read_only="*"),
+            risky=_DIFF_RISK, read_only="*"),
+        Subcommand("annotate", reads_place=True, risky=_DIFF_RISK),
         Subcommand("cat-file", reads_place=True, risky="--filters --textconv", read_only="*"),
         Subcommand("grep", reads_place=True, input_options="-f", risky="-O --open-files-in-pager "
             "--textconv", read_only="*", files=_compared),
@@ -477,69 +545,49 @@ _SUBCOMMANDS = {
         Subcommand("tag", input_options="-F --file", read_only="--contains --format -l --list -n "
             "--points-at --sort"),
         Subcommand("remote", read_only="get-url -n show -v --verbose"),
-        Subcommand("stash", output_options="--output", risky="--ext-diff --output --textconv",
+        Subcommand("stash", output_options="--output", risky=_DIFF_RISK,
             read_only="list -p show --stat", changes_tree=True, leaves_tree="clear create drop "
             "list show store", files=_outside_tree),
-        Subcommand("config", output_options="-f --file", read_only="--get get --get-all "
-            "--get-regexp --global -l --list list --local --show-origin"),
-        Subcommand("worktree", read_only="list --porcelain", files=_work_trees),
-        Subcommand("reflog", risky="--ext-diff --output --textconv", read_only="-n show"),
-        Subcommand("clean", read_only="", files=_outside_tree),
-        Subcommand("annotate", reads_place=True, risky="--ext-diff --output --textconv"),
-        Subcommand("help var version", reads_place=True),
+        Subcommand("config", output_options="-f --file", read_only=""),
+        Subcommand("worktree", read_only="list --porcelain", files=_work_trees, writes_words=True),
+        Subcommand("reflog", risky=_DIFF_RISK, read_only="-n show"),
+        Subcommand("clean", read_only="", files=_outside_tree, writes_words=True),
         Subcommand("format-patch", output_options="-o --output --output-directory",
-            risky="--ext-diff -o --output --output-directory --textconv"),
+            risky=f"-o --output-directory {_DIFF_RISK}", writes_words=True),
         Subcommand("rebase", risky="--exec -x", changes_tree=True),
-        Subcommand("clone", output_options="--separate-git-dir", risky="-c --config --template -u "
-            "--upload-pack", files=_cloned),
+        Subcommand("clone", risky="-c --config --template -u --upload-pack", files=_cloned,
+            writes_words=True),
         Subcommand("fetch", risky="--upload-pack"),
         Subcommand("pull", risky="--upload-pack", changes_tree=True),
-        Subcommand("push", risky="--exec --receive-pack"),
-        Subcommand("ls-remote fetch-pack", risky="--exec --upload-pack"),
-        Subcommand("archive", output_options="-o --output", risky="--exec -o --output"),
-        Subcommand("init", output_options="--separate-git-dir", risky="--template",
-            files=_initialized),
-        Subcommand("difftool", output_options="--output", risky="--extcmd -x"),
-        Subcommand("filter-branch", risky="--commit-filter --env-filter --index-filter "
-            "--msg-filter --parent-filter --setup --subdirectory-filter --tag-name-filter "
-            "--tree-filter", changes_tree=True),
-        Subcommand("bundle", files=_bundled),
+        Subcommand("push", risky="--exec --receive-pack", writes_words=True),
+        Subcommand("ls-remote", risky="--exec --upload-pack"),
+        Subcommand("archive", output_options="-o --output", risky="--exec -o --output",
+            writes_words=True),
+        Subcommand("init", risky="--template", files=_initialized, writes_words=True),
+        Subcommand("bundle", files=_bundled, writes_words=True),
         Subcommand("commit notes", input_options="-F --file"),
-        Subcommand("apply", input_options="--include-from", risky="--unsafe-paths",
-            changes_tree=True, files=_applied),
-        Subcommand("send-email", risky="--cc-cmd --sendmail-cmd --smtp-server --to-cmd"),
-        Subcommand("checkout-index", output_options="--prefix", changes_tree=True),
-        Subcommand("bugreport diagnose", output_options="-o --output-directory"),
-        Subcommand("index-pack mailsplit", output_options="-o"),
-        Subcommand("fast-export", output_options="--export-marks"),
-        Subcommand("fast-import", output_options="--export-marks --export-pack-edges"),
-        Subcommand("credential-store", output_options="--file"),
+        Subcommand("add update-index update-ref symbolic-ref pack-refs commit-tree write-tree "
+            "hash-object gc prune repack"),
+        Subcommand("apply", risky="--unsafe-paths", changes_tree=True, files=_applied,
+            writes_words=True),
         Subcommand("merge", input_options="-F --file", changes_tree=True),
-        Subcommand("am cherry-pick filter-repo p4 read-tree revert subtree svn switch",
-            changes_tree=True),
+        Subcommand("am cherry-pick revert switch", changes_tree=True),
+        Subcommand("read-tree sparse-checkout", changes_tree=True, leaves_tree="list",
+            writes_words=True),
         Subcommand("bisect", runs="run", changes_tree=True, leaves_tree="log view"),
-        Subcommand("checkout restore", changes_tree=True, files=_restored),
+        Subcommand("checkout restore reset", changes_tree=True, writes_words=True),
         Subcommand("lfs", changes_tree=True, leaves_tree="env locks ls-files status track untrack"),
-        Subcommand("mv", changes_tree=True, files=_removed),
-        Subcommand("reset", changes_tree=True, files=_outside_tree),
-        Subcommand("sparse-checkout", changes_tree=True, leaves_tree="list"),
+        Subcommand("mv rm", changes_tree=True, files=_removed),
         Subcommand("submodule", runs="foreach", changes_tree=True, leaves_tree="foreach init "
             "status summary"),
-        Subcommand("for-each-repo instaweb merge-index shell web--browse", starts_program=True),
-        Subcommand("pack-objects", files=_packed),
-        Subcommand("rm", files=_removed),
-        Subcommand("interpret-trailers", files=_trailers),
-        Subcommand("merge-file", files=_first),
-        Subcommand("mailinfo", files=_first_two),
     )
     for name in one.names.split()
 }  # fmt: skip
+"""What a wildcard covers; any other subcommand may be a program of its own."""
 
 
 PROGRAMS = (
-    Program("git", accesses=git, reads_after={"stash show": 0, "stash push": 0, "add": 0, "diff": 0,
-        "log": 0, "show": 0, "blame": 0, "annotate": 0, "grep": 0, "hash-object": 0, "cat-file": 0,
-        "archive": 0, "whatchanged": 0}, changes_settings=changes_settings, risk_check=git_risk,
+    Program("git", accesses=git, changes_settings=changes_settings, risk_check=git_risk,
         read_only=reads_only, shows_version=True, creates=creates, command_options="-O -c --exec "
         "--open-files-in-pager --receive-pack --upload-pack", global_valued="cC", commands=commands,
         command_words=configured_commands, network="clone fetch ls-remote pull push remote "

@@ -37,9 +37,10 @@ _NPM_VERBS = names("delete rm edit fix")
 PROGRAMS = (
     Program("npm", accesses=outputs("", "-C --pack-destination --prefix"),
         output_directories="--cache", output_operands={"create": 1, "init": 1},
-        changes_settings=npm_settings, risk=Risk(long="--browser --editor --git --node-options "
-        "--script-shell --shell --viewer", valued="wC", takes_unknown=True), shows_version=True,
-        runner=CommandRunner("exec x"), command_options="-c --call", global_valued="C", builds=True,
+        changes_settings=npm_settings, risk=Risk(long="--browser --editor --git "
+        "--globalconfig --node-options --script-shell --shell --userconfig --viewer", valued="wC",
+        takes_unknown=True), shows_version=True, runner=CommandRunner("exec x"),
+        command_options="-c --call", global_valued="C", builds=True,
         network="add audit ci i install login publish update view", has_subcommands=True,
         exact_subcommands="exec explore i install publish update x"),
     Program("pnpm", accesses=outputs("", "-C --cwd --dir --modules-folder --prefix"),

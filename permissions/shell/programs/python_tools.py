@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from permissions.shell.access import attached_values, names
@@ -28,15 +29,8 @@ _UNPACK_OPTIONS = names("-e --extract")
 
 def report_paths(words: Sequence[Word]) -> Sequence[Word]:
     """Return where pytest puts reports and its cache: `--cov-report=html:dir`, `-o cache_dir=x`."""
-    given = [
-        *((word, ":") for word in attached_values(words, names("--cov-report"))),
-        *((word, "=") for word in attached_values(words, names("-o --override-ini"))),
-    ]
-    return [
-        Word(word.raw, word.text.partition(mark)[2])
-        for word, mark in given
-        if mark == ":" or word.text.startswith("cache_dir=")
-    ]
+    given = attached_values(words, names("--cov-report -o --override-ini"))
+    return [Word(word.raw, re.split("[:=]", word.text, maxsplit=1)[-1]) for word in given]
 
 
 def unpacked_by_module(words: Sequence[Word]) -> Sequence[Word]:
@@ -75,7 +69,8 @@ PROGRAMS = (
     Program("tox", output_directories="--work-dir --workdir", builds=True, checks_project=True),
     Program("nox", builds=True),
     Program("pytest", accesses=outputs("--html --junit-xml --junitxml --log-file --report-log",
-        "--basetemp"), builds=True, more_outputs=report_paths, checks_project=True),
+        "--basetemp"), builds=True, more_outputs=report_paths, risk=Risk(long="--pastebin",
+        takes_unknown=True), checks_project=True),
     Program("py.test", accesses=outputs("--html --junit-xml --junitxml --log-file --report-log",
         "--basetemp"), more_outputs=report_paths),
     Program("ruff", accesses=outputs("--output-file", "--cache-dir"), output_files="-o "

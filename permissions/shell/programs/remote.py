@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from permissions.shell.access import HERE, Access, AccessKind, each, names
+from permissions.shell.access import HERE, Access, AccessKind, attached_values, each, names
 from permissions.shell.arguments import (
     Arguments,
     Option,
@@ -50,6 +50,7 @@ _CURL_VALUED_LONG = names(
     "--output --dump-header --cookie-jar --trace --trace-ascii --stderr --libcurl --hsts --alt-svc "
     "--etag-save --output-dir --config --cookie --data --data-binary --data-raw --data-urlencode "
     "--form --header --request --url --user --user-agent --upload-file --proxy --max-time --retry "
+    "--data-ascii --variable --url-query --proxy-header --expand-data --form-string "
     "--cacert --cert --key --referer --write-out --connect-timeout --resolve --range --json"
 )
 
@@ -57,6 +58,12 @@ _CURL_VALUED_LONG = names(
 def curl_arguments(words: Sequence[Word]) -> Arguments:
     """Split curl's arguments."""
     return split_arguments(words, valued=_CURL_VALUED, valued_long=_CURL_VALUED_LONG)
+
+
+_CURL_DATA = (
+    *("-d", "--data", "--data-ascii", "--data-binary", "--data-urlencode", "--json", "-H"),
+    *("--header", "--variable", "--url-query", "--proxy-header", "--expand-data"),
+)
 
 
 def curl(words: Sequence[Word]) -> list[Access]:
@@ -71,10 +78,10 @@ def curl(words: Sequence[Word]) -> list[Access]:
     if found.has("-O", "--remote-name", "--remote-name-all", "-J", "--remote-header-name"):
         writes.append(HERE)
     reads = list(found.values("-T", "--upload-file", "-K", "--config"))
-    for value in found.values("-d", "--data", "--data-binary", "--data-urlencode", "--json", "-H"):
-        _, at, name = value.text.partition("@")
-        if at and value.text.startswith("@"):
-            reads.append(Word(value.raw, name, value.splits))
+    for value in found.values(*_CURL_DATA):
+        name, at, path = value.text.partition("@")
+        if at and re.fullmatch(r"[\w%{}.-]*", name):
+            reads.append(Word(value.raw, path, value.splits))
     for value in found.values("-F", "--form"):
         match = re.match(r"[^=]*=[@<]([^;]*)", value.text)
         if match:
@@ -85,24 +92,62 @@ def curl(words: Sequence[Word]) -> list[Access]:
     ]
 
 
+_WGET_VALUED = "oaeBtOTwQPUlARDIiX"
+_WGET_VALUED_LONG = names(
+    "--output-document --directory-prefix --output-file --input-file --tries --timeout --header "
+    "--user-agent --wait --post-data --method --body-data --append-output"
+)
+_WGET_KNOWN = _WGET_VALUED_LONG | names(
+    "-q -c -N -S -v -t -T -U -w -O -P -nv -nc --quiet --continue --timestamping --server-response "
+    "--no-verbose --no-clobber --spider --no-check-certificate --show-progress --progress "
+    "--max-redirect --retry-connrefused --https-only --compression --version --help"
+)
+"""Options with which the file is named like the end of its address."""
+
+
+def _wget_arguments(words: Sequence[Word]) -> Arguments:
+    """Split wget's arguments; its switches with an `n` in front are one option each."""
+    return split_arguments(
+        [Word(one.raw, f"-{one.text}") if one.text[:2] == "-n" else one for one in words],
+        valued=_WGET_VALUED,
+        valued_long=_WGET_VALUED_LONG,
+    )
+
+
 def wget(words: Sequence[Word]) -> list[Access]:
     """Return the files that wget writes and sends."""
-    found = split_arguments(
-        words,
-        valued="oaeBtOTwQPUlARDIiX",
-        valued_long=names("--output-document --directory-prefix --output-file --input-file"),
-    )
+    found = _wget_arguments(words)
     if found.has("--spider"):
         return []
     documents = found.values("-O", "--output-document")
     writes = [word for word in documents if word.text != "-"]
     if not documents:
-        writes.extend(found.values("-P", "--directory-prefix") or (HERE,))
+        directories = found.values("-P", "--directory-prefix") or (HERE,)
+        writes.extend(directories)
+        ends = [
+            re.split("[?#]", word.text.rstrip("/"))[0].rpartition("/") for word in found.operands
+        ]
+        writes.extend(
+            Word(one.raw, f"{one.text}/{name}", one.splits)
+            for one in directories
+            for _, slash, name in ends
+            if slash and name
+        )
     writes.extend(found.values("-o", "--output-file", "-a", "--append-output"))
     return [
         *each(AccessKind.WRITE, writes),
         *each(AccessKind.READ, found.values("-i", "--input-file", "--post-file", "--body-file")),
     ]
+
+
+def wget_risk(_program: str, words: Sequence[Word]) -> str:
+    """Return which option lets the other side choose what is written."""
+    for option in _wget_arguments(words).options:
+        if option.name.removeprefix("-") not in _WGET_KNOWN | {"-nv", "-nc"} and (
+            option.name not in _WGET_KNOWN
+        ):
+            return f"wget {option.name} is not understood"
+    return ""
 
 
 _CURL_RISKY = (
@@ -152,6 +197,12 @@ def _may_write(form: Word | None) -> bool:
     if form is None:
         return False
     return "%output" in form.text or form.text.startswith("@") or not form.is_literal
+
+
+def github_files(words: Sequence[Word]) -> list[Access]:
+    """Return the files whose text gh sends."""
+    given = attached_values(words, names("-F --body-file --input --notes-file"))
+    return each(AccessKind.READ, [one for one in given if one.text != "-" and "=" not in one.text])
 
 
 def github_risk(_program: str, words: Sequence[Word]) -> str:
@@ -218,7 +269,7 @@ PROGRAMS = (
         "--private-key", risk=Risk("OoaPei", "--append-output --body-file --config "
         "--directory-prefix --execute --hsts-file --output-document --output-file --post-file "
         "--rejected-log --save-cookies --use-askpass --warc-file", valued="BtTwQUlARDIX",
-        to_output="-O --output-document"), network="*"),
+        to_output="-O --output-document"), risk_check=wget_risk, network="*"),
     Program("httpie", network="*"),
     Program("aria2c", output_files="-l --log -o --out", output_directories="-d --dir"),
     Program("youtube-dl", output_files="-o --output"),
@@ -226,9 +277,9 @@ PROGRAMS = (
     Program("http https", output_files="-o --output", reads_at_files=True, network="*"),
     Program("xh", output_files="-o --output", reads_at_files=True),
     Program("ab", reads_at_files=True),
-    Program("gh", output_files="-O --output", output_directories="-D --dir",
-        output_operands={"repo clone": 1, "gist clone": 1}, read_options="-F --body-file --input "
-        "--notes-file", reads_after={"gist create": 0, "release upload": 1, "secret set": 0},
+    Program("gh", accesses=github_files, output_files="-O --output", output_directories="-D --dir",
+        output_operands={"repo clone": 1, "gist clone": 1}, reads_after={"gist create": 0,
+        "release upload": 1, "secret set": 0},
         reads_at_files=True, changes_settings=settings_after("~/.config/gh/config.yml", "config "
         "set", "alias set", "alias import"), risk_check=github_risk, creates=creates_forge,
         global_valued="R", network="*", has_subcommands=True, exact_subcommands="alias api auth "

@@ -107,10 +107,11 @@ def run_by_script(words: Sequence[Word]) -> Iterator[str]:
 
 
 _ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]*|\+\d+)"
-_PREFIX = re.compile(rf"\s*(?:{_ADDRESS}(?:\s*,\s*{_ADDRESS})?)?\s*!?\s*")
-_SIMPLE = re.compile(r"[pdDgGhHnNxlq=]\s*\d*\s*(?=[;}\n]|$)")
-_TEXT = re.compile(r"[aic]\\?\s*[^\n]*(?:\n|$)")
-_BRANCH = re.compile(r"(?:[bt]\s*[\w.-]*|:\s*[\w.-]+)\s*(?=[;}\n]|$)")
+_PREFIX = re.compile(rf"(?:{_ADDRESS}(?:[ \t]*,[ \t]*{_ADDRESS})?)?[ \t]*!?[ \t]*")
+_SIMPLE = re.compile(r"[pdDgGhHnNxlq=][ \t]*\d*[ \t]*(?=[;}\n]|$)")
+_TEXT = re.compile(r"[aic][ \t]*(?:\\\n?)?[ \t]*[^\s\\][^\n\\]*(?:\n|$)")
+"""A text may not be empty: GNU sed would read the next line as a command."""
+_BRANCH = re.compile(r"(?:[bt][ \t]*[\w.-]*|:[ \t]*[\w.-]+)[ \t]*(?=[;}\n]|$)")
 
 
 def sed_script_risk(script: str) -> str:
@@ -197,7 +198,7 @@ def _substitution_end(script: str, start: int) -> int | None:
     return flags.end() if flags else None
 
 
-_FLAGS = re.compile(r"[gpiIM0-9]*\s*(?=[;}\n]|$)")
+_FLAGS = re.compile(r"[gpiIM0-9]*[ \t]*(?=[;}\n]|$)")
 
 
 def _part_end(script: str, start: int, delimiter: str, *, has_brackets: bool) -> int | None:

@@ -122,10 +122,12 @@ def _supplied(operands: tuple[Word, ...], options: Arguments) -> tuple[Word, ...
         return operands
     given = options.values("-I", "-i", "--replace")
     mark = given[0].text if given else "{}"
-    return tuple(
-        Word(word.raw, word.text.replace(mark, PIPE_MARK)) if mark in word.text else word
-        for word in operands
-    )
+    return tuple(_put_in(word, mark) if mark in word.text else word for word in operands)
+
+
+def _put_in(word: Word, mark: str) -> Word:
+    """Return a word with what xargs puts into it; at its beginning, that may be an option."""
+    return Word(word.raw, word.text.replace(mark, PIPE_MARK), word.text.startswith(mark))
 
 
 def _moved(directory: str, wrapper: Wrapper, options: Arguments) -> str:

@@ -84,7 +84,7 @@ COUNTING = [
     "for ((i=0;i<3;i++)); do echo $i; done",
     "x=5; ((x > 3)) && echo yes",
     "x=abc; echo ${x:1} \"${x:0:3}\"",
-    "echo $((COUNT + 1))",
+    "count=1; echo $((count + 1))",
     "a=(1 2 3); echo ${a[0]} ${a[@]} ${#a[@]}",
     "i=2; a=(x y z); echo \"${a[$i]}\"",
     "n=0; while read -r l; do n=$((n+1)); done < src/a.py; echo $n",

@@ -30,7 +30,7 @@ def test_a_deny_holds(engine: Engine, command: str, deny: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["git push origin", "git push -n", "git pushx $X", "echo git push"]
+    "command", ["git push origin", "git push -n", "git add $X", "echo git push"]
 )
 def test_an_exact_deny_leaves_other_commands_alone(engine: Engine, command: str) -> None:
     decision = engine.bash(command, allow=["Bash(git *)", "Bash(echo *)"], deny=["Bash(git push)"])
