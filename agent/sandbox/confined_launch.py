@@ -18,7 +18,7 @@ from agent.sandbox.policy import PROTECTED, SandboxPolicy
 from agent.sandbox.refusals import Refusal, RefusalKind, find_refusals
 from agent.sandbox.seatbelt import seatbelt_arguments
 from agent.sandbox.seccomp import WITH_UNIX, WITHOUT_UNIX, filter_program
-from permissions.base.process.spawn import CannotStart, Launch
+from permissions.base.process.spawn import CannotConfine, Launch
 
 
 class SandboxRun:
@@ -31,14 +31,22 @@ class SandboxRun:
         held: Sequence[str],
         descriptors: Sequence[int],
         quarantine: Path,
+        *,
+        is_wrapped: bool = False,
     ) -> None:
         """Only `confined_launch` calls this."""
         self.policy = policy
+        self._is_wrapped = is_wrapped
         self._placeholders = placeholders
         self._held = tuple(held)
         self._descriptors = list(descriptors)
         self._quarantine = quarantine
         self._moved: dict[str, str] = {}
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether the backend's process stays around the program."""
+        return self._is_wrapped
 
     def started(self) -> None:
         """Close the descriptors that only the start needed."""
@@ -78,7 +86,7 @@ def confined_launch(
         env: Variables for the program beside those of the policy.
 
     Raises:
-        CannotStart: a placeholder cannot be made, or the system refuses a descriptor.
+        CannotConfine: a placeholder cannot be made, or the system refuses a descriptor.
     """
     inner = replace(program, env={**program.env, **policy.env, **(env or {})})
     match available.backend:
@@ -93,7 +101,7 @@ def confined_launch(
         case Backend.BUBBLEWRAP:
             return _in_bubblewrap(inner, policy, available, placeholders, quarantine, join)
         case Backend.NONE:
-            raise CannotStart(f"this machine cannot enforce {policy.confinement}")
+            raise CannotConfine(f"this machine cannot enforce {policy.confinement}")
 
 
 def _in_bubblewrap(
@@ -107,7 +115,7 @@ def _in_bubblewrap(
     try:
         held = placeholders.acquire(policy.missing_directories, policy.missing_files)
     except OSError as error:
-        raise CannotStart(
+        raise CannotConfine(
             f"the sandbox cannot be set up: {error.filename}: {error.strerror}"
         ) from error
     descriptors: list[int] = []
@@ -122,8 +130,8 @@ def _in_bubblewrap(
         for descriptor in descriptors:
             os.close(descriptor)
         placeholders.release(held)
-        raise CannotStart(f"the sandbox cannot be set up: {error.strerror}") from error
-    run = SandboxRun(policy, placeholders, held, descriptors, quarantine)
+        raise CannotConfine(f"the sandbox cannot be set up: {error.strerror}") from error
+    run = SandboxRun(policy, placeholders, held, descriptors, quarantine, is_wrapped=True)
     argv = (
         *(*join, available.program, "--args", str(mounts), "--seccomp", str(seccomp), "--"),
         *program.argv,

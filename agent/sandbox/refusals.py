@@ -102,6 +102,10 @@ def _of_files(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
 def _paths(policy: SandboxPolicy, text: str) -> Iterator[str]:
     """Yield absolute paths that a text may name: those in quotes first, then the last first."""
     quoted = [match[1] for match in _QUOTED.finditer(text)]
+    # The form of most programs: `program: path: message`.
+    last_field = text.rstrip(": ").rpartition(": ")[2].strip()
+    if last_field and " " not in last_field and not quoted:
+        quoted = [last_field]
     plain = [match[0] for match in _PLAIN.finditer(text)]
     for written in (*quoted, *reversed(plain)):
         path = os.path.normpath(os.path.join(policy.cwd, written))

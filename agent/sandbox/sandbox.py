@@ -17,13 +17,9 @@ from agent.sandbox.confined_launch import confined_launch
 from agent.sandbox.denied_files import TooManyFiles
 from agent.sandbox.placeholders import Placeholders
 from agent.sandbox.policy import SandboxPolicy
-from permissions.base.process.spawn import CannotStart, Confine, Launch
+from permissions.base.process.spawn import CannotConfine, Confine, Launch
 from permissions.confinement import Confinement, SandboxLevel, can_hold
 from permissions.context import PermissionContext
-
-
-class CannotConfine(CannotStart):
-    """The confinement cannot be enforced; nothing was started. The text is the reason."""
 
 
 class RunRequest(Struct, frozen=True):
@@ -80,26 +76,34 @@ class Sandbox:
                 )
             )
         except (PolicyError, TooManyFiles) as error:
-            raise CannotConfine(f"{error}; nothing was run") from error
+            raise CannotConfine(str(error)) from error
 
     def launch(self, program: Launch, request: RunRequest) -> Launch:
         """Return the launch of a program under a confinement; reads directories, so it takes time.
 
         Raises:
-            CannotConfine: this machine does not enforce it.
-            CannotStart: the backend could not be prepared.
+            CannotConfine: this machine does not enforce it, or the backend cannot be prepared.
         """
         if request.confinement is Confinement.NONE:
             return program
         if not can_hold(self.level, request.confinement):
             raise CannotConfine(
                 f"this machine cannot enforce {request.confinement} "
-                f"(level {self.level}: {self.available.reason}); nothing was run"
+                f"(level {self.level}: {self.available.reason})"
             )
         policy = self.policy(request, program)
         return confined_launch(
             program, policy, self.available, self._placeholders, self._quarantine
         )
+
+    def launch_where_held(self, program: Launch, request: RunRequest) -> Launch:
+        """Return the same, and the program as it is where this machine does not enforce it.
+
+        For calls whose decision took the level of this machine into account.
+        """
+        if not can_hold(self.level, request.confinement):
+            return program
+        return self.launch(program, request)
 
     def confine(self, request: RunRequest) -> Confine:
         """Return what confines launches that way."""

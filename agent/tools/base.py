@@ -19,6 +19,7 @@ from agent.abort import AbortSignal
 from agent.display import Display
 from agent.errors import AgentError
 from agent.messages import Block
+from permissions.confinement import Confinement
 
 if TYPE_CHECKING:
     from agent.tools.services import ToolServices
@@ -72,6 +73,10 @@ class ToolContext(Struct, frozen=True):
     services: ToolServices
     """Shared state and ports of the conversation: cwd, file state, shells, the user,
     sub-agents."""
+    confinement: Confinement = Confinement.READ_ONLY
+    """What its decision assumed; programs that it starts are held to it."""
+    write_dirs: tuple[str, ...] = ()
+    """Directories outside the working directories that the user opened for this call."""
 
 
 class Tool(Struct, Generic[InputT], frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from msgspec import Struct, field
 
 from agent.abort import AbortSignal
 from agent.display import TodoItem
+from agent.sandbox.sandbox import Sandbox
 from agent.tools.result_room import ResultRoom
 
 if TYPE_CHECKING:
@@ -209,6 +210,8 @@ class ToolServices(Struct):
     scope: WorkingScope
     mode: ModePort
     session_id: str
+    sandbox: Sandbox | None = None
+    """Confines the commands; None where the host confines the whole program."""
     user: AskUser | None = None
     subagents: SubagentPort | None = None
     small_model: SmallModelPort | None = None

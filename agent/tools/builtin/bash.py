@@ -12,6 +12,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.display import CommandDisplay, Display
+from agent.sandbox.sandbox import RunRequest
 from agent.tools.base import (
     Concurrency,
     InterruptBehavior,
@@ -24,7 +25,9 @@ from agent.tools.base import (
 from agent.tools.interruption import interruption_cause
 from agent.tools.services import ToolServices
 from agent.tools.shell.command_effect import only_reads
+from agent.tools.shell.refused_note import refused_note
 from agent.tools.shell.shell_process import ShellError, ShellProcess, command_environment
+from permissions.base.process.spawn import Confine
 
 DEFAULT_TIMEOUT_MS: Final = 120_000
 MAX_TIMEOUT_MS: Final = 600_000
@@ -147,9 +150,24 @@ async def _start(tool_input: BashInput, context: ToolContext) -> ShellProcess:
             results_dir=services.results_dir,
             env_files=services.env_files,
             live=None if tool_input.run_in_background else context.progress,
+            scratch_dir=services.scratch_dir,
+            confine=_confine(context),
         )
     except ShellError as error:
         raise ToolError(str(error)) from error
+
+
+def _confine(context: ToolContext) -> Confine | None:
+    """Return what holds the command to what its decision assumed."""
+    sandbox = context.services.sandbox
+    if sandbox is None:
+        return None
+    request = RunRequest(
+        context.confinement,
+        write_dirs=context.write_dirs,
+        visible=tuple(map(str, context.services.env_files)),
+    )
+    return lambda program: sandbox.launch_where_held(program, request)
 
 
 async def _wait(shell: ShellProcess, context: ToolContext, timeout_s: float) -> str:
@@ -225,6 +243,7 @@ def _outcome(
 ) -> ToolOutcome:
     output = shell.output.text()
     meaning = _meaning(command, shell.exit_code)
+    refused = refused_note(shell.confined, output, failed=shell.exit_code != 0)
     match why:
         case "timeout":
             status = (
@@ -236,7 +255,7 @@ def _outcome(
         case _:
             status = _status(shell.exit_code, meaning)
     body = output.rstrip("\n")
-    parts = [part for part in (body, status, note.strip("\n")) if part]
+    parts = [part for part in (body, status, refused, note.strip("\n")) if part]
     structured: dict[str, object] = {
         # Both streams share one pipe, or their order would be lost.
         "stdout": output,
@@ -253,9 +272,13 @@ def _outcome(
     return ToolOutcome(
         content="\n".join(parts) or "(no output)",
         is_error=failed,
-        display=CommandDisplay(command, output, shell.exit_code),
+        display=CommandDisplay(command, _with_refused(output, refused), shell.exit_code),
         structured=structured,
     )
+
+
+def _with_refused(output: str, refused: str) -> str:
+    return f"{output.rstrip()}\n{refused}".lstrip("\n") if refused else output
 
 
 def _status(exit_code: int | None, meaning: str | None) -> str:

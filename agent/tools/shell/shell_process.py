@@ -15,9 +15,10 @@ from typing import Final
 
 from agent.errors import AgentError
 from agent.tools.shell.shell_output import ShellOutput
+from permissions.base.files.plain_file import read_plain
 from permissions.base.process.child_process import ChildProcess
 from permissions.base.process.process_tree import session_members
-from permissions.base.process.spawn import CannotStart, Launch
+from permissions.base.process.spawn import CannotConfine, CannotStart, Confine, ConfinedRun, Launch
 
 GRACE_S: Final = 2.0
 """How long a command may clean up after TERM before it gets KILL."""
@@ -25,6 +26,7 @@ _READ_BYTES: Final = 32_768
 # A pipe holds two of these; more only comes from a program that prints without end.
 _MAX_READS: Final = 8
 _DRAIN_S: Final = 0.25
+_MAX_PATH_BYTES: Final = 8192
 
 # What would change the meaning of a command behind the back of whoever approved its text: start-up
 # files, shell options, functions from the environment, and where `cd` or a glob leads.
@@ -86,10 +88,13 @@ class ShellProcess:
         """What could not be done around the command, for the model; mostly empty."""
         self.leftovers = False
         """The shell ended, but processes it started still run."""
+        self.confined: ConfinedRun | None = None
+        """What holds it to its confinement; None for a command that is not confined."""
         self.to_background = asyncio.Event()
         """Set when the user sends the command to the background."""
         self._live: Callable[[str], None] | None = None
         self._directory: Path | None = None
+        self._cwd_file: Path | None = None
         self._pipe: int | None = None
         self._end_of_output = asyncio.Event()
         self._ended = asyncio.Event()
@@ -109,30 +114,40 @@ class ShellProcess:
         private_dir: Path,
         env_files: Sequence[Path] = (),
         live: Callable[[str], None] | None = None,
+        scratch_dir: Path | None = None,
+        confine: Confine | None = None,
     ) -> ShellProcess:
         """Start bash with exactly this text as its command, in a session without a terminal.
 
-        `env_files` are sourced first; `private_dir` takes the few bytes the shell leaves behind.
+        Args:
+            env_files: Sourced first.
+            private_dir: Takes what the shell reads first; a confined command cannot write there.
+            scratch_dir: Takes where the shell was at its end; None is `private_dir`.
+            confine: Confines the shell and all that it starts.
 
         Raises:
-            ShellError: bash is missing, or the system refuses to start it.
+            ShellError: bash is missing, the system refuses to start it, or the confinement cannot
+                be enforced.
         """
         self = cls(shell_id, command, output)
         self._live = live
         bash = find_bash(env)
-        prologue = self._prepare(private_dir, env_files)
+        prologue = self._prepare(private_dir, scratch_dir or private_dir, env_files)
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         self._pipe = reading
         program = Launch((bash, "--noprofile", "--norc", "-c", command), {**env, **prologue}, cwd)
         try:
+            if confine is not None:
+                program = await asyncio.to_thread(confine, program)
+            self.confined = program.confined
             # One pipe for both streams is the only way to preserve their order.
             self._child = await ChildProcess.start(program, stdout=writing, stderr=writing)
         except BaseException as error:
             os.close(reading)
             self._remove_directory()
             if isinstance(error, CannotStart):
-                raise ShellError(_start_failure(error.__cause__, command, cwd)) from error
+                raise ShellError(_start_failure(error, command, cwd)) from error
             raise
         finally:
             os.close(writing)
@@ -200,12 +215,15 @@ class ShellProcess:
             pause_s = min(pause_s * 2, 10.0)
         self._finish()
 
-    def _prepare(self, private_dir: Path, env_files: Sequence[Path]) -> dict[str, str]:
+    def _prepare(
+        self, private_dir: Path, scratch_dir: Path, env_files: Sequence[Path]
+    ) -> dict[str, str]:
         """Write what bash reads first; return the variable that makes it do so."""
         try:
             self._directory = Path(tempfile.mkdtemp(prefix="shell-", dir=private_dir))
+            self._cwd_file = scratch_dir / f"{self._directory.name}.cwd"
             prologue = self._directory / "prologue"
-            prologue.write_text(_prologue(env_files, self._directory / "cwd"))
+            prologue.write_text(_prologue(env_files, self._cwd_file))
         except OSError as error:
             # On a full disk commands must still run: they are how space is made.
             self._remove_directory()
@@ -272,10 +290,11 @@ class ShellProcess:
         self._end_of_output.set()
 
     def _read_cwd(self) -> Path | None:
-        if self._directory is None:
+        if self._cwd_file is None:
             return None
         try:
-            written = (self._directory / "cwd").read_bytes()
+            # The command may have put anything there.
+            written = read_plain(self._cwd_file, _MAX_PATH_BYTES)
         except OSError:
             return None
         cwd = Path(os.fsdecode(written.removesuffix(b"\n")))
@@ -285,6 +304,9 @@ class ShellProcess:
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
             self._directory = None
+        if self._cwd_file is not None:
+            with contextlib.suppress(OSError):
+                self._cwd_file.unlink()
 
 
 def sweep_private(private_dir: Path) -> None:
@@ -316,7 +338,10 @@ def _prologue(env_files: Sequence[Path], cwd_file: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _start_failure(error: BaseException | None, command: str, cwd: Path) -> str:
+def _start_failure(failure: CannotStart, command: str, cwd: Path) -> str:
+    if isinstance(failure, CannotConfine):
+        return f"The command was not run: {failure}."
+    error = failure.__cause__
     if not isinstance(error, OSError):
         return "The command contains a NUL character."
     if isinstance(error, FileNotFoundError) and not os.path.isdir(cwd):

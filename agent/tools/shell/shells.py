@@ -11,6 +11,7 @@ from typing import Final
 
 from agent.tools.shell.shell_output import ShellOutput
 from agent.tools.shell.shell_process import ShellProcess
+from permissions.base.process.spawn import Confine
 
 SHOWN_CHARS: Final = 80
 """A longer command is cut where it is only named."""
@@ -39,6 +40,8 @@ class ShellRegistry:
         results_dir: Path,
         env_files: Sequence[Path] = (),
         live: Callable[[str], None] | None = None,
+        scratch_dir: Path | None = None,
+        confine: Confine | None = None,
     ) -> ShellProcess:
         """Start a command in the foreground; the caller waits for it, then calls `release`.
 
@@ -59,6 +62,8 @@ class ShellRegistry:
             private_dir=results_dir,
             env_files=env_files,
             live=live,
+            scratch_dir=scratch_dir,
+            confine=confine,
         )
         self._foreground[shell_id] = shell
         return shell

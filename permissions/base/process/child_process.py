@@ -152,7 +152,12 @@ class ChildProcess:
         await self.exited.wait()
 
     async def _terminate(self, family: ProcessFamily, deadline: float) -> None:
-        signalled = set(await asyncio.to_thread(family.signal, signal.SIGTERM))
+        if self._confined is not None and self._confined.is_wrapped:
+            signalled = set(await asyncio.to_thread(family.members))
+            # The wrapper would take the program with it, which then could not clean up.
+            signal_members((each for each in signalled if each.pid != self.pid), signal.SIGTERM)
+        else:
+            signalled = set(await asyncio.to_thread(family.signal, signal.SIGTERM))
         while time.monotonic() < deadline:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.exited.wait(), _POLL_S)

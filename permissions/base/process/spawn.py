@@ -28,12 +28,21 @@ class CannotStart(Exception):
     """The program could not be started; the text is the reason, an `OSError` may be the cause."""
 
 
+class CannotConfine(CannotStart):
+    """The confinement of a program cannot be enforced; nothing was started."""
+
+
 class OutOfResources(CannotStart):
     """Too many descriptors or processes are in use; it may start when others have exited."""
 
 
 class ConfinedRun(Protocol):
     """What one confined program holds outside itself; each is called once, whatever happens."""
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether the process that is started stays around the program and ends with it."""
+        ...
 
     def started(self) -> None:
         """Release what only the start needed, after it succeeded or failed. Raises nothing."""

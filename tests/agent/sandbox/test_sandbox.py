@@ -14,10 +14,10 @@ from agent.sandbox.availability import Availability, Backend
 from agent.sandbox.placeholders import Placeholders, sweep
 from agent.sandbox.policy import Network, SandboxPolicy
 from agent.sandbox.probe import probe
-from agent.sandbox.sandbox import CannotConfine, RunRequest, Sandbox
+from agent.sandbox.sandbox import RunRequest, Sandbox
 from agent.sandbox.seatbelt import seatbelt_arguments
 from permissions.base.process.run_program import run_blocking
-from permissions.base.process.spawn import CannotStart, Launch
+from permissions.base.process.spawn import CannotConfine, CannotStart, Launch
 from permissions.confinement import Confinement, SandboxLevel
 from permissions.context import PermissionContext
 from permissions.mode import Mode

@@ -83,6 +83,8 @@ def test_a_blocking_run_returns_output_and_ends_at_its_timeout() -> None:
 class _Resources:
     """Records what a confined run is asked to release."""
 
+    is_wrapped = False
+
     def __init__(self) -> None:
         self.released: list[str] = []
 
