@@ -23,13 +23,8 @@ _PROC_READ_ONLY: Final = (
 
 def mount_arguments(policy: SandboxPolicy, *, hides_processes: bool = True) -> list[str]:
     """Return the options for files and namespaces, without the program and the filter."""
-    if hides_processes:
-        proc = ["--proc", "/proc"]
-        proc += [part for path in _PROC_READ_ONLY for part in ("--ro-bind-try", path, path)]
-    else:
-        proc = ["--ro-bind", "/proc", "/proc"]
     arguments = [
-        *("--ro-bind", "/", "/", "--dev", "/dev", *proc),
+        *("--ro-bind", "/", "/", "--dev", "/dev", *_proc(hides_processes)),
         *("--bind", policy.temp_dir, "/tmp"),
         *(() if policy.unix_sockets else ("--tmpfs", "/run")),
     ]
@@ -46,6 +41,13 @@ def mount_arguments(policy: SandboxPolicy, *, hides_processes: bool = True) -> l
         *(("--unshare-net",) if policy.network is Network.OFF else ()),
         *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--chdir", policy.cwd),
     ]
+
+
+def _proc(is_own: bool) -> list[str]:
+    if not is_own:
+        return ["--ro-bind", "/proc", "/proc"]
+    guarded = [part for path in _PROC_READ_ONLY for part in ("--ro-bind-try", path, path)]
+    return ["--proc", "/proc", *guarded]
 
 
 class _Kind(Enum):

@@ -76,7 +76,9 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
         )
         if path in self.pinned or _is_below_one(path, protected):
             return PROTECTED
-        if _is_below_one(path, (*self.write_roots, *self.caches, "/tmp", "/dev")):
+        if _is_below_one(path, (*self.write_roots, *self.caches)):
+            return None
+        if _is_below_one(path, ("/tmp", "/dev")) and not _is_below_one(path, self.visible):
             return None
         return OUTSIDE if self.write_roots else READING
 

@@ -19,7 +19,7 @@ from agent.sandbox.placeholders import Placeholders
 from agent.sandbox.policy import Network, SandboxPolicy
 from agent.sandbox.seatbelt import PROGRAM as SEATBELT
 from agent.sandbox.seccomp import is_supported
-from permissions.base.process.run_program import run_blocking
+from permissions.base.process.run_program import ProcessResult, run_blocking
 from permissions.base.process.spawn import CannotStart, Launch
 from permissions.confinement import Confinement, SandboxLevel
 
@@ -136,6 +136,10 @@ def _run(available: Availability, directory: Path) -> str | None:
         ended = run_blocking(launch, timeout_s=TIMEOUT_S)
     except CannotStart as error:
         return str(error)
+    return _judged(ended)
+
+
+def _judged(ended: ProcessResult) -> str | None:
     if ended.timed_out:
         return f"a program in it did not end in {TIMEOUT_S:g} s"
     printed = ended.stdout.decode(errors="replace").strip()

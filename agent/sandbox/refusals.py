@@ -25,6 +25,7 @@ _REFUSED: Final = re.compile(
 )
 _CERTAIN: Final = re.compile(r"read-only file system|EROFS", re.IGNORECASE)
 _QUOTED: Final = re.compile(r"""['"‘`]([^'"’`\n]{1,400})['"’`]""")
+_LAST_FIELD: Final = re.compile(r"(?:^|: )([^\s:]{1,400}):? *$")
 _PLAIN: Final = re.compile(r"""[^\s'"‘’`:;,()]{1,400}""")
 _UNREACHABLE: Final = re.compile(
     r"could not resolve(?: host(?:name)?)?:? *['\"]?(?P<a>[\w.-]+\.[\w.-]+)"
@@ -102,10 +103,9 @@ def _of_files(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
 def _paths(policy: SandboxPolicy, text: str) -> Iterator[str]:
     """Yield absolute paths that a text may name: those in quotes first, then the last first."""
     quoted = [match[1] for match in _QUOTED.finditer(text)]
-    # The form of most programs: `program: path: message`.
-    last_field = text.rstrip(": ").rpartition(": ")[2].strip()
-    if last_field and " " not in last_field and not quoted:
-        quoted = [last_field]
+    if not quoted:
+        # The form of most programs: `program: path: message`.
+        quoted = _LAST_FIELD.findall(text)
     plain = [match[0] for match in _PLAIN.finditer(text)]
     for written in (*quoted, *reversed(plain)):
         path = os.path.normpath(os.path.join(policy.cwd, written))
