@@ -143,7 +143,8 @@ async def _build(
     )
     commands = build_commands(start, late, shared, model=model, gate=gate, hooks=hooks.dispatch)
     managers = build_managers(start, shared, model)
-    subagents = build_subagents(late, shared, model, hooks.dispatch, prompt, managers)
+    tail = start.options.append_system_prompt
+    subagents = build_subagents(late, shared, model, hooks.dispatch, prompt, managers, append=tail)
     tools = build_tools(
         start, late, shared, model=model, gate=gate, skills=commands.skills, subagents=subagents
     )

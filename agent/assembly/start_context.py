@@ -253,7 +253,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
         return registry
 
     def max_turns(self) -> int:
-        """Return after how many model responses a prompt ends."""
+        """Return after how many answers with tool calls a prompt ends."""
         given = self.settings.limit("maxTurns", self.options.max_turns)
         usual = DEFAULT_MAX_TURNS_HEADLESS if self.options.headless else DEFAULT_MAX_TURNS
         return usual if given is None else int(given)

@@ -41,8 +41,10 @@ def build_subagents(
     dispatch: HookDispatch,
     prompt: PromptParts,
     managers: ContextSetup,
+    *,
+    append: str | None,
 ) -> SubagentRunner:
-    """Return what builds and runs sub-agents."""
+    """Return what builds and runs sub-agents; `append` ends their system prompt too."""
     setup = SubagentSetup(
         parent=late.ports,
         dispatch=dispatch,
@@ -51,6 +53,7 @@ def build_subagents(
         context=prompt.context,
         instructions=prompt.instructions,
         managers=managers,
+        tail="\n\n".join(filter(None, (_PROMPT, append))),
     )
     return SubagentRunner(setup.build, shared.stream.emit)
 
@@ -65,6 +68,8 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
     context: Callable[[], PromptContext]
     instructions: Instructions
     managers: ContextSetup
+    tail: str
+    """Ends the system prompt."""
 
     def build(self, spec: SubagentSpec) -> BuiltSubagent:
         """Return one sub-agent, ready to run."""
@@ -80,7 +85,9 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             return services.cwd
 
         hooks = self.dispatch.for_subagent(spec.agent_id, spec.agent_type, turn_id, cwd=cwd)
-        system = build_system(self.context(), builtin_registry(), PromptConfig(append_tail=_PROMPT))
+        system = build_system(
+            self.context(), builtin_registry(), PromptConfig(append_tail=self.tail)
+        )
         wire = tools.to_wire()
         model = expand_alias(spec.model) if spec.model else None
         request = request_builder(self.used, system, wire, model=model)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts, SharedState
+from agent.permission_config.denied_tools import denied_tools
 from agent.permission_config.tool_scope import WorkingDirectories
 from agent.session.checkpoints.checkpoint import Checkpoints
 from agent.tools.deferred import DeferredTools
@@ -47,6 +48,8 @@ def build_tools(
     scope = WorkingDirectories(lambda: gate.context)
     checkpoints = start.checkpoints(late.turn_id, scope)
     registry = start.registry()
+    names = [tool.name for tool in registry.all()]
+    registry = registry.without(denied_tools(gate.context.rules, names))
     deferred = DeferredTools(registry)
     services = late.services.bind(
         ToolServices(

@@ -47,14 +47,12 @@ class AgentLoop:
         max_turns: int,
         token_budget: int | None = None,
     ) -> None:
-        """`max_turns` counts model responses; `token_budget` output tokens."""
+        """`max_turns` counts answers with tool calls; `token_budget` output tokens."""
         self._ports = ports
         self._events = events
         self._history = LiveHistory(events)
         self._tools = ToolRound(ports, self._history, events, max_turns=max_turns)
-        self._end = TurnEnd(
-            ports.hooks, self._history, events, max_turns=max_turns, token_budget=token_budget
-        )
+        self._end = TurnEnd(ports.hooks, self._history, events, token_budget=token_budget)
         self._output_tokens = 0
         self._context_tokens = 0
         self._step_count = 0

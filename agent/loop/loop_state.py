@@ -33,7 +33,7 @@ class LoopState(Struct, frozen=True):
 
     messages: tuple[Message, ...]
     turn_count: int = 0
-    """Model responses so far; continuations of a cut or paused one do not count."""
+    """Answers with tool calls so far, whose calls were run."""
     recovery_count: int = 0
     """`max_tokens` continuations in a row."""
     pause_count: int = 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from agent.abort import AbortSignal
 from agent.events import Terminal
 from agent.loop.live_history import LiveHistory
@@ -24,14 +22,12 @@ class TurnEnd:
         history: LiveHistory,
         events: TurnEvents,
         *,
-        max_turns: int,
         token_budget: int | None = None,
     ) -> None:
-        """`max_turns` counts model responses; `token_budget` output tokens."""
+        """`token_budget` counts output tokens."""
         self._hooks = hooks
         self._history = history
         self._events = events
-        self._max_turns = max_turns
         self._budget = BudgetTracker(token_budget) if token_budget else None
 
     async def run(
@@ -56,12 +52,9 @@ class TurnEnd:
             return history.terminal("stop_hook_prevented", state, reason, turns=turns)
         feedback = _feedback(outcome)
         if feedback:
-            if turns >= self._max_turns:
-                return history.terminal("max_turns", state, turns=turns)
             note = user_message(feedback, origin="hook")
             await history.commit(note)
-            following = state.advance("stop_hook_blocking", note, detail=feedback[:200])
-            return replace(following, turn_count=turns)
+            return state.advance("stop_hook_blocking", note, detail=feedback[:200])
         if self._budget is not None:
             verdict = check_token_budget(self._budget, output_tokens)
             if isinstance(verdict, ContinueBudget):

@@ -29,7 +29,7 @@ class ToolRound:
     def __init__(
         self, ports: LoopPorts, history: LiveHistory, events: TurnEvents, *, max_turns: int
     ) -> None:
-        """`history` ends with the answer; `max_turns` counts model responses."""
+        """`history` ends with the answer; `max_turns` counts answers with calls."""
         self._ports = ports
         self._history = history
         self._events = events
@@ -41,6 +41,12 @@ class ToolRound:
         """Run the calls and commit their results; return the next state or the end."""
         history = self._history
         turns = state.turn_count + 1
+        if turns > self._max_turns:
+            detail = f"the limit of {self._max_turns} turns is reached"
+            await history.commit(
+                tool_results_message(synthetic_results(uses, f"Not run: {detail}."))
+            )
+            return history.terminal("max_turns", state, detail)
         if abort.signal.aborted:
             await history.commit(tool_results_message(synthetic_results(uses, INTERRUPTED_NOTE)))
             return await history.interrupted("aborted_streaming", state, turns=turns)
@@ -85,9 +91,6 @@ class ToolRound:
         await self._commit_context(outcomes, batch)
         has_queued = await self._commit_queued()
         state = replace(state, messages=history.messages)
-        if turns >= self._max_turns:
-            detail = f"the limit of {self._max_turns} turns is reached"
-            return history.terminal("max_turns", state, detail, turns=turns)
         return state.advance("queued_prompt" if has_queued else "next_turn")
 
     async def _commit_context(self, outcomes: Outcomes, batch: EventOutcome | None) -> None:

@@ -55,7 +55,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "enabledMcpjsonServers": "Accepted servers in `.mcp.json`.",
     "disabledMcpjsonServers": "Rejected servers in `.mcp.json`.",
     "blockedHosts": "Hosts that WebFetch never contacts.",
-    "maxTurns": "Maximum model responses per prompt; 200 interactively, 50 with `-p`.",
+    "maxTurns": "Maximum answers with tool calls per prompt; 200 interactively, 50 with `-p`.",
     "maxBudgetUsd": "Maximum cost of a session in US dollars.",
     "tokenBudget": "Maximum tokens per prompt.",
     "persistentRetry": "Keep retrying while the model is overloaded, without a limit.",

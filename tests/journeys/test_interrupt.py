@@ -159,6 +159,14 @@ async def test_turn_limit_ends_with_all_calls_answered(begin: Begin) -> None:
     assert len(results(events)) == 3
 
 
+async def test_the_answer_after_the_last_turn_is_let_through(begin: Begin) -> None:
+    look = Turn((ToolCall("Glob", {"pattern": "*"}),))
+    journey = await begin([look, Turn((Text("Done."),))], max_turns=1)
+    events = await journey.send("look once")
+    assert terminal(events).reason == "completed"
+    assert len(results(events)) == 1
+
+
 async def test_closing_while_a_tool_runs_leaves_no_process_and_a_closed_call(begin: Begin) -> None:
     command = "echo $$ > pid; echo started; sleep 600"
     journey = await begin([Turn((ToolCall("Bash", {"command": command}),))])

@@ -40,6 +40,17 @@ def outcomes(events: Sequence[AgentEvent]) -> list[str]:
     return [result.outcome for result in results(events)]
 
 
+async def test_a_tool_that_is_denied_whole_is_not_offered(begin: Begin, fresh_home: Path) -> None:
+    (fresh_home / ".agent").mkdir()
+    rules = {"permissions": {"deny": ["Edit", "Bash(rm:*)", "Web*"]}}
+    (fresh_home / ".agent" / "settings.json").write_text(json.dumps(rules))
+    journey = await begin([Turn((Text("ok"),))], deny=("Glob",))
+    await journey.send("hi")
+    offered = {tool["name"] for tool in journey.server.requests[0].body["tools"]}
+    assert {"Bash", "Read", "Grep"} <= offered
+    assert not {"Edit", "Write", "WebFetch", "Glob"} & offered
+
+
 async def wait_until_asked(journey: Journey, times: int = 1) -> None:
     while len(journey.person.asked) < times:
         journey.person.was_asked.clear()

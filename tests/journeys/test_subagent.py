@@ -23,7 +23,7 @@ ASK = ToolCall(
     "Agent",
     {"description": "look", "prompt": "Find the secret word.", "subagent_type": "general-purpose"},
 )
-DONE_INSIDE = Turn((Text("Reported."),))
+DONE_INSIDE = Turn((Text("Reported."),), when=INSIDE)
 DONE = Turn((Text("Thanks."),), when=OUTSIDE, times=0)
 
 
@@ -54,6 +54,21 @@ async def test_only_the_report_comes_back(begin: Begin) -> None:
     assert "delegate this" not in str(first_inside.body["messages"])
     names = {tool["name"] for tool in first_inside.body["tools"]}
     assert not names & {"Agent", "AskUserQuestion", "ExitPlanMode"}
+
+
+async def test_what_is_appended_to_the_system_prompt_reaches_it(begin: Begin) -> None:
+    journey = await begin(
+        scenario=scenario(DONE_INSIDE),
+        system_prompt="You are Ada.",
+        append_system_prompt="Be kind.",
+    )
+    await journey.send("delegate this")
+    own, delegated = (r.body["system"] for r in journey.server.requests[:2])
+    assert own[0]["text"] == "You are Ada."
+    assert str(journey.project) in own[1]["text"]
+    assert own[-1]["text"] == "Be kind."
+    assert "You work for another agent" in delegated[-1]["text"]
+    assert delegated[-1]["text"].endswith("Be kind.")
 
 
 async def test_a_directory_it_works_in_brings_its_instructions(begin: Begin) -> None:
@@ -149,4 +164,4 @@ async def test_it_has_a_turn_limit_of_its_own(begin: Begin) -> None:
     events = await journey.send("delegate this")
     assert terminal(events).reason == "completed"
     inside_requests = [r for r in journey.server.requests if "another agent" in str(r.body)]
-    assert len(inside_requests) == 50
+    assert len(inside_requests) == 51  # fifty with calls, and the one after

@@ -316,7 +316,10 @@ class _InSections(click.Command):
     help="MCP servers; read and checked, not connected yet.",
 )  # fmt: skip
 @click.option(
-    "--max-turns", type=click.IntRange(min=1), metavar="N", help="Stop after N model responses."
+    "--max-turns",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Stop after N answers with tool calls.",
 )
 @click.option(
     "--max-budget-usd", type=click.FloatRange(min=0), callback=_amount, metavar="USD",
