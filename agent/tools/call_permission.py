@@ -17,6 +17,7 @@ from agent.display import Display
 from agent.events import Notice, PermissionRequested, PermissionResolved
 from agent.tools.call import Ready, Refused, RunningCall
 from agent.tools.call_input import read_input
+from agent.tools.declined import DECLINED_AND_STOPPED, declined_with
 from agent.tools.files.edited_input import change_note
 from agent.tools.interruption import failed_sibling, interrupted_text
 from hooks.answers.outcome import EventOutcome
@@ -242,14 +243,10 @@ async def _denied(call: RunningCall, ready: Ready, decision: Decision) -> None:
         if decision.interrupt or not decision.feedback:
             raise Refused(
                 "denied",
-                "The person declined this call and stopped the turn. "
-                "Wait for them to say what to do instead.",
+                DECLINED_AND_STOPPED,
                 ends_turn=True,
             )
-        raise Refused(
-            "denied",
-            "The person declined this call. It did not run. They said:\n" + decision.feedback,
-        )
+        raise Refused("denied", declined_with(decision.feedback))
     raise Refused(
         "denied",
         f"Permission denied: {decision.message}{may_retry}",

@@ -47,11 +47,9 @@ class ActivityView(Struct, frozen=True):
 
 
 def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True) -> list[Row]:
-    """Return a spinner line while working, and the queued prompts; `has_room` adds a blank row."""
-    rows: list[Row] = []
+    """Return a blank row with `has_room`, a spinner line while working, and the queued prompts."""
+    rows: list[Row] = [BLANK] if has_room else []
     if view.activity.is_working:
-        if has_room:
-            rows.append(BLANK)
         rows.append(Row(clip(_spinner(view, width_cells - 1), width_cells - 1), is_copied=False))
     for text in view.queued[:_QUEUE_SHOWN]:
         line = " ".join(text.split())
@@ -59,7 +57,7 @@ def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True
     if view.queued:
         hidden = len(view.queued) - _QUEUE_SHOWN
         more = f"{hidden} more · " if hidden > 0 else ""
-        hint = clip([(f"   {more}queued · ↑ takes them back", MUTED)], width_cells - 1)
+        hint = clip([(f"   {more}queued · ↑ to edit", MUTED)], width_cells - 1)
         rows.append(row(*hint, is_copied=False))
     return rows
 

@@ -17,10 +17,10 @@ from agent.events import AgentEvent, ToolDispatch, ToolProgress, ToolResult
 from agent.prompt.shell_command_note import note_of
 from agent.tools.shell.shell_process import ShellError, ShellProcess, command_environment
 from agent.tools.shell.shells import ShellRegistry
+from tui.transcript.blocks import USER_SHELL
 
 PENDING_CHARS: Final = 30_000
 """Output that waits to be shown is cut to its end when it is longer."""
-_TURN: Final = "shell"
 
 
 class ShellCommand:
@@ -64,7 +64,7 @@ class ShellCommand:
     async def events(self) -> AsyncIterator[AgentEvent]:
         """Run it and yield the events of its card; ends with exactly one result."""
         identifier = f"Bash {self.command}"
-        yield ToolDispatch(_TURN, self._key, "Bash", {"command": self.command}, identifier)
+        yield ToolDispatch(USER_SHELL, self._key, "Bash", {"command": self.command}, identifier)
         try:
             shell = self._shell = await self._shells.start(
                 self.command,
@@ -82,7 +82,7 @@ class ShellCommand:
             shell.kill_now()
         try:
             async for text in self._texts(shell):
-                yield ToolProgress(_TURN, self._key, text)
+                yield ToolProgress(USER_SHELL, self._key, text)
         finally:
             self._part_with(shell)
         self.exit_code = shell.exit_code
@@ -150,7 +150,7 @@ class ShellCommand:
             self.command, self.output, self.exit_code, background_id=self.background_id or None
         )
         return ToolResult(
-            _TURN,
+            USER_SHELL,
             self._key,
             "Bash",
             self.output or f"exit status {self.exit_code}",

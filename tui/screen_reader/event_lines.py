@@ -28,6 +28,7 @@ from agent.events import (
     ToolDispatch,
     ToolResult,
 )
+from agent.tools.declined import DECLINED, comment_in
 from permissions.base.text.sanitize import Sanitizer, sanitize
 from permissions.explain.explain_decision import decider_name, reason_text
 from tui.text.safe_text import shown_display, shown_line
@@ -177,7 +178,12 @@ def _result(event: ToolResult, size: str, *, was_asked: bool) -> Iterator[str]:
     if event.outcome != "ok":
         first = next(iter(sanitize(event.text).strip().splitlines()), "")
         has_status = isinstance(display, CommandDisplay) and display.exit_code is not None
-        yield f"{who}result: {event.outcome}" + (f", {first}" if first and not has_status else "")
+        if first.startswith(DECLINED):
+            first = " ".join(comment_in(event.text).split())
+            yield f"{who}result: denied by you" + (f", “{first}”" if first else "")
+        else:
+            said = f", {first}" if first and not has_status else ""
+            yield f"{who}result: {event.outcome}{said}"
     lines = display_lines(display) if display is not None else []
     if isinstance(display, DiffDisplay) and was_asked:
         lines = lines[:1]

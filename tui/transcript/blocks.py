@@ -7,7 +7,7 @@ Next: `tui.transcript.transcript_model`, which makes them from agent events;
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import Struct
 
@@ -22,6 +22,9 @@ ToolState = Literal[
     "writing", "running", "asking", "ok", "failed", "denied", "interrupted", "invalid"
 ]
 """`writing`: the model is still writing the call; `asking`: it waits for the user."""
+
+USER_SHELL: Final = "shell"
+"""The turn of commands that the user ran with `!`."""
 
 PromptKind = Literal["prompt", "shell", "command"]
 
@@ -82,6 +85,8 @@ class ToolCard(Struct, frozen=True):
     elapsed_s: float = 0.0
     decision: Decision | None = None
     agent: AgentActivity | None = None
+    is_users: bool = False
+    """Whether the user ran it with `!`: all of its output is shown."""
 
 
 class NoticeLine(Struct, frozen=True):

@@ -5,20 +5,24 @@ The second is a resumed conversation, or an endpoint that does not stream.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from agent.display import CommandDisplay
+from agent.display import CommandDisplay, TodoDisplay, TodoItem
 from agent.prompt.shell_command_note import NOTE
+from agent.tools.declined import DECLINED
 from permissions.base.text.sanitize import sanitize
 from tui.text.safe_text import shown_display, shown_line, shown_prompt
 from tui.transcript.block_list import BlockList
-from tui.transcript.blocks import ThinkingText, ToolCard, UserMessage
+from tui.transcript.blocks import ThinkingText, ToolCard, ToolState, UserMessage
 from tui.transcript.streaming_answer import append_answer
 
 if TYPE_CHECKING:
     from agent.messages import Message
+
+
+_TASK_STATES: Final = frozenset({"pending", "in_progress", "completed"})
 
 
 def show_user_message(blocks: BlockList, message: Message) -> None:
@@ -43,6 +47,7 @@ def show_user_message(blocks: BlockList, message: Message) -> None:
             0.0,
             result=output,
             display=shown_display(CommandDisplay(command, output)),
+            is_users=True,
         )
     )
 
@@ -94,9 +99,30 @@ def show_results(blocks: BlockList, message: Message) -> None:
         card = blocks.get(str(part.get("tool_use_id")))
         if isinstance(card, ToolCard) and card.state in ("writing", "running", "asking"):
             text = sanitize(_result_text(part.get("content")))
+            state: ToolState = "failed" if part.get("is_error") else "ok"
+            if text.startswith(DECLINED):
+                state = "denied"
             blocks.replace(
-                replace(card, state="failed" if part.get("is_error") else "ok", result=text)
+                replace(card, state=state, result=text, display=_tasks(card) or card.display)
             )
+
+
+def _tasks(card: ToolCard) -> TodoDisplay | None:
+    """Return the list that a call set, whose result is words for the model."""
+    items = card.input.get("todos") if card.name == "TodoWrite" else None
+    if not isinstance(items, list):
+        return None
+    return TodoDisplay(
+        tuple(
+            TodoItem(
+                shown_line(str(item.get("content", ""))),
+                item.get("status", "pending"),
+                shown_line(str(item.get("activeForm", ""))),
+            )
+            for item in items
+            if isinstance(item, dict) and item.get("status") in _TASK_STATES
+        )
+    )
 
 
 def _identifier(name: str, tool_input: dict[str, Any], directory: str) -> str:

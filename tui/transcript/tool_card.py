@@ -16,6 +16,7 @@ from agent.display import (
     TodoDisplay,
     TodoItem,
 )
+from agent.tools.declined import DECLINED, comment_in
 from themes.theme import Role
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
@@ -60,7 +61,7 @@ def tool_card_rows(
 ) -> list[Row]:
     """Return the rows of a card; `is_detailed` shows the whole result, whatever the level."""
     width = max(1, width_cells - _INDENT - 1)
-    is_detailed = is_detailed or level == "full"
+    is_detailed = is_detailed or level == "full" or card.is_users
     if level == "line" and not is_detailed and card.state in _QUIET_STATES:
         return _head(card, width_cells, is_detailed)
     head = _head(card, width_cells, is_detailed)
@@ -105,6 +106,8 @@ def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
     if name != card.name:
         name, rest = card.name, card.identifier
     title: list[Run] = [(_display_name(name), Ink(bold=True))]
+    if isinstance(card.display, TodoDisplay):
+        rest = _progress(card.display.items)
     if rest:
         title.append((" " + " ".join(rest.splitlines()), TEXT))
     if card.state == "writing":
@@ -120,6 +123,14 @@ def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
         right.append((" ", TEXT))
     line = spread(title, right, width_cells - _INDENT)
     return [Row((sign, *line), gutter_chars=_INDENT)]
+
+
+def _progress(items: Sequence[TodoItem]) -> str:
+    """Return a task list in a line: how much is done, and what is next."""
+    done = sum(item.status == "completed" for item in items)
+    current = next((item for item in items if item.status == "in_progress"), None)
+    about = f" · {current.active_form or current.content}" if current is not None else ""
+    return f"{done}/{len(items)}{about}"
 
 
 def _failure(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
@@ -157,7 +168,7 @@ def _body(
 def _command(display: CommandDisplay, width: int, limit: int | None) -> list[Row]:
     rows = _text(display.output, MUTED, width, limit, from_end=True)
     if display.background_id:
-        note = f"runs in the background as {display.background_id}"
+        note = f"moved to the background ({display.background_id})"
         rows = [row((note, MUTED), is_copied=False), *rows]
     elif display.exit_code:
         rows.append(row((f"exit status {display.exit_code}", Ink(Role.WARNING))))
@@ -176,7 +187,7 @@ def _result(
         case CommandDisplay():
             return _nested(_command(display, width, limit))
         case TodoDisplay():
-            return _nested(todo_rows(display.items, width))
+            return _nested(todo_rows(display.items, width)) if is_detailed else []
         case PlanDisplay():
             return _nested(_plan(display.plan, width, limit, highlighter))
         case TextDisplay() if display.language and is_detailed:
@@ -203,6 +214,10 @@ def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:
     """Return the first lines of a text result; nothing for what is only counted."""
     if limit is not None and is_sized(name):
         return []
+    if name == "AskUserQuestion":
+        # What comes before the answers is written for the model.
+        head, gap, answers = text.partition("\n\n")
+        text = answers if gap and "→" not in head else text
     if name == "AskUserQuestion" and limit is not None:
         limit = ANSWER_LINES
     # Results of our own tools are sentences; those of others may not be.
@@ -225,16 +240,19 @@ def _denied(card: ToolCard, width: int, is_detailed: bool) -> list[Row]:
     decision = card.decision
     reason = decision.message if decision else card.result
     feedback = decision.feedback if decision else None
+    is_outside = decision is not None and _is_write_outside(decision.reason, reason)
     text = f"Denied: {reason}" if reason else "Denied"
+    if is_outside:
+        text = f"Blocked: {reason}. Allow a folder with /add-dir."
     if decision is not None and decision.source is DecisionSource.USER:
-        # The reason is written for the model, and speaks of "the user".
+        # The reason is written for the model.
         text = "Denied by you"
+    elif card.result.startswith(DECLINED):
+        text, feedback = "Denied by you", comment_in(card.result)
     runs: list[Run] = [(text, Ink(Role.WARNING))]
     if feedback:
         runs.append((f" “{feedback}”", TEXT))
     rows = wrap(runs, width)[: None if is_detailed else 4]
-    if decision is not None and _is_write_outside(decision.reason, decision.message):
-        rows += wrap([("/add-dir lets it work in another folder as well", MUTED)], width)
     return _nested(rows)
 
 
@@ -316,7 +334,7 @@ def _text(
 
 
 def _left_out(count: int, where: str) -> str:
-    return f"… {count} {where} line{'' if count == 1 else 's'}"
+    return f"… {count} {where} line{'' if count == 1 else 's'} (ctrl+o)"
 
 
 def _nested(rows: list[Row]) -> list[Row]:

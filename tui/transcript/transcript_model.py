@@ -19,6 +19,7 @@ from permissions.base.text.sanitize import Sanitizer, sanitize
 from tui.text.safe_text import shown_display, shown_line, shown_prompt
 from tui.transcript.block_list import BlockList
 from tui.transcript.blocks import (
+    USER_SHELL,
     Activity,
     AssistantText,
     Block,
@@ -360,7 +361,15 @@ class TranscriptModel:
 
     def _dispatch(self, event: ToolDispatch, at_s: float) -> None:
         identifier = shown_line(event.identifier)
-        card = ToolCard(event.tool_use_id, event.name, identifier, "running", event.input, at_s)
+        card = ToolCard(
+            event.tool_use_id,
+            event.name,
+            identifier,
+            "running",
+            event.input,
+            at_s,
+            is_users=event.turn_id == USER_SHELL,
+        )
         if isinstance(self._list.get(event.tool_use_id), ToolCard):
             self._list.replace(card)
         else:

@@ -24,7 +24,7 @@ from tui.input.listener import Listens
 from tui.screen.direct_rows import DrawsRows
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, FAINT, MUTED, Ink, Row
-from tui.text.wrap import runs_width
+from tui.text.wrap import clip, runs_width
 from tui.theme.theme_palette import Palette
 from tui.transcript.blocks import Block
 from tui.transcript.search_marks import row_with_hits
@@ -373,11 +373,11 @@ def _with_position(
     start, length = viewport.thumb(len(rows))
     for y in range(start, min(start + length, len(rows))):
         place, line = rows[y]
-        gap = width - 1 - runs_width(line.runs)
-        if gap >= 0:
-            filler = (" " * gap, Ink(ground=line.fill))
-            thumb = ("▐", FAINT)
-            rows[y] = (place, replace(line, runs=(*line.runs, filler, thumb)))
+        runs = line.runs
+        if runs_width(runs) >= width:
+            runs = tuple(clip(runs, width - 1))
+        filler = (" " * (width - 1 - runs_width(runs)), Ink(ground=line.fill))
+        rows[y] = (place, replace(line, runs=(*runs, filler, ("▐", FAINT))))
     place, _ = rows[-1]
     rows[-1] = (place, _hint(viewport.unseen_blocks, width))
     return rows

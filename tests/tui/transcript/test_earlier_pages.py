@@ -196,7 +196,7 @@ def test_a_call_of_the_past_names_its_file_as_seen_from_the_directory(tmp_path: 
 
 
 async def test_a_denied_call_is_shown_as_it_was(tmp_path: Path) -> None:
-    told = "The person declined this call. It did not run. They said:\nuse make"
+    told = "The user declined this call. It did not run. The user said:\nuse make"
     results = [tool_result_block(name, told, is_error=True) for name in "abc"]
     calls = tuple({**CALL, "id": name} for name in "abc")
     why = {

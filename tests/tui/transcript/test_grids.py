@@ -31,7 +31,7 @@ GRIDS = {
  ● Bash pytest -q""",
     "tool_running_output": """\
  ● Bash pytest -q
- └ … 107 earlier lines
+ └ … 107 earlier lines (ctrl+o)
    line 8
    line 9
    line 10
@@ -49,10 +49,10 @@ GRIDS = {
    line 2
    line 3
    line 4
-   … 8 more lines""",
+   … 8 more lines (ctrl+o)""",
     "tool_ok_command": """\
  ● Bash pytest -q
- └ … 8 earlier lines
+ └ … 8 earlier lines (ctrl+o)
    line 9
    line 10
    line 11
@@ -62,7 +62,7 @@ GRIDS = {
  └ no output""",
     "tool_background": """\
  ● Bash pytest -q
- └ runs in the background as b1""",
+ └ moved to the background (b1)""",
     "tool_failed": """\
  ✗ Bash pytest -q                    1 m 15 s
  └ E  assert 1 == 2""",
@@ -71,10 +71,8 @@ GRIDS = {
  └ Denied by you “use uv”""",
     "tool_outside": """\
  ⊘ Bash pytest -q
- └ Denied: writes /x, outside the working
-   directories
-   /add-dir lets it work in another folder as
-   well""",
+ └ Blocked: writes /x, outside the working
+   directories. Allow a folder with /add-dir.""",
     "tool_allowed_with_a_word": """\
  ● Bash pytest -q
  ❯ use uv
@@ -97,10 +95,7 @@ GRIDS = {
    4 +
    5 + # 漢字 🎉""",
     "tool_todos": """\
- ● Tasks
- └ ✓ Read the test
-   ▸ Fixing slug
-   ○ Update 更新日志""",
+ ● Tasks 1/3 · Fixing slug""",
     "tool_plan": """\
  ● Plan
  └ Do it.""",
@@ -110,7 +105,7 @@ GRIDS = {
 
    1. Change slug
    2. Test it
-   … 3 more lines""",
+   … 3 more lines (ctrl+o)""",
     "tool_text": """\
  ● WebFetch example.com
  └ A page.""",
@@ -253,7 +248,7 @@ ACTIVITY_LINES = {
  › do more
  › and this
  › x
-   1 more · queued · ↑ takes them back""",
+   1 more · queued · ↑ to edit""",
     "asking": """\
 
  ⠸ Waiting for you… 1 m 15 s · esc to interrupt""",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agent.display import CommandDisplay
+from agent.tools.declined import declined_with
 from tui.text.highlight import Highlighter
 from tui.transcript.blocks import ToolCard
 from tui.transcript.tool_card import tool_card_rows
@@ -15,7 +17,7 @@ def shown(name: str, result: str, elapsed_s: float = 0.0) -> list[str]:
 
 def test_all_answers_of_the_person_are_shown_and_not_how_long_they_took() -> None:
     lines = "\n".join(f"Which {number}?\n→ {number}" for number in range(4))
-    rows = shown("AskUserQuestion", lines, 30.0)
+    rows = shown("AskUserQuestion", f"The user answered:\n\n{lines}", 30.0)
     assert rows[0].strip().endswith("x")
     assert [row.strip(" └") for row in rows[1:]] == lines.splitlines()
 
@@ -26,3 +28,17 @@ def test_sentences_of_our_tools_are_broken_between_words() -> None:
         "Plan mode is on: writes and commands",
         "are refused here.",
     ]
+
+
+def test_all_output_of_the_users_own_command_is_shown() -> None:
+    output = "\n".join(map(str, range(30)))
+    display = CommandDisplay("seq 30", output, 0)
+    card = ToolCard("u1", "Bash", "Bash seq 30", "ok", {}, 0.0, display=display, is_users=True)
+    rows = tool_card_rows(card, 40, is_detailed=False, highlighter=Highlighter())
+    assert len(rows) == 31
+
+
+def test_a_declined_call_of_a_resumed_conversation_says_so_in_words_for_the_user() -> None:
+    card = ToolCard("u1", "Bash", "Bash x", "denied", {}, 0.0, result=declined_with("use make"))
+    rows = tool_card_rows(card, 60, is_detailed=False, highlighter=Highlighter())
+    assert rows[1].text.strip(" └") == "Denied by you “use make”"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from tests.tui.app.test_app_keys import played, settled
 from tests.tui.recorded import make_app
 from tui.text.highlight import Highlighter
+from tui.text.wrap import runs_width
 from tui.transcript.block_rows import block_rows
-from tui.transcript.blocks import AssistantText, ThinkingText
+from tui.transcript.blocks import AssistantText, ThinkingText, ToolCard
 
 CODE = "```text\n" + "\n".join(f"line {number}" for number in range(60)) + "\n```"
 
@@ -24,6 +26,20 @@ async def test_the_scrollbar_changes_nothing_else_of_a_row() -> None:
         assert beside
         assert {line.fill for line in beside} == {line.fill for line in rows[:-1]} != {None}
         assert all(line.is_copied == rows[0].is_copied for line in beside)
+
+
+async def test_the_scrollbar_has_no_holes_beside_rows_that_fill_the_width() -> None:
+    card = ToolCard("u1", "Bash", "Bash seq", "ok", {}, 0.0, result="1", elapsed_s=2.0)
+    app = make_app(played([]))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        app.parts.transcript.show(0, [replace(card, key=f"u{n}") for n in range(30)])
+        app.parts.transcript.scroll_rows(-20)
+        rows = [line for _, line in app.parts.transcript._painted]
+        bar = [y for y, line in enumerate(rows) if line.text.endswith("▐")]
+        assert bar == list(range(bar[0], bar[0] + len(bar)))
+        assert any("2.0 s" in rows[y].text for y in bar)
+        assert all(runs_width(line.runs) <= 60 for line in rows)
 
 
 @pytest.mark.parametrize(

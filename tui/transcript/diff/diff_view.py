@@ -22,8 +22,10 @@ _MAX_DIFF_LINES: Final = 20_000
 _WORDS: Final = re.compile(r"\w+|\s+|[^\w\s]")
 _SIGN_CELLS: Final = 3
 _MARKED_PAIRS: Final = 300
-"""How many replaced lines of a change show which of their words changed: each takes 0.1 ms."""
-_SIMILAR_ENOUGH: Final = 0.4
+"""How many pairs of replaced lines of a change are compared word by word: each takes 0.1 ms."""
+_MAX_WORDS: Final = 800
+"""Of two lines together: longer ones are not compared."""
+_SIMILAR_ENOUGH: Final = 0.5
 """Below this two lines are different lines, and marking words would only be noise."""
 
 
@@ -66,9 +68,11 @@ def diff_texts(old: str, new: str, context: int = CONTEXT_LINES) -> DiffHunks:
                 continue
             added += j2 - j1
             removed += i2 - i1
-            pairs = min(i2 - i1, j2 - j1, unmarked)
-            unmarked -= pairs
-            lines.extend(_replacement(before, after, i1, i2, j1, j2, pairs))
+            removed_texts, added_texts = before[i1:i2], after[j1:j2]
+            candidates = _candidates(i2 - i1, j2 - j1, unmarked)
+            unmarked -= len(candidates)
+            others = _alike(removed_texts, added_texts, candidates)
+            lines.extend(_replacement(removed_texts, added_texts, i1, j1, others))
         hunks.append(tuple(lines))
     return DiffHunks(tuple(hunks), added, removed)
 
@@ -155,15 +159,59 @@ def _mark(
     return marked
 
 
+def _candidates(old_count: int, new_count: int, limit: int) -> list[tuple[int, int]]:
+    """Return which pairs of lines to compare: all where they are few, else those in order."""
+    if old_count * new_count <= limit:
+        return [(old, new) for old in range(old_count) for new in range(new_count)]
+    return [(k, k) for k in range(min(old_count, new_count, limit))]
+
+
+def _alike(
+    old: Sequence[str], new: Sequence[str], candidates: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return which removed line became which added one, each at most once, the most alike first."""
+    ratios = [(_likeness(old[i], new[j]), -abs(i - j), i, j) for i, j in candidates]
+    taken_old: set[int] = set()
+    taken_new: set[int] = set()
+    pairs: list[tuple[int, int]] = []
+    for ratio, _, i, j in sorted(ratios, reverse=True):
+        if ratio < _SIMILAR_ENOUGH or i in taken_old or j in taken_new:
+            continue
+        taken_old.add(i)
+        taken_new.add(j)
+        pairs.append((i, j))
+    return pairs
+
+
+def _likeness(old: str, new: str) -> float:
+    """Return how much two lines have in common, 0 to 1; spaces count for nothing."""
+    old_words = [word for word in _WORDS.findall(old) if not word.isspace()]
+    new_words = [word for word in _WORDS.findall(new) if not word.isspace()]
+    if not old_words or not new_words or len(old_words) + len(new_words) > _MAX_WORDS:
+        return 0.0
+    matcher = matcher_of(old_words, new_words)
+    # The first two are upper limits that cost little.
+    if min(matcher.real_quick_ratio(), matcher.quick_ratio()) < _SIMILAR_ENOUGH:
+        return 0.0
+    return matcher.ratio()
+
+
 def _replacement(
-    before: Sequence[str], after: Sequence[str], i1: int, i2: int, j1: int, j2: int, pairs: int
+    removed: Sequence[str],
+    added: Sequence[str],
+    i1: int,
+    j1: int,
+    others: Sequence[tuple[int, int]],
 ) -> Iterator[DiffLine]:
-    """Yield removed lines, then added lines, so many of them paired in order for the word marks."""
-    removed, added = before[i1:i2], after[j1:j2]
+    """Yield removed lines, then added lines, those of a pair each with the other."""
+    of_old = dict(others)
+    of_new = {new: old for old, new in others}
     for k, text in enumerate(removed):
-        yield DiffLine("removed", i1 + k + 1, None, text, added[k] if k < pairs else None)
+        other = added[of_old[k]] if k in of_old else None
+        yield DiffLine("removed", i1 + k + 1, None, text, other)
     for k, text in enumerate(added):
-        yield DiffLine("added", None, j1 + k + 1, text, removed[k] if k < pairs else None)
+        other = removed[of_new[k]] if k in of_new else None
+        yield DiffLine("added", None, j1 + k + 1, text, other)
 
 
 def _changed_ranges(line: DiffLine) -> tuple[tuple[int, int], ...]:
@@ -180,11 +228,7 @@ def _changed_words(
     old: str, new: str
 ) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
     old_words, new_words = _WORDS.findall(old), _WORDS.findall(new)
-    if len(old_words) + len(new_words) > 800:
-        return (), ()
     matcher = matcher_of(old_words, new_words)
-    if matcher.ratio() < _SIMILAR_ENOUGH:
-        return (), ()
     old_ranges: list[tuple[int, int]] = []
     new_ranges: list[tuple[int, int]] = []
     for tag, i1, i2, j1, j2 in matcher.get_opcodes():

@@ -70,7 +70,22 @@ def test_lines_that_are_all_alike_are_matched_in_order() -> None:
 
 def test_of_a_huge_change_only_the_first_lines_show_which_words_changed() -> None:
     before = [f"value_{number} = 1" for number in range(2_000)]
-    after = [line.replace("1", "2") for line in before]
+    after = [line.replace("= 1", "= 2") for line in before]
     (hunk,) = diff_texts("\n".join(before), "\n".join(after)).hunks
     paired = [line.text for line in hunk if line.other is not None]
     assert paired == [*before[:300], *after[:300]]
+
+
+def test_words_are_marked_between_lines_that_are_alike() -> None:
+    removed = "    item.quantity = item.quantity - count"
+    added = "    if count > item.quantity:\n        raise Short(count)\n    item.quantity -= count"
+    (hunk,) = diff_texts(f"a\n{removed}\n", f"a\n{added}\n").hunks
+    assert [(line.text, line.other) for line in hunk if line.other is not None] == [
+        (removed, "    item.quantity -= count"),
+        ("    item.quantity -= count", removed),
+    ]
+
+
+def test_no_words_are_marked_between_lines_that_have_little_in_common() -> None:
+    (hunk,) = diff_texts("return total(items)\n", "raise NotImplementedError\n").hunks
+    assert all(line.other is None for line in hunk)
