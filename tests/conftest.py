@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import tempfile
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -48,3 +51,17 @@ def fresh_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
         if name.startswith(_PERSONAL_PREFIXES) or name in _PERSONAL_NAMES:
             monkeypatch.delenv(name)
     return home
+
+
+@pytest.fixture
+def unreadable_link() -> Iterator[Path]:
+    """A path that is a link when it is looked at and none when it is read, as one that changes."""
+    if sys.platform != "linux":
+        pytest.skip("made of /proc")
+    process = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    link = Path(f"/proc/{process.pid}/cwd")
+    with pytest.raises(OSError):  # noqa: PT011 - which one depends on the user
+        os.path.realpath(link)
+    yield link
+    process.wait()

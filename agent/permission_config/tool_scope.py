@@ -35,8 +35,11 @@ class WorkingDirectories:
 
 
 def _is_below(path: Path, directories: tuple[Path, ...]) -> bool:
-    real = Path(os.path.realpath(path))
-    return any(real.is_relative_to(os.path.realpath(directory)) for directory in directories)
+    try:
+        real = Path(os.path.realpath(path))
+        return any(real.is_relative_to(os.path.realpath(directory)) for directory in directories)
+    except OSError:  # a link on the way changes while it is followed
+        return False
 
 
 if TYPE_CHECKING:

@@ -128,6 +128,12 @@ class Instructions:
         return [*reversed(start.parents), start]
 
     def _load_directory(self, directory: Path, reason: LoadReason) -> list[InstructionFile]:
+        try:
+            return self._load_from(directory, reason)
+        except OSError:  # a link changed while it was followed
+            return []
+
+    def _load_from(self, directory: Path, reason: LoadReason) -> list[InstructionFile]:
         if not self._is_ours(directory):
             return []
         real = Path(os.path.realpath(directory))

@@ -77,6 +77,8 @@ class ToolContext(Struct, frozen=True):
     """What its decision assumed; programs that it starts are held to it."""
     write_dirs: tuple[str, ...] = ()
     """Directories outside the working directories that the user opened for this call."""
+    target: str = ""
+    """In a run: the file that was decided about, links resolved; empty for other tools."""
 
 
 class Tool(Struct, Generic[InputT], frozen=True, kw_only=True):

@@ -152,6 +152,8 @@ class Ready(Struct, frozen=True):
     raw: Mapping[str, object]
     seen: Mapping[str, object]
     """What rules, hooks and users see."""
+    target: str = ""
+    """Once it is decided: the file that was decided about, links resolved."""
 
 
 class RunningCall(Struct):

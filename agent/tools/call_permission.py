@@ -54,7 +54,7 @@ async def permit(call: RunningCall, ready: Ready) -> Ready:
     if hook is not None:
         ready, evaluation, decision = await _apply_pre_hook(call, ready, hook)
     if decision.behavior is Behavior.ASK:
-        ready, decision = await _resolve_ask(call, ready, evaluation, decision)
+        ready, evaluation, decision = await _resolve_ask(call, ready, evaluation, decision)
     if not call.was_asked:
         call.ports.gate.log(decision, _request(call, ready))
         if decision.behavior is Behavior.DENY:
@@ -65,17 +65,17 @@ async def permit(call: RunningCall, ready: Ready) -> Ready:
         call.comment = decision.feedback
     if call.abort.aborted:
         raise Refused("interrupted", interrupted_text(call.abort))
-    return ready
+    return replace(ready, target=evaluation.target)
 
 
 async def _resolve_ask(
     call: RunningCall, ready: Ready, evaluation: Evaluation, decision: Decision
-) -> tuple[Ready, Decision]:
+) -> tuple[Ready, Evaluation, Decision]:
     """Ask until the answer is final: one that changes the input is checked again."""
     for rewrites_left in reversed(range(MAX_REWRITES)):
         decision = await _ask(call, ready, evaluation, decision)
         if decision.behavior is not Behavior.ALLOW or decision.updated_input is None:
-            return ready, decision
+            return ready, evaluation, decision
         answered, proposed = decision, ready.seen
         ready = await read_input(call, decision.updated_input)
         if answered.source in _USER_SOURCES:
@@ -92,7 +92,7 @@ async def _resolve_ask(
             # The source that changed it allowed it; another one denies what it became.
             await _resolved(call, "", decision)
         if rewrites_left:
-            return ready, decision
+            return ready, evaluation, decision
     raise Refused("denied", "The input was changed too often; the call was not run.")
 
 

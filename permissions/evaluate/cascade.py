@@ -56,6 +56,11 @@ class Evaluation(Struct, frozen=True):
     decision: Decision
     """The strictest verdict, with the trace of all."""
 
+    @property
+    def target(self) -> str:
+        """The file that a call of a file tool was decided about, links resolved; else empty."""
+        return self.parts[0].target if self.parts else ""
+
     def is_current(
         self, request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
     ) -> bool:

@@ -41,6 +41,8 @@ class Part(Struct, frozen=True):
     """Could plan mode ask about it without a rule that names it?"""
     is_provably_harmless: bool = False
     """May the local classifier allow it: only reads, and only what is known to be in scope?"""
+    target: str = ""
+    """The file of a tool call, links resolved; empty where there is none."""
     detail: str = ""
     needs: str = ""
     """What would allow it, for users; may be empty."""

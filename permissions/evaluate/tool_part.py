@@ -54,6 +54,7 @@ def tool_part(request: PermissionRequest, tool: str, view: CallView) -> Prepared
         is_write=tool in EDIT_TOOLS,
         is_free=tool in READ_TOOLS or tool in FREE_TOOLS,
         is_edit=tool in EDIT_TOOLS,
+        target="" if target is None else target.real,
     )
     return PreparedPart(part, find)
 

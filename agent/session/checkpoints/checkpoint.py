@@ -84,18 +84,17 @@ class Checkpoints:
         self._read_log()
 
     async def before_change(self, path: Path, *, tool_use_id: str) -> None:
-        """Store the file (links resolved), or record its absence.
+        """Store the file at a canonical path, or record its absence.
 
         Raises:
             ToolError: it cannot be stored; the change must not happen then.
         """
-        target = Path(os.path.realpath(path))
         async with self._lock:
             try:
-                await asyncio.to_thread(self._store, [target], tool_use_id, self._turn_id())
+                await asyncio.to_thread(self._store, [path], tool_use_id, self._turn_id())
             except (OSError, SessionError) as error:
                 raise ToolError(
-                    f"A copy of {target} could not be kept for undoing, so it was not changed: "
+                    f"A copy of {path} could not be kept for undoing, so it was not changed: "
                     f"{error}"
                 ) from error
 

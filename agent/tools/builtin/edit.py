@@ -22,7 +22,7 @@ from agent.tools.files.atomic_write import (
 )
 from agent.tools.files.file_diff import file_diff
 from agent.tools.files.line_change import NoSuchText, change_text
-from agent.tools.files.paths import absolute, path_objection, shown, with_absolute
+from agent.tools.files.paths import absolute, decided, path_objection, shown, with_absolute
 from agent.tools.files.text_file import NotText, TextFile, decode
 
 _SNIPPET_CONTEXT: Final = 3
@@ -86,7 +86,7 @@ def _edit(tool_input: EditInput, context: ToolContext) -> _Edited:
     """Compute the change without making it. Raises ToolError."""
     path = absolute(tool_input.file_path, context.services)
     name = shown(path, context.services.launch_dir)
-    current = read_current(path)
+    current = read_current(decided(path, context))
     if tool_input.old_string == "":
         return _fill(tool_input.new_string, current, name)
     if current is None:
@@ -134,12 +134,13 @@ async def _run(tool_input: EditInput, context: ToolContext) -> ToolOutcome:
     services = context.services
     path = absolute(tool_input.file_path, services)
     name = shown(path, services.launch_dir)
+    target = decided(path, context)
     edited = await asyncio.to_thread(_edit, tool_input, context)
     if services.checkpoints is not None:
-        await services.checkpoints.before_change(path, tool_use_id=context.tool_use_id)
+        await services.checkpoints.before_change(target, tool_use_id=context.tool_use_id)
     await asyncio.to_thread(
         replace_file,
-        path,
+        target,
         edited.data,
         expected_digest=edited.digest_before,
         may_write=services.scope.may_write,

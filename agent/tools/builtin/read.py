@@ -24,7 +24,7 @@ from agent.tools.builtin.read_notebook import notebook_outcome
 from agent.tools.builtin.read_pdf import MAX_PAGES, MAX_PDF_BYTES, page_numbers, pdf_outcome
 from agent.tools.file_state import digest
 from agent.tools.files.atomic_write import MAX_EDIT_BYTES
-from agent.tools.files.paths import absolute, path_objection, shown, with_absolute
+from agent.tools.files.paths import absolute, decided, path_objection, shown, with_absolute
 from agent.tools.files.text_file import NotText, TextFile, decode, refuse_binary
 from agent.tools.files.text_window import (
     DEFAULT_LINES,
@@ -34,7 +34,7 @@ from agent.tools.files.text_window import (
     window_of,
     window_of_stream,
 )
-from permissions.base.files.plain_file import NotRegular, open_regular
+from permissions.base.files.plain_file import NotRegular, open_canonical
 
 DESCRIPTION: Final = f"""Reads one file.
 
@@ -88,7 +88,7 @@ def _read(tool_input: ReadInput, context: ToolContext) -> ToolOutcome:
     path = absolute(tool_input.file_path, context.services)
     name = shown(path, context.services.launch_dir)
     try:
-        file = open_regular(path)
+        file = open_canonical(decided(path, context))
     except NotRegular as error:
         hint = " List it with Glob (pattern `*`) or `ls`." if os.path.isdir(path) else ""
         raise ToolError(f"{name} {error}.{hint}") from error

@@ -19,7 +19,7 @@ from agent.tools.files.atomic_write import (
     replace_file,
 )
 from agent.tools.files.file_diff import file_diff
-from agent.tools.files.paths import absolute, path_objection, shown, with_absolute
+from agent.tools.files.paths import absolute, decided, path_objection, shown, with_absolute
 from agent.tools.files.text_file import NotText, TextFile, decode
 
 DESCRIPTION: Final = f"""Writes a file, replacing what it had. Folders on the way are made.
@@ -50,7 +50,7 @@ async def _validate(tool_input: WriteInput, context: ToolContext) -> str | None:
     if len(tool_input.content) > MAX_EDIT_BYTES:
         return f"The content is longer than {MAX_EDIT_BYTES:,} bytes."
     path = absolute(tool_input.file_path, context.services)
-    current = await asyncio.to_thread(read_current, path)
+    current = await asyncio.to_thread(read_current, decided(path, context))
     return unread_objection(path, current, context)
 
 
@@ -74,16 +74,17 @@ async def _run(tool_input: WriteInput, context: ToolContext) -> ToolOutcome:
     services = context.services
     path = absolute(tool_input.file_path, services)
     name = shown(path, services.launch_dir)
-    current = await asyncio.to_thread(read_current, path)
+    target = decided(path, context)
+    current = await asyncio.to_thread(read_current, target)
     objection = unread_objection(path, current, context)
     if objection:
         raise ToolError(objection)
     data, old, notes = _render(tool_input.content, current)
     if services.checkpoints is not None:
-        await services.checkpoints.before_change(path, tool_use_id=context.tool_use_id)
+        await services.checkpoints.before_change(target, tool_use_id=context.tool_use_id)
     await asyncio.to_thread(
         replace_file,
-        path,
+        target,
         data,
         expected_digest=current.digest if current else None,
         may_write=services.scope.may_write,
@@ -127,7 +128,7 @@ def _render(content: str, current: CurrentFile | None) -> tuple[bytes, str, list
 
 async def _preview(tool_input: WriteInput, context: ToolContext) -> Display:
     path = absolute(tool_input.file_path, context.services)
-    current = await asyncio.to_thread(read_current, path)
+    current = await asyncio.to_thread(read_current, decided(path, context))
     old = ""
     if current is not None:
         try:

@@ -20,14 +20,12 @@ from msgspec import Struct
 from agent.tools.base import ToolError
 from agent.tools.file_state import digest
 from agent.tools.files.paths import printable
-from permissions.base.files.plain_file import NotRegular, open_regular
+from permissions.base.files.plain_file import PASS_FLAGS, NotRegular, open_canonical, open_regular
 
 MAX_EDIT_BYTES: Final = 20 * 1024 * 1024
 """Largest file that Edit and Write read, compare and replace."""
 
 _DIRECTORY: Final = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Passing through a directory needs no permission to list it; only Linux has a flag for that.
-_PASS: Final = _DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
 _NOT_COPIED: Final = frozenset({"security.capability"})
 """Rights that a program was given for what it was; every write takes them away."""
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK})
@@ -59,13 +57,13 @@ def link_notes(current: CurrentFile | None) -> tuple[str, ...]:
 
 
 def read_current(path: Path) -> CurrentFile | None:
-    """Return the file (its last link followed), or None when there is none.
+    """Return the file at a canonical path, or None when there is none.
 
     Raises:
         ToolError: it is not a regular file, too large to edit, or cannot be read.
     """
     try:
-        file = open_regular(path)
+        file = open_canonical(path)
     except FileNotFoundError:
         return None
     except NotRegular as error:
@@ -76,13 +74,13 @@ def read_current(path: Path) -> CurrentFile | None:
 
 
 def replace_file(
-    path: Path,
+    target: Path,
     data: bytes,
     *,
     expected_digest: str | None,
     may_write: Callable[[Path], bool],
 ) -> None:
-    """Give the file this content; a link stays a link and its target is replaced.
+    """Give the file at a canonical path this content.
 
     Mode and owner are preserved; missing directories are made. `expected_digest` is the
     content the caller based its change on, None for a file that must not exist yet.
@@ -91,17 +89,13 @@ def replace_file(
         ToolError: the target is out of bounds, changed meanwhile, or cannot be written. The file is
             then as it was.
     """
-    target = Path(os.path.realpath(path))
     if not may_write(target):
-        raise ToolError(
-            f"{_name(path)} leads to {_name(target)}, outside the working directories. "
-            "Nothing was written."
-        )
+        raise ToolError(f"{_name(target)} is outside the working directories. Nothing was written.")
     try:
         with _open_directory(target.parent) as directory:
             _replace_in(directory, target, data, expected_digest)
     except OSError as error:
-        raise ToolError(_explain(error, path)) from error
+        raise ToolError(_explain(error, target)) from error
 
 
 def _replace_in(directory: int, target: Path, data: bytes, expected_digest: str | None) -> None:
@@ -260,15 +254,15 @@ def _open_directory(directory: Path) -> Iterator[int]:
     made: list[tuple[int, str]] = []
     opened: list[int] = []
     try:
-        current = os.open("/", _PASS)
+        current = os.open("/", PASS_FLAGS)
         opened.append(current)
         for part in directory.parts[1:]:
             try:
-                step = os.open(part, _PASS, dir_fd=current)
+                step = os.open(part, PASS_FLAGS, dir_fd=current)
             except FileNotFoundError:
                 os.mkdir(part, dir_fd=current)
                 made.append((current, part))
-                step = os.open(part, _PASS, dir_fd=current)
+                step = os.open(part, PASS_FLAGS, dir_fd=current)
             opened.append(step)
             current = step
         # fsync needs a real descriptor; without the right to list the directory we do without it.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from agent.tools.base import ToolContext
+from agent.tools.base import ToolContext, ToolError
 
 if TYPE_CHECKING:
     from agent.tools.services import ToolServices
@@ -25,6 +25,18 @@ def absolute(path: str, services: ToolServices, directory: Path | None = None) -
     if path == "~" or path.startswith("~/"):
         path = str(services.home) + path[1:]
     return (directory or services.cwd) / path
+
+
+def decided(path: Path, context: ToolContext) -> Path:
+    """Return the file that a call was decided about; before a decision, where the path leads now.
+
+    It is canonical: to open it without following links is to open what was decided. Raises
+    ToolError where links change while they are followed.
+    """
+    try:
+        return Path(context.target or os.path.realpath(path))
+    except OSError as error:
+        raise ToolError(f"{printable(str(path))} changes while it is looked at.") from error
 
 
 def with_absolute(field: str) -> PermissionInput:

@@ -11,6 +11,7 @@ import errno
 import io
 import os
 import stat
+from pathlib import Path
 from typing import BinaryIO, Final
 
 MAX_BYTES: Final = 5_000_000
@@ -18,6 +19,10 @@ MAX_BYTES: Final = 5_000_000
 
 # NOCTTY: a terminal in its place must not become ours. NONBLOCK: a pipe is not waited for.
 _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+# Passing through a directory needs no permission to list it; only Linux has a flag for that.
+PASS_FLAGS: Final = (
+    os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
+)
 _BLOCK: Final = 1 << 16
 
 
@@ -80,6 +85,22 @@ def open_regular(path: str | os.PathLike[str], *, dir_fd: int | None = None) -> 
     """
     descriptor = _open(path, dir_fd)
     return _NonBlockingReader(io.FileIO(descriptor, "rb"))
+
+
+def open_canonical(path: Path) -> BinaryIO:
+    """Open a regular file by its canonical path; no component may have become a link since.
+
+    Raises as `open_regular` does: `ENOTDIR` or `ELOOP` for a link.
+    """
+    directory = os.open("/", PASS_FLAGS)
+    try:
+        for part in path.parts[1:-1]:
+            step = os.open(part, PASS_FLAGS, dir_fd=directory)
+            os.close(directory)
+            directory = step
+        return open_regular(path.name or ".", dir_fd=directory)
+    finally:
+        os.close(directory)
 
 
 def _open(path: str | os.PathLike[str], dir_fd: int | None = None) -> int:

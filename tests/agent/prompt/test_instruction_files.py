@@ -207,3 +207,9 @@ def test_excluded_files_are_left_out(tree: Tree) -> None:
 )
 def test_imports_are_found_outside_of_code(text: str, targets: tuple[str, ...]) -> None:
     assert imports_of(text) == targets
+
+
+def test_f14_a_link_that_cannot_be_followed_is_no_error(tree: Tree, unreadable_link: Path) -> None:
+    (tree.project).mkdir(parents=True, exist_ok=True)
+    (tree.project / "link").symlink_to(unreadable_link)
+    assert tree.instructions().for_path(tree.project / "link" / "file") == ()

@@ -324,6 +324,6 @@ async def test_a_file_that_states_no_size_is_bounded_all_the_same(
     monkeypatch.setattr(atomic_write, "MAX_EDIT_BYTES", 10)
     monkeypatch.setattr(read, "MAX_EDIT_BYTES", 10)
     with pytest.raises(ToolError, match="too large to edit"):
-        atomic_write.read_current(Path("/proc/self/status"))
+        atomic_write.read_current(Path(f"/proc/{os.getpid()}/status"))
     with pytest.raises(ToolError, match="more than 10 bytes"):
         await bench.call(READ, file_path="/proc/self/status")
