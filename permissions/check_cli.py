@@ -16,7 +16,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from permissions.context import PermissionContext
+from permissions.confinement import SandboxLevel
+from permissions.context import PermissionContext, SandboxState
 from permissions.decision import (
     Behavior,
     Decision,
@@ -75,11 +76,18 @@ class Checker:
         self,
         load_settings: LoadSettings,
         *,
+        level: Callable[[], SandboxLevel] = lambda: SandboxLevel.NONE,
         classifier: bool = False,
         cwd: Path | None = None,
         home: Path | None = None,
     ) -> None:
-        """`cwd` and `home` are the defaults of lines without them; None asks the process."""
+        """Take the defaults of lines that name none.
+
+        Args:
+            level: Returns what this machine enforces; called for lines without `sandbox`.
+            cwd: None asks the process; so does `home`.
+        """
+        self._level = level
         self._load = load_settings
         self._classifier = classifier
         self._cwd = Path.cwd() if cwd is None else cwd
@@ -160,8 +168,18 @@ class Checker:
                 policy=policy,
                 blocked_hosts=_hosts(policy) | loaded.blocked_hosts,
                 settings_dir=None if call.get("home") is not None else loaded.settings_dir,
+                sandbox=self._sandbox(call),
             ),
             warnings,
+        )
+
+    def _sandbox(self, call: Mapping[str, object]) -> SandboxState:
+        named = call.get("sandbox")
+        if named is not None and named not in tuple(SandboxLevel):
+            raise BadLine(f"'sandbox' must be one of {', '.join(SandboxLevel)}")
+        return SandboxState(
+            level=self._level() if named is None else SandboxLevel(str(named)),
+            works_inside=_flag(call, "sandbox_auto_allow", default=False),
         )
 
     def _loaded(self, project_root: Path, home: Path) -> LoadedSettings:

@@ -8,9 +8,27 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from permissions.confinement import SandboxLevel
 from permissions.mode import Mode
 from permissions.paths.file_view import FileView, RealFiles
 from permissions.rules.rule_set import RuleSet, RuleSource
+
+
+class SandboxState(Struct, frozen=True):
+    """What this machine enforces, and how the user wants commands to be run."""
+
+    level: SandboxLevel = SandboxLevel.NONE
+    """Proven by a probe; `none` also where the user switched the sandbox off."""
+    works_inside: bool = False
+    """Commands run without asking inside the sandbox (`sandbox.enabled` and
+    `sandbox.autoAllowBashIfSandboxed`); counts at level `full` alone."""
+    is_read_only: bool = False
+    """Every command runs `read_only`, whoever allowed it (`--sandbox read-only`)."""
+    allow_unsandboxed: bool = True
+    """May a call ask to leave the sandbox (`dangerouslyDisableSandbox`)? Else that is ignored."""
+    excluded_commands: tuple[str, ...] = ()
+    """Contents of Bash rules; a command with a part that one is about is decided as if the user
+    did not work inside the sandbox."""
 
 
 class PermissionContext(Struct, frozen=True):
@@ -42,6 +60,8 @@ class PermissionContext(Struct, frozen=True):
     settings_dir: Path | None = None
     """Anchors `/x` rules of user settings; None is `<home>/.agent`."""
     files: FileView = field(default_factory=RealFiles)
+    sandbox: SandboxState = SandboxState()
+    """Without one nothing is held: the level is `none`."""
 
     def anchor(self, source: RuleSource) -> Path:
         """Return where `/x` in a rule of `source` starts."""

@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from permissions.confinement import Confinement
+
 
 class Behavior(StrEnum):
     """What happens to the call."""
@@ -36,6 +38,7 @@ class DecisionSource(StrEnum):
     USER = "user"
     BRIDGE = "bridge"
     CHANNEL = "channel"
+    SANDBOX = "sandbox"
 
 
 class ReasonType(StrEnum):
@@ -49,6 +52,7 @@ class ReasonType(StrEnum):
     USER = "user"
     BRIDGE = "bridge"
     CHANNEL = "channel"
+    SANDBOX = "sandbox"
 
 
 class Reason(StrEnum):
@@ -69,6 +73,8 @@ class Reason(StrEnum):
     USER = "user"
     BRIDGE = "bridge"
     CHANNEL = "channel"
+    SANDBOXED = "sandboxed"
+    UNSANDBOXED = "unsandboxed"
 
 
 class TraceStep(StrEnum):
@@ -79,6 +85,7 @@ class TraceStep(StrEnum):
     ASK = "ask"
     ALLOW = "allow"
     MODE = "mode"
+    SANDBOX = "sandbox"
     CLASSIFIER = "classifier"
     HOOK = "hook"
     USER = "user"
@@ -111,16 +118,19 @@ class TraceEntry(Struct, frozen=True):
     rule: str | None = None
     part: str | None = None
     """The part of a compound command that was asked about; None is the whole call."""
+    held: bool | None = None
+    """False for an allow whose confinement this machine cannot enforce; None everywhere else."""
 
     def as_json(self) -> dict[str, object]:
-        """Return the JSON form of `permissions check`."""
-        return {
+        """Return the JSON form of `permissions check`; `held` stands in it only where it is set."""
+        fields: dict[str, object] = {
             "step": str(self.step),
             "answer": self.answer,
             "source": self.source,
             "rule": self.rule,
             "part": self.part,
         }
+        return fields if self.held is None else {**fields, "held": self.held}
 
 
 class WarningType(StrEnum):
@@ -168,6 +178,8 @@ class PartVerdict(Struct, frozen=True):
     """What was looked through (wrappers, assignments) or what is accessed; may be empty."""
     kind: str = "command"
     """`command`, `write` (redirect), `read` (redirect) or `tool`."""
+    confinement: Confinement | None = None
+    """What has to hold for this part's allow to be true; None unless it is one."""
 
 
 class GrantChoice(Struct, frozen=True):
@@ -177,6 +189,8 @@ class GrantChoice(Struct, frozen=True):
     destination: str
     """A rule source: `session`, `localSettings`, `projectSettings` or `userSettings`."""
     behavior: Behavior = Behavior.ALLOW
+    directories: tuple[str, ...] = ()
+    """Directories that become working directories for the session; canonical."""
 
 
 class Decision(Struct, frozen=True):
@@ -206,11 +220,28 @@ class Decision(Struct, frozen=True):
     """What the call would do, for users; filled in where somebody is asked."""
     rules: tuple[RuleRef, ...] = ()
     """Where the rules of the trace are written; filled in where a user reads it."""
+    confinement: Confinement | None = None
+    """What the operating system must hold while the call runs; None unless it is an allow.
+
+    File tools run in this process and hold themselves to it, by opening files without following
+    links; for other tools it says what their reason stands for, and nothing enforces it.
+    """
+    write_dirs: tuple[str, ...] = ()
+    """Existing directories outside the working directories that the call provably writes to;
+    canonical. An allow adds them to what this one call may write."""
+
+    @property
+    def ask_reasons(self) -> frozenset[Reason]:
+        """Why this asks, over all parts that do; empty for an allow or a deny."""
+        if self.behavior is not Behavior.ASK:
+            return frozenset()
+        asking = (part.reason for part in self.parts if part.behavior is Behavior.ASK)
+        return frozenset((self.reason, *asking))
 
     @property
     def is_mode_default_ask(self) -> bool:
         """Is this an ask only because nothing matched (what hooks and the classifier may lift)?"""
-        return self.behavior is Behavior.ASK and self.reason is Reason.MODE_DEFAULT
+        return self.ask_reasons == {Reason.MODE_DEFAULT}
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form of `permissions check`, without the id."""
@@ -222,5 +253,6 @@ class Decision(Struct, frozen=True):
             "message": self.message,
             "rule": None if self.rule is None else self.rule.as_json(),
             "warnings": [warning.as_json() for warning in self.warnings],
+            "confinement": None if self.confinement is None else str(self.confinement),
             "trace": [entry.as_json() for entry in self.trace],
         }

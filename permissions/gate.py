@@ -26,6 +26,7 @@ from permissions.decision import (
     TraceStep,
     WarningType,
 )
+from permissions.evaluate.answered import answered
 from permissions.evaluate.cascade import Evaluation, evaluate_parts, failed_evaluation
 from permissions.evaluate.effect_summary import effects_of
 from permissions.evaluate.hook_step import after_hooks
@@ -251,10 +252,14 @@ class PermissionGate:
         return classify(evaluation) or self._described(evaluation.decision, evaluation)
 
     def after_pre_tool_use(
-        self, decision: Decision, hook: str, reason: str, hook_name: str
+        self, evaluation: Evaluation, decision: Decision, hook: str, reason: str, hook_name: str
     ) -> Decision:
-        """Return the decision after PreToolUse hooks (step 4)."""
-        return after_hooks(decision, hook, reason, hook_name)
+        """Return the decision after PreToolUse hooks (step 4).
+
+        Args:
+            evaluation: The one that `decision` comes from.
+        """
+        return answered(after_hooks(decision, hook, reason, hook_name), evaluation)
 
     async def resolve(
         self,
@@ -293,7 +298,8 @@ class PermissionGate:
         if decision.behavior is Behavior.ALLOW:
             if self._refresh_settings is not None:
                 await self._refresh_settings()
-            decision = self._unless_denied_by_now(decision, request, cwd)
+            decision = self._unless_denied_by_now(decision, pending, request, cwd)
+            decision = answered(decision, self.current_evaluation(request, cwd=cwd))
         before, self._denials = self._denials, self._denials.after(decision)
         if self._denials.total > before.total:
             state = TraceEntry(TraceStep.CLASSIFIER, "none", source=self._denials.describe())
@@ -354,9 +360,11 @@ class PermissionGate:
         return replace(again, message=message)
 
     def _unless_denied_by_now(
-        self, decision: Decision, request: PermissionRequest, cwd: Path | None
+        self, decision: Decision, pending: Decision, request: PermissionRequest, cwd: Path | None
     ) -> Decision:
         """Return the answer, or the deny that came into force while it was awaited.
+
+        A write outside that the question did not name is denied too: nobody said yes to it.
 
         The last check before the call runs. What a user or a hook answered took time: only after
         the classifier, an evaluation that is still current counts.
@@ -364,6 +372,9 @@ class PermissionGate:
         by_classifier = decision.source is DecisionSource.CLASSIFIER
         evaluate = self.current_evaluation if by_classifier else self.evaluation
         again = evaluate(request, cwd=cwd).decision
+        if again.behavior is Behavior.ASK and not set(again.write_dirs) <= set(pending.write_dirs):
+            message = f"{again.message.rstrip('.')}, which it did not when it was asked about"
+            return replace(again, behavior=Behavior.DENY, message=message)
         return again if again.behavior is Behavior.DENY else decision
 
     def retry(self, denial: RecentCall) -> str:

@@ -22,6 +22,7 @@ from agent.tools.files.edited_input import change_note
 from agent.tools.interruption import failed_sibling, interrupted_text
 from hooks.answers.outcome import EventOutcome
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
+from permissions.evaluate.answered import USERS, answered
 from permissions.evaluate.cascade import Evaluation
 from permissions.evaluate.hook_step import after_rewrite
 from permissions.request import PermissionRequest
@@ -34,10 +35,6 @@ MAX_REWRITES: Final = 5
 MAX_OLD_TEXT_CHARS: Final = 120
 """How much of a field's old text is shown after a hook changed it."""
 RETRY: Final = "\n\nA hook says that you may try this call again."
-_USER_SOURCES: Final = frozenset(
-    {DecisionSource.USER, DecisionSource.BRIDGE, DecisionSource.CHANNEL}
-)
-"""Whoever answered from there has seen the input and answers for the user."""
 
 
 async def permit(call: RunningCall, ready: Ready) -> Ready:
@@ -76,14 +73,14 @@ async def _resolve_ask(
         decision = await _ask(call, ready, evaluation, decision)
         if decision.behavior is not Behavior.ALLOW or decision.updated_input is None:
             return ready, evaluation, decision
-        answered, proposed = decision, ready.seen
+        given, proposed = decision, ready.seen
         ready = await read_input(call, decision.updated_input)
-        if answered.source in _USER_SOURCES:
+        if given.source in USERS:
             call.user_change = change_note(proposed, ready.seen)
         else:
-            await _report_rewrite(call, answered.message, proposed, ready)
+            await _report_rewrite(call, given.message, proposed, ready)
         evaluation = _evaluate(call, ready)
-        decision = _stands(answered, evaluation.decision)
+        decision = _stands(given, evaluation)
         if decision.behavior is Behavior.ASK:
             continue
         # The line about the answer holds the input as it was; this one as it runs.
@@ -96,15 +93,14 @@ async def _resolve_ask(
     raise Refused("denied", "The input was changed too often; the call was not run.")
 
 
-def _stands(answered: Decision, again: Decision) -> Decision:
+def _stands(given: Decision, evaluation: Evaluation) -> Decision:
     """Return what holds after an answer that changed the input: never softer than the new
     check."""
-    if again.behavior is Behavior.ASK and (
-        again.reason is Reason.MODE_DEFAULT or answered.source in _USER_SOURCES
-    ):
+    again = evaluation.decision
+    if again.behavior is Behavior.ASK and (again.is_mode_default_ask or given.source in USERS):
         # The user saw the input they wrote; a hook's or classifier's yes covers the mode's
         # ask.
-        return replace(answered, updated_input=None)
+        return answered(replace(given, updated_input=None, confinement=None), evaluation)
     return again
 
 
@@ -145,7 +141,7 @@ async def _apply_pre_hook(
         decision = after_rewrite(decision, hook.rewritten_by)
         await _report_rewrite(call, hook.rewritten_by, proposed, ready)
     decision = call.ports.gate.after_pre_tool_use(
-        decision, hook.decision, hook.reason or "", hook.decided_by
+        evaluation, decision, hook.decision, hook.reason or "", hook.decided_by
     )
     return ready, evaluation, decision
 

@@ -13,6 +13,7 @@ from permissions.evaluate.possible_rules import (
     possible_path_rule,
     shared_by_pattern,
 )
+from permissions.evaluate.small_classifier import is_known_redirect, is_small_reading
 from permissions.matching.match_bash import first_allow, first_restriction
 from permissions.matching.match_tool import RuleSubject, first_match
 from permissions.matching.match_unparsed import first_raw_match, raw_redirections
@@ -21,7 +22,7 @@ from permissions.rules.rule_set import SOURCE_ORDER, Rule, RuleBehavior
 from permissions.scope.created_links import Places, through_created_link
 from permissions.scope.recursive_reads import may_leave, recursive_read_floor
 from permissions.scope.resolve_access import ResolvedAccess, behind_pattern, resolve_access
-from permissions.scope.scope import Floor, check_host, strictest_floor
+from permissions.scope.scope import Floor, check_host, strictest_floor, write_dirs_of
 from permissions.scope.special_commands import (
     MERGERS,
     build_directory_floor,
@@ -36,7 +37,8 @@ from permissions.shell.syntax import SUPPLIED, Redirect, RedirectKind, Word
 
 def not_understood(bash: CallView, command: str, why: str) -> PreparedPart:
     """Return the one part of a command that cannot be cut."""
-    floor = Floor(Behavior.ASK, Reason.UNPARSABLE, why)
+    is_open = bash.is_held and not bash.is_restricted and not bash.asks_about_files
+    floor = None if is_open else Floor(Behavior.ASK, Reason.UNPARSABLE, why)
 
     def find(behavior: RuleBehavior) -> Rule | None:
         # Only rules about all of Bash certainly match.
@@ -52,7 +54,7 @@ def not_understood(bash: CallView, command: str, why: str) -> PreparedPart:
     part = Part(
         text=command,
         kind="command",
-        floor=strictest_floor((bash.budget, floor)),
+        floor=strictest_floor((bash.floor, floor)),
         is_read_only=False,
     )
     return PreparedPart(part, find)
@@ -76,7 +78,7 @@ def empty(bash: CallView, command: str) -> PreparedPart:
     def find(behavior: RuleBehavior) -> Rule | None:
         return first_match(bash.rules, behavior, RuleSubject("Bash", bash.tool_input), bash.anchors)
 
-    return PreparedPart(Part(text=command.strip(), kind="command", floor=bash.budget), find)
+    return PreparedPart(Part(text=command.strip(), kind="command", floor=bash.floor), find)
 
 
 def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> PreparedPart:
@@ -91,16 +93,19 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
         return _first_restriction(bash, behavior, facts, calls)
 
     writes = [access for access in accesses if access.kind in _WRITES]
-    link = through_created_link(placed, facts, link_places)
+    link = None if bash.is_held else through_created_link(placed, facts, link_places)
+    floors = list(_floors(bash, facts, accesses, link))
     part = Part(
         text=facts.text,
         kind="command",
-        floor=strictest_floor(_floors(bash, facts, accesses, link)),
+        floor=strictest_floor(floors),
+        write_dirs=write_dirs_of(floors),
         is_write=bool(writes),
         is_free=facts.is_inert,
         is_edit=facts.is_edit,
         is_read_only=(facts.is_read_only or facts.is_inert) and not writes,
         is_provably_harmless=not writes and _stays_in_scope(bash, facts),
+        is_small=not writes and is_small_reading(facts),
         detail=_detail(facts, accesses),
         needs=facts.risk,
     )
@@ -143,24 +148,38 @@ def _first_restriction(
 def _floors(
     bash: CallView, facts: CommandFacts, accesses: Sequence[ResolvedAccess], link: Floor | None
 ) -> Iterator[Floor | None]:
-    yield bash.budget
+    yield bash.floor
     for access in accesses:
-        yield access.floor
+        yield _left_open(bash, access.floor)
     yield link
-    yield build_directory_floor(bash, facts)
     if bash.is_restricted:
         yield possible_command_rule(bash, facts)
-    if bash.guards_files:
+    # A sandbox hides files of deny rules; it cannot ask about one.
+    if bash.guards_files and (bash.asks_about_files or not bash.is_held):
         for one in facts.with_inner():
             yield recursive_read_floor(bash, bash.rules, bash.anchors, one)
-    if facts.accesses or facts.inner:
-        yield possible_path_rule(bash, facts)
+        if facts.accesses or facts.inner:
+            yield possible_path_rule(bash, facts)
+    if not bash.is_held:
+        yield build_directory_floor(bash, facts)
         for one in facts.with_inner():
             if one.accesses:
                 yield from _program_floors(bash, one)
     if bash.context.blocked_hosts:
         for host in hosts(facts):
             yield check_host(bash.context.blocked_hosts, host)
+
+
+def _left_open(bash: CallView, floor: Floor | None) -> Floor | None:
+    """Return what a sandbox around the command does not answer by itself.
+
+    What is proven stays: denials, writes outside, protected names; in plan mode reads outside too.
+    """
+    if floor is None or not bash.is_held or floor.behavior is Behavior.DENY or floor.write_dirs:
+        return floor
+    if floor.reason is Reason.PROTECTED_PATH or (floor.lifted_by_allow and bash.plan_runs):
+        return floor
+    return None
 
 
 def _program_floors(bash: CallView, facts: CommandFacts) -> Iterator[Floor | None]:
@@ -247,11 +266,19 @@ def redirect_part(
     def find(behavior: RuleBehavior) -> Rule | None:
         return _first_file_rule(bash, behavior, calls)
 
-    link = through_created_link([(facts, access)], facts, link_places)
+    link = None if bash.is_held else through_created_link([(facts, access)], facts, link_places)
+    floors = (
+        bash.floor,
+        _left_open(bash, access.floor),
+        link,
+        None if bash.is_held and not bash.asks_about_files else shared_by_pattern(bash, [word]),
+    )
     part = Part(
         text=redirect.raw,
         kind="read" if is_read else "write",
-        floor=strictest_floor((bash.budget, access.floor, link, shared_by_pattern(bash, [word]))),
+        floor=strictest_floor(floors),
+        write_dirs=write_dirs_of(floors),
+        is_small=is_read and access.floor is None and is_known_redirect(redirect),
         is_write=not is_read,
         is_free=is_read,
         is_edit=not is_read,
@@ -296,7 +323,7 @@ def _network_part(bash: CallView, redirect: Redirect) -> PreparedPart:
     part = Part(
         text=redirect.raw,
         kind="write",
-        floor=strictest_floor((bash.budget, floor)),
+        floor=strictest_floor((bash.floor, floor)),
         is_write=True,
     )
     return PreparedPart(part, find)

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from permissions.confinement import SandboxLevel
 from permissions.context import PermissionContext
 from permissions.matching.match_bash import has_scoped_restriction
 from permissions.matching.match_tool import Anchors
@@ -25,7 +26,28 @@ class CallView(Struct, dict=True):
     base: str
     """The shell's current directory, absolute."""
     tool_input: Mapping[str, object]
-    budget: Floor | None
+    floor: Floor | None
+    """What every part of the call has in common: the budget, a wish to leave the sandbox."""
+    is_bash: bool = False
+    works_inside: bool = False
+    """The user works inside the sandbox, and this call with them."""
+    leaves: bool = False
+    """The call asks to run outside the sandbox."""
+
+    @property
+    def level(self) -> SandboxLevel:
+        """How much this machine enforces."""
+        return self.context.sandbox.level
+
+    @property
+    def plan_runs(self) -> bool:
+        """Does plan mode run commands, since none of them can write?"""
+        return self.is_bash and self.mode is Mode.PLAN and self.level is SandboxLevel.FULL
+
+    @property
+    def is_held(self) -> bool:
+        """Does the sandbox see to the places that the text of the command leaves open?"""
+        return self.works_inside or self.plan_runs
 
     @cached_property
     def is_restricted(self) -> bool:
@@ -35,11 +57,16 @@ class CallView(Struct, dict=True):
     @cached_property
     def guards_files(self) -> bool:
         """Is there a deny or ask rule about files?"""
-        return any(
-            tool in self.rules.index(behavior).by_tool
-            for behavior in (RuleBehavior.DENY, RuleBehavior.ASK)
-            for tool in ("Read", "Edit")
-        )
+        return self._asks_or_denies(RuleBehavior.DENY) or self.asks_about_files
+
+    @cached_property
+    def asks_about_files(self) -> bool:
+        """Is there an ask rule about files? No sandbox asks."""
+        return self._asks_or_denies(RuleBehavior.ASK)
+
+    def _asks_or_denies(self, behavior: RuleBehavior) -> bool:
+        by_tool = self.rules.index(behavior).by_tool
+        return "Read" in by_tool or "Edit" in by_tool
 
     @cached_property
     def scope(self) -> Scope:

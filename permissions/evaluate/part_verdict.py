@@ -1,12 +1,16 @@
-"""The answer to one part of a call: floor, deny, ask, allow, mode and its cap, in that order."""
+"""The answer to one part of a call: floor, deny, ask, allow, mode and its cap, in that order.
+
+An allow names the confinement that makes its reason true.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from permissions.confinement import Confinement
 from permissions.decision import (
     Behavior,
     DecisionSource,
@@ -16,6 +20,8 @@ from permissions.decision import (
     TraceEntry,
     TraceStep,
 )
+from permissions.evaluate.call_view import CallView
+from permissions.evaluate.confine import confinement_of_rule, is_enforced, narrowed
 from permissions.mode import Mode, named
 from permissions.rules.rule_set import Rule, RuleBehavior
 from permissions.scope.scope import Floor
@@ -41,6 +47,10 @@ class Part(Struct, frozen=True):
     """Could plan mode ask about it without a rule that names it?"""
     is_provably_harmless: bool = False
     """May the local classifier allow it: only reads, and only what is known to be in scope?"""
+    is_small: bool = False
+    """Is it plain enough to count as reading where nothing enforces that?"""
+    write_dirs: tuple[str, ...] = ()
+    """Existing directories outside the working directories that it provably writes to."""
     target: str = ""
     """The file of a tool call, links resolved; empty where there is none."""
     detail: str = ""
@@ -55,27 +65,63 @@ class PreparedPart(Struct, frozen=True):
     find: Find
 
 
-def part_verdict(prepared: PreparedPart, mode: Mode) -> tuple[PartVerdict, list[TraceEntry]]:
+def part_verdict(prepared: PreparedPart, view: CallView) -> tuple[PartVerdict, list[TraceEntry]]:
     """Return the verdict on one part and what each step answered. Pure."""
     part, floor = prepared.part, prepared.part.floor
     # The one part of another tool is the whole call.
     name = None if part.kind == "tool" else part.text
     trace = [
         TraceEntry(_SCOPE_STEP, "none", None, None, name)
-        if floor is None
+        if floor is None or floor.reason is _UNSANDBOXED
         else TraceEntry(_SCOPE_STEP, floor.behavior, _SCOPE_CHECK, None, name)
     ]
     if floor is not None and floor.behavior is _DENY:
         return _from_floor(part, floor), trace
-    by_rule = _cascade(part, prepared.find, name, trace)
+    by_rule = _cascade(prepared, view, name, trace)
     if by_rule is not None and by_rule.behavior is _DENY:
         return by_rule, trace
-    verdict = _not_below(floor, by_rule or _mode_default(part, mode), part)
-    final = _capped(part, verdict, mode)
+    verdict = _not_below(floor, by_rule or _default(part, view), part)
+    final = _enforced(part, _capped(part, verdict, view), view)
     by_mode = final.source is _BY_MODE or final.behavior is not verdict.behavior
     answer = final.behavior if by_mode else "none"
     trace.append(TraceEntry(_MODE_STEP, answer, _MODE, None, name))
+    if verdict.source is _BY_SANDBOX:
+        trace.append(TraceEntry(_SANDBOX_STEP, verdict.behavior, str(_BY_SANDBOX), None, name))
     return final, trace
+
+
+def asked_together(
+    part: Part, verdict: PartVerdict, trace: Sequence[TraceEntry], mode: Mode
+) -> tuple[PartVerdict, list[TraceEntry]]:
+    """Return what is left of an allow for reading beside a part that may do more than read."""
+    behavior = _DENY if mode is _DONT_ASK else _ASK
+    message = (
+        f"{verdict.message}; beside a part that may write, only plain reading commands are taken "
+        "for reading"
+    )
+    asked = _by_mode(part, behavior, message)
+    return asked, [
+        replace(entry, answer=str(behavior)) if entry.step is _MODE_STEP else entry
+        for entry in trace
+    ]
+
+
+def _enforced(part: Part, verdict: PartVerdict, view: CallView) -> PartVerdict:
+    """Return the verdict, or the question that is left where this machine cannot enforce what an
+    allow assumes."""
+    confinement = verdict.confinement
+    if verdict.behavior is not _ALLOW or confinement is None or is_enforced(confinement, view):
+        return verdict
+    if confinement is Confinement.READ_ONLY and part.is_small:
+        return verdict
+    if confinement is Confinement.PROJECT_FILES and verdict.rule is not None:
+        # The static analysis cleared it; the trace says that nothing enforces it.
+        return verdict
+    if view.mode is _DONT_ASK:
+        return _by_mode(part, _DENY, f"{named(view.mode)} denies what no rule allows")
+    what = "reading" if confinement is Confinement.READ_ONLY else "the project"
+    question = _mode_question(part, view.mode) if verdict.rule is None else verdict.message
+    return _by_mode(part, _ASK, f"{question}; no sandbox here limits it to {what}")
 
 
 def _not_below(floor: Floor | None, verdict: PartVerdict, part: Part) -> PartVerdict:
@@ -92,23 +138,31 @@ def _not_below(floor: Floor | None, verdict: PartVerdict, part: Part) -> PartVer
 
 
 def _cascade(
-    part: Part, find: Find, name: str | None, trace: list[TraceEntry]
+    prepared: PreparedPart, view: CallView, name: str | None, trace: list[TraceEntry]
 ) -> PartVerdict | None:
+    part = prepared.part
     for behavior, step in _STEPS:
-        rule = find(behavior)
+        rule = prepared.find(behavior)
         if rule is None:
             trace.append(TraceEntry(step, "none", None, None, name))
             continue
         answer = _ANSWERS[rule.behavior]
-        trace.append(TraceEntry(step, answer, str(rule.source), rule.text, name))
-        return _from_rule(part, rule)
+        confinement = None
+        if answer is _ALLOW:
+            stands_for = confinement_of_rule(rule, part.text if part.kind == "command" else None)
+            confinement = narrowed(stands_for, view)
+        is_held = confinement is None or is_enforced(confinement, view)
+        held = None if is_held else False
+        trace.append(TraceEntry(step, answer, str(rule.source), rule.text, name, held))
+        return _from_rule(part, rule, confinement)
     return None
 
 
 # Named once: to name a member through its class takes ten times as long.
 _ALLOW, _ASK, _DENY = Behavior.ALLOW, Behavior.ASK, Behavior.DENY
-_BY_MODE = DecisionSource.MODE
-_SCOPE_STEP, _MODE_STEP = TraceStep.SCOPE, TraceStep.MODE
+_BY_MODE, _BY_SANDBOX = DecisionSource.MODE, DecisionSource.SANDBOX
+_SCOPE_STEP, _MODE_STEP, _SANDBOX_STEP = TraceStep.SCOPE, TraceStep.MODE, TraceStep.SANDBOX
+_UNSANDBOXED = Reason.UNSANDBOXED
 _MODE_TYPE, _MODE_DEFAULT = ReasonType.MODE, Reason.MODE_DEFAULT
 _PLAN, _DONT_ASK, _BYPASS = Mode.PLAN, Mode.DONT_ASK, Mode.BYPASS
 _ACCEPT_EDITS, _AUTO = Mode.ACCEPT_EDITS, Mode.AUTO
@@ -133,7 +187,7 @@ _RULE_REASONS = {
 }
 
 
-def _from_rule(part: Part, rule: Rule) -> PartVerdict:
+def _from_rule(part: Part, rule: Rule, confinement: Confinement | None) -> PartVerdict:
     place = str(rule.source)
     if rule.file is not None:
         place += f", {rule.file}" + ("" if rule.line is None else f":{rule.line}")
@@ -150,15 +204,17 @@ def _from_rule(part: Part, rule: Rule) -> PartVerdict:
         rule.ref,
         part.detail,
         part.kind,
+        confinement,
     )
 
 
 def _from_floor(part: Part, floor: Floor) -> PartVerdict:
+    by_sandbox = floor.reason is _UNSANDBOXED
     return PartVerdict(
         part.text,
         floor.behavior,
-        DecisionSource.SCOPE_CHECK,
-        ReasonType.SAFETY_CHECK,
+        _BY_SANDBOX if by_sandbox else DecisionSource.SCOPE_CHECK,
+        ReasonType.SANDBOX if by_sandbox else ReasonType.SAFETY_CHECK,
         floor.reason,
         floor.message,
         None,
@@ -167,7 +223,9 @@ def _from_floor(part: Part, floor: Floor) -> PartVerdict:
     )
 
 
-def _by_mode(part: Part, behavior: Behavior, message: str) -> PartVerdict:
+def _by_mode(
+    part: Part, behavior: Behavior, message: str, confinement: Confinement | None = None
+) -> PartVerdict:
     return PartVerdict(
         part.text,
         behavior,
@@ -178,18 +236,46 @@ def _by_mode(part: Part, behavior: Behavior, message: str) -> PartVerdict:
         None,
         part.detail,
         part.kind,
+        confinement,
     )
 
 
-def _mode_default(part: Part, mode: Mode) -> PartVerdict:
+def _default(part: Part, view: CallView) -> PartVerdict:
+    """Return the answer where no rule matched."""
+    if view.works_inside and view.mode is not _BYPASS:
+        return PartVerdict(
+            part.text,
+            _ALLOW,
+            _BY_SANDBOX,
+            ReasonType.SANDBOX,
+            Reason.SANDBOXED,
+            "runs inside the sandbox, which limits it to the project",
+            None,
+            part.detail,
+            part.kind,
+            narrowed(Confinement.PROJECT, view),
+        )
+    verdict = _mode_default(part, view)
+    if verdict.confinement is None:
+        return verdict
+    return replace(verdict, confinement=narrowed(verdict.confinement, view))
+
+
+def _mode_default(part: Part, view: CallView) -> PartVerdict:
+    mode = view.mode
     if part.is_free:
-        return _by_mode(part, _ALLOW, "needs no permission inside the working directories")
+        message = "needs no permission inside the working directories"
+        confinement = Confinement.NONE if mode is _BYPASS else Confinement.READ_ONLY
+        return _by_mode(part, _ALLOW, message, confinement)
     if mode is _BYPASS:
-        return _by_mode(part, _ALLOW, f"{named(mode)} allows it")
+        return _by_mode(part, _ALLOW, f"{named(mode)} allows it", Confinement.NONE)
     if mode is _ACCEPT_EDITS and part.is_edit:
-        return _by_mode(part, _ALLOW, f"{named(mode)} allows file edits")
+        return _by_mode(part, _ALLOW, f"{named(mode)} allows file edits", Confinement.PROJECT)
     if mode is _DONT_ASK:
         return _by_mode(part, _DENY, f"{named(mode)} denies what no rule allows")
+    if view.plan_runs and not part.is_write:
+        message = "plan mode runs it, confined to reading"
+        return _by_mode(part, _ALLOW, message, Confinement.READ_ONLY)
     if mode is _PLAN and not part.is_read_only and not part.is_write:
         return _by_mode(part, _DENY, "plan mode denies commands that are not provably read-only")
     return _by_mode(part, _ASK, _mode_question(part, mode))
@@ -201,7 +287,8 @@ def _mode_question(part: Part, mode: Mode) -> str:
     return f"no rule covers this, so {named(mode)} {asks}{hint}"
 
 
-def _capped(part: Part, verdict: PartVerdict, mode: Mode) -> PartVerdict:
+def _capped(part: Part, verdict: PartVerdict, view: CallView) -> PartVerdict:
+    mode = view.mode
     if mode is _DONT_ASK and verdict.behavior is _ASK:
         return replace(
             verdict,
@@ -216,7 +303,7 @@ def _capped(part: Part, verdict: PartVerdict, mode: Mode) -> PartVerdict:
                 verdict, behavior=Behavior.DENY, message=f"{verdict.message}; {_PLAN_WRITES}"
             )
         return _by_mode(part, Behavior.DENY, _PLAN_WRITES)
-    if not part.is_read_only and verdict.behavior is Behavior.ALLOW:
+    if not (part.is_read_only or view.plan_runs) and verdict.behavior is Behavior.ALLOW:
         return _by_mode(
             part,
             Behavior.ASK,

@@ -1,5 +1,8 @@
 """The local classifier: allows Bash that provably only reads inside scope; no model, no guess.
 
+Its allow needs `read_only` to be enforced; where it is not, only plain commands remain
+(`permissions.evaluate.small_classifier`).
+
 It answers asks for which nothing matched and returns allow or no opinion, never deny. Its table is
 `permissions.shell.effects.read_only`, reviewed for writing, running programs and sending data
 away.
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from permissions.confinement import Confinement, can_hold, widest
 from permissions.context import PermissionContext
 from permissions.decision import (
     Behavior,
@@ -25,6 +29,7 @@ from permissions.decision import (
 )
 from permissions.evaluate.cascade import Evaluation, evaluate_parts
 from permissions.evaluate.part_verdict import Part
+from permissions.evaluate.small_classifier import is_plain_structure
 from permissions.request import PermissionRequest
 
 if TYPE_CHECKING:
@@ -41,14 +46,10 @@ def classify(evaluation: Evaluation) -> Decision | None:
     if not pending.is_mode_default_ask or not evaluation.context.trusted:
         # In a directory nobody trusted, reading commands may still run what its files configure.
         return None
-    verdicts: list[PartVerdict] = []
-    for part, verdict in zip(evaluation.parts, evaluation.verdicts, strict=True):
-        if verdict.behavior is Behavior.ALLOW:
-            verdicts.append(verdict)
-        elif _is_harmless(part, verdict):
-            verdicts.append(_allowed(verdict))
-        else:
-            return None
+    found = _all_reading(evaluation) or _reading_beside_others(evaluation)
+    if found is None:
+        return None
+    verdicts, confinement = found
     trace = [
         TraceEntry(TraceStep.CLASSIFIER, "allow", "classifier", None, verdict.text)
         for verdict in verdicts
@@ -65,7 +66,42 @@ def classify(evaluation: Evaluation) -> Decision | None:
         rule=None,
         trace=(*pending.trace, *trace),
         parts=tuple(verdicts),
+        confinement=confinement,
     )
+
+
+_Found = tuple[list[PartVerdict], Confinement]
+
+
+def _all_reading(evaluation: Evaluation) -> _Found | None:
+    """Return the verdicts where all parts only read and are held to it, rules or not."""
+    judged = list(zip(evaluation.parts, evaluation.verdicts, strict=True))
+    is_enforced = can_hold(evaluation.view.level, Confinement.READ_ONLY)
+    if not is_enforced or not all(part.is_provably_harmless or part.is_free for part, _ in judged):
+        return None
+    verdicts = [
+        _allowed(verdict)
+        if verdict.behavior is Behavior.ASK
+        else replace(verdict, confinement=Confinement.READ_ONLY)
+        for _, verdict in judged
+    ]
+    return verdicts, Confinement.READ_ONLY
+
+
+def _reading_beside_others(evaluation: Evaluation) -> _Found | None:
+    """Return the verdicts where what asks is plain enough to count as reading anywhere."""
+    verdicts: list[PartVerdict] = []
+    for part, verdict in zip(evaluation.parts, evaluation.verdicts, strict=True):
+        if verdict.behavior is Behavior.ASK:
+            if not part.is_small or not _is_harmless(part, verdict):
+                return None
+            verdict = _allowed(verdict)
+        verdicts.append(verdict)
+    is_enforced = can_hold(evaluation.view.level, Confinement.READ_ONLY)
+    command = str(evaluation.request.tool_input["command"])
+    if not is_enforced and not is_plain_structure(command):
+        return None
+    return verdicts, widest(one.confinement for one in verdicts if one.confinement is not None)
 
 
 def with_harmless_parts(pending: Decision, evaluation: Evaluation) -> Decision:
@@ -129,6 +165,7 @@ def _allowed(verdict: PartVerdict) -> PartVerdict:
         reason_type=ReasonType.CLASSIFIER,
         reason=Reason.CLASSIFIER,
         message=_MESSAGE,
+        confinement=Confinement.READ_ONLY,
     )
 
 

@@ -13,7 +13,14 @@ from permissions.matching.match_tool import RuleSubject, first_match
 from permissions.paths.resolve import Target
 from permissions.request import PermissionRequest
 from permissions.rules.rule_set import Rule, RuleBehavior
-from permissions.scope.scope import Floor, Scope, check_address, check_host, strictest_floor
+from permissions.scope.scope import (
+    Floor,
+    Scope,
+    check_address,
+    check_host,
+    strictest_floor,
+    write_dirs_of,
+)
 from permissions.tool_names import EDIT_TOOLS, FREE_TOOLS, READ_TOOLS, is_known_tool
 
 
@@ -22,7 +29,7 @@ def tool_part(request: PermissionRequest, tool: str, view: CallView) -> Prepared
     scope, base, context = view.scope, view.base, view.context
     target: Target | None = None
     host: str | None = None
-    floors: list[Floor | None] = [view.budget]
+    floors: list[Floor | None] = [view.floor]
     if tool in EDIT_TOOLS:
         written = _edited_path(tool, request.tool_input)
         target, unclear = _target(written, scope, base)
@@ -51,6 +58,7 @@ def tool_part(request: PermissionRequest, tool: str, view: CallView) -> Prepared
         text=describe(request),
         kind="tool",
         floor=strictest_floor(floors),
+        write_dirs=write_dirs_of(floors),
         is_write=tool in EDIT_TOOLS,
         is_free=tool in READ_TOOLS or tool in FREE_TOOLS,
         is_edit=tool in EDIT_TOOLS,

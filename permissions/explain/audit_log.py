@@ -119,6 +119,7 @@ class AuditLog:
 
     def _line(self, facts: Mapping[str, Any], decision: Decision) -> str:
         answer, feedback = decision.as_json(), decision.feedback or None
+        answer["write_dirs"] = decision.write_dirs
         try:
             line = _encode({**facts, **answer, "feedback": feedback, "stored": decision.stored})
             if (

@@ -24,7 +24,9 @@ from permissions.decision import (
 )
 
 if TYPE_CHECKING:
-    from permissions.rules.rule_set import RuleSet
+    from permissions.explain.confinement_text import confinement_words
+from permissions.explain.confinement_text import confinement_words
+from permissions.rules.rule_set import RuleSet
 
 Shorten = Callable[[str], str]
 """Returns a file as users write it, such as `~/.agent/settings.json`."""
@@ -140,9 +142,12 @@ def explain_steps(decision: Decision, short: Shorten = str) -> tuple[ExplainedPa
     whole = _whole_steps(later, decision)
     if decision.behavior is Behavior.ASK:
         whole = (*whole, ExplainedStep("You", _ASKED, "ask"))
+    if decision.confinement is not None:
+        whole = (*whole, ExplainedStep("Confined", confinement_words(decision), "none"))
     if whole:
         title = "Then, about the whole call" if len(groups) > 1 else ""
-        parts.append(ExplainedPart(title, whole, len(_CHECKS) + 1))
+        first = max((len(part.steps) for part in parts), default=len(_CHECKS)) + 1
+        parts.append(ExplainedPart(title, whole, first))
     return _merged(parts) if len(groups) == 1 else tuple(parts)
 
 
@@ -190,7 +195,7 @@ def _split(trace: Sequence[TraceEntry]) -> tuple[list[list[TraceEntry]], list[Tr
     groups: list[list[TraceEntry]] = []
     later: list[TraceEntry] = []
     for entry in trace:
-        if entry.step not in _CHECKS:
+        if entry.step not in _CHECKS and entry.step is not TraceStep.SANDBOX:
             later.append(entry)
         elif entry.step is TraceStep.SCOPE or not groups:
             groups.append([entry])
@@ -235,7 +240,14 @@ def _part_steps(
 ) -> list[ExplainedStep]:
     by_step = {entry.step: entry for entry in entries}
     decisive = _decisive(by_step, verdict)
-    return [_check(step, by_step, verdict, places, step is decisive) for step in _CHECKS]
+    steps = [_check(step, by_step, verdict, places, step is decisive) for step in _CHECKS]
+    sandbox = by_step.get(TraceStep.SANDBOX)
+    if sandbox is not None:
+        decides = decisive is TraceStep.SANDBOX
+        steps.append(
+            ExplainedStep("Sandbox", _SANDBOX_WORDS[sandbox.answer], sandbox.answer, decides)
+        )
+    return steps
 
 
 def _decisive(
@@ -245,6 +257,8 @@ def _decisive(
     if verdict is None or verdict.source is DecisionSource.CLASSIFIER:
         return None
     mode = by_step.get(TraceStep.MODE)
+    if verdict.source is DecisionSource.SANDBOX and (mode is None or mode.answer == "none"):
+        return TraceStep.SANDBOX
     if verdict.source is DecisionSource.MODE or (mode is not None and mode.answer != "none"):
         return TraceStep.MODE
     step = _STEP_OF_REASON.get(verdict.reason)
@@ -367,6 +381,10 @@ def _merged(parts: Sequence[ExplainedPart]) -> tuple[ExplainedPart, ...]:
     return (ExplainedPart("", tuple(step for part in parts for step in part.steps)),)
 
 
+_SANDBOX_WORDS: Final = {
+    "allow": "allows: the command runs inside the sandbox",
+    "ask": "asks: it would run outside the sandbox, which only you allow",
+}
 _IN_VAIN: Final = ", which does not lift this"
 _ASKED: Final = "are asked (with -p: denied)"
 _KNOWN: Final = "allows: known to only read, inside your folders"
@@ -399,6 +417,7 @@ _DECIDERS: Final = {
     "user": "you",
     "bridge": "the bridge",
     "channel": "the channel",
+    "sandbox": "the sandbox",
 }
 _SOURCES: Final = {
     "policySettings": "managed settings",

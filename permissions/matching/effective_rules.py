@@ -55,14 +55,20 @@ class Effective(Struct, frozen=True):
     warnings: tuple[DecisionWarning, ...]
 
 
-def effective(context: PermissionContext) -> Effective:
-    """Apply gates, policy locks, trust and the strippings of `auto`. Pure."""
+def effective(context: PermissionContext, *, works_inside: bool = False) -> Effective:
+    """Apply gates, policy locks, trust and the strippings of `auto`. Pure.
+
+    Args:
+        works_inside: The call is a command inside the sandbox: ask rules about all of Bash do
+            not count.
+    """
     mode, mode_warnings = gated_mode(context)
     rules, rule_warnings = _counting_rules(
         context.rules,
         trusted=context.trusted,
         managed_only=is_locked(context.policy, "allowManagedPermissionRulesOnly"),
         auto=mode is Mode.AUTO,
+        works_inside=works_inside,
     )
     return Effective(mode, rules, (*mode_warnings, *rule_warnings))
 
@@ -167,15 +173,25 @@ def is_dangerous_allow(rule: Rule) -> bool:
 _Filtered = tuple[RuleSet, tuple[DecisionWarning, ...]]
 
 
-def _counting_rules(rules: RuleSet, *, trusted: bool, managed_only: bool, auto: bool) -> _Filtered:
-    if trusted and not managed_only and not auto:
+def _counting_rules(
+    rules: RuleSet, *, trusted: bool, managed_only: bool, auto: bool, works_inside: bool
+) -> _Filtered:
+    if trusted and not managed_only and not auto and not works_inside:
         return rules, ()
-    key = (trusted, managed_only, auto)
+    key = (trusted, managed_only, auto, works_inside)
     result = rules.counting.get(key)
     if result is None:
         result = _filter(rules, trusted=trusted, managed_only=managed_only, auto=auto)
+        if works_inside:
+            counting = [rule for rule in result[0].rules if not _asks_about_all_of_bash(rule)]
+            result = result[0].only(counting), result[1]
         rules.counting[key] = result
     return result
+
+
+def _asks_about_all_of_bash(rule: Rule) -> bool:
+    is_bare = rule.is_tool_wide and not rule.is_cap and rule.tool.glob is None
+    return is_bare and rule.behavior is RuleBehavior.ASK and rule.tool.matches("Bash")
 
 
 def _filter(rules: RuleSet, *, trusted: bool, managed_only: bool, auto: bool) -> _Filtered:

@@ -123,6 +123,19 @@ def _restricts(rule: Rule, facts: CommandFacts, tool_input: Mapping[str, object]
     return False
 
 
+def names_exactly(rule: Rule, command: str) -> bool:
+    """Is a rule that covers the command about this very text, and about no other?"""
+    pattern = rule.specifier
+    return isinstance(pattern, BashPattern) and (
+        pattern.is_exact or _is_written_out(pattern, command)
+    )
+
+
+def _is_written_out(pattern: BashPattern, command: str) -> bool:
+    # A final ` *` is a wildcard of the rule, also for the command that reads the same.
+    return pattern.text.strip() == command and pattern.bare is None
+
+
 def _covers(rule: Rule, facts: CommandFacts) -> bool:
     pattern = rule.specifier
     if not isinstance(pattern, BashPattern):
@@ -130,7 +143,10 @@ def _covers(rule: Rule, facts: CommandFacts) -> bool:
     if pattern.is_exact and facts.takes_code:
         # Its words are the same for every program that stands on the input.
         return False
-    if _is_to_the_letter(pattern, facts):
+    if _is_written_out(pattern, facts.text) and all(
+        UNKNOWN not in form.joined for form in facts.allow_forms
+    ):
+        # Written out to the letter, stars included: an exact rule.
         return bool(facts.allow_forms)
     if pattern.is_exact:
         return any(pattern.matches(form.joined) for form in facts.allow_forms)
@@ -138,14 +154,4 @@ def _covers(rule: Rule, facts: CommandFacts) -> bool:
     return not facts.risk and any(
         pattern.matches(form.joined) and pattern.full.chunks[0].startswith(form.must_name)
         for form in facts.allow_forms
-    )
-
-
-def _is_to_the_letter(pattern: BashPattern, facts: CommandFacts) -> bool:
-    """Is the command written out, stars included, as in an exact rule?"""
-    return (
-        pattern.text.strip() == facts.text
-        # A final ` *` is a wildcard of the rule, also for the command that reads the same.
-        and pattern.bare is None
-        and all(UNKNOWN not in form.joined for form in facts.allow_forms)
     )

@@ -71,7 +71,7 @@ def may_answer(name: str, pending: Decision, denials: DenialState) -> bool:
     """
     if name in {CLASSIFIER, MODEL_CLASSIFIER}:
         is_skipped = name == MODEL_CLASSIFIER and denials.is_exhausted
-        return pending.reason is Reason.MODE_DEFAULT and not is_skipped
+        return pending.is_mode_default_ask and not is_skipped
     return name in _ORIGINS
 
 
@@ -80,7 +80,7 @@ def may_lift(name: str, decision: Decision, pending: Decision) -> bool:
     return (
         decision.behavior is not Behavior.ALLOW
         or name not in _LIFTS
-        or pending.reason in _LIFTS[name]
+        or pending.ask_reasons <= _LIFTS[name]
     )
 
 
@@ -160,9 +160,7 @@ def skipped_entries(
     return tuple(
         TraceEntry(TraceStep.CLASSIFIER, "none", source=f"{one.name} skipped: {denials.describe()}")
         for one in contenders
-        if one.name == MODEL_CLASSIFIER
-        and pending.reason is Reason.MODE_DEFAULT
-        and denials.is_exhausted
+        if one.name == MODEL_CLASSIFIER and pending.is_mode_default_ask and denials.is_exhausted
     )
 
 

@@ -168,7 +168,7 @@ class RuleSet(Struct, frozen=True):
     """What the set was built from."""
     indexes: Mapping[RuleBehavior, RuleIndex] = field(default_factory=dict)
     """Made from `rules`, so that it does not take part in comparing."""
-    counting: dict[tuple[bool, bool, bool], tuple[RuleSet, tuple[DecisionWarning, ...]]] = field(
+    counting: dict[tuple[bool, ...], tuple[RuleSet, tuple[DecisionWarning, ...]]] = field(
         default_factory=dict
     )
     """What `effective_rules` made of the set, by what it was asked for."""

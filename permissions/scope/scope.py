@@ -1,7 +1,8 @@
 """Checks that no rule, mode, hook or grant overrides: working directories, protected paths,
 budget and blocked hosts (safety-and-permissions: bypass-immune checks).
 
-A check answers with a `Floor`: a final deny, or an ask below which the answer cannot fall.
+A check answers with a `Floor`: a final deny, or an ask below which the answer cannot fall. A write
+proven outside the working directories is an ask that only a user answers.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from permissions.base.network.private_addresses import inside_kind
 from permissions.context import PermissionContext
@@ -32,6 +34,8 @@ class Floor(Struct, frozen=True):
     message: str
     lifted_by_allow: bool = False
     """Only the read outside scope: an allow rule that matches lifts it."""
+    write_dirs: tuple[str, ...] = ()
+    """Only the write outside scope: the existing directory that it would need, canonical."""
 
 
 class Scope(Struct, frozen=True):
@@ -91,16 +95,24 @@ class Scope(Struct, frozen=True):
         )
 
     def check_write(self, target: Target | None, written: str) -> Floor | None:
-        """Check a write: denied outside, asked about (or denied) on protected paths."""
+        """Check a write: outside a user is asked, on protected paths it asks (or is denied)."""
         if target is None:
             return _unresolved(written, "write")
         if not self.contains(target):
-            return Floor(
-                Behavior.DENY,
-                Reason.SCOPE_BOUNDS_VIOLATION,
-                f"writes {_shown(target)}, outside the working directories",
-            )
+            return self._outside(target, target.real)
         return self._protected(target)
+
+    def _outside(self, target: Target, place: str) -> Floor:
+        """Return the floor of a write outside; `place` is what has to be writable for it."""
+        while place != "/" and not self.files.is_dir(place):
+            place = os.path.dirname(place)
+        final = self.mode in _NEVER_ASKS
+        return Floor(
+            Behavior.DENY if final else Behavior.ASK,
+            Reason.SCOPE_BOUNDS_VIOLATION,
+            f"writes {_shown(target)}, outside the working directories",
+            write_dirs=(place,),
+        )
 
     def check_place(self, target: Target | None, written: str) -> Floor | None:
         """Check a directory in which a program changes files of its own choice."""
@@ -120,6 +132,8 @@ class Scope(Struct, frozen=True):
 
     def check_remove(self, target: Target | None, written: str) -> Floor | None:
         """Check a removal or a move away: like a write, and the working directory itself asks."""
+        if target is not None and not self.contains(target):
+            return self._outside(target, os.path.dirname(target.real))
         floor = self.check_write(target, written)
         if floor is not None or target is None or target.real not in self.roots:
             return floor
@@ -160,8 +174,12 @@ class Scope(Struct, frozen=True):
         return result
 
     def _protected_floor(self, message: str) -> Floor:
-        final = self.mode in (Mode.PLAN, Mode.DONT_ASK)
+        final = self.mode in _NEVER_ASKS
         return Floor(Behavior.DENY if final else Behavior.ASK, Reason.PROTECTED_PATH, message)
+
+
+_NEVER_ASKS = (Mode.PLAN, Mode.DONT_ASK)
+"""Modes in which a write that only a user may allow is denied."""
 
 
 class Scoped(Protocol):
@@ -199,12 +217,22 @@ def check_address(host: str | None) -> Floor | None:
 
 
 def strictest_floor(floors: Iterable[Floor | None]) -> Floor | None:
-    """Return the strictest floor: deny, then asks that nothing lifts, then the others."""
+    """Return the strictest floor: deny, then what only a user lifts, then other asks."""
     best: Floor | None = None
+    places: list[str] = []
     for floor in floors:
-        if floor is not None and (best is None or _weight(floor) > _weight(best)):
-            best = floor
+        if floor is not None:
+            places.extend(floor.write_dirs)
+            if best is None or _weight(floor) > _weight(best):
+                best = floor
+    if best is not None and len(places) > len(best.write_dirs) > 0:
+        return replace(best, write_dirs=tuple(dict.fromkeys(places)))
     return best
+
+
+def write_dirs_of(floors: Iterable[Floor | None]) -> tuple[str, ...]:
+    """Return the directories outside that writes need; () for none."""
+    return tuple(dict.fromkeys(one for floor in floors if floor for one in floor.write_dirs))
 
 
 def _is_below_one(path: str, directories: tuple[str, ...]) -> bool:
@@ -216,6 +244,8 @@ def _is_below_one(path: str, directories: tuple[str, ...]) -> bool:
 
 def _weight(floor: Floor) -> int:
     if floor.behavior is Behavior.DENY:
+        return 3
+    if floor.write_dirs or floor.reason is Reason.UNSANDBOXED:
         return 2
     return 0 if floor.lifted_by_allow else 1
 

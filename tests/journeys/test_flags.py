@@ -253,7 +253,7 @@ async def test_an_untrusted_projects_allow_rules_wait_for_trust(
     ("arguments", "status"),
     [
         (["permissions", "explain", "Bash(git push)"], 3),
-        (["permissions", "explain", "Write(/etc/passwd)"], 4),
+        (["permissions", "explain", "Write(/etc/passwd)"], 3),
         (["permissions", "explain", "Read(a.txt)"], 0),
         (["permissions", "lint"], 0),
         (["hooks", "list", "--json"], 0),

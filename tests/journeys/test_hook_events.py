@@ -417,7 +417,7 @@ async def test_a_link_that_a_hook_makes_is_seen_before_the_call_runs(
         {"PreToolUse": f"ln -s '{outside}' place"},
         permissions={"allow": ["Bash(touch *)"]},
     )
-    journey = await begin([bash("touch place/x"), DONE])
+    journey = await begin([bash("touch place/x"), DONE], has_person=False)
 
     events = await journey.send("go")
 

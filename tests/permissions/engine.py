@@ -6,12 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from permissions.context import PermissionContext
+from permissions.confinement import SandboxLevel
+from permissions.context import PermissionContext, SandboxState
 from permissions.decision import Decision
 from permissions.evaluate.cascade import decide
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
+
+FULL = SandboxState(SandboxLevel.FULL)
+FILES = SandboxState(SandboxLevel.FILES)
+NOTHING = SandboxState(SandboxLevel.NONE)
+INSIDE = SandboxState(SandboxLevel.FULL, works_inside=True)
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,7 @@ class Engine:
         bypass_available: bool = True,
         policy: Mapping[str, object] | None = None,
         additional_dirs: tuple[Path, ...] = (),
+        sandbox: SandboxState = FULL,
     ) -> PermissionContext:
         given = [
             *(RuleText(text, RuleBehavior.ALLOW, source) for text in allow),
@@ -51,6 +58,7 @@ class Engine:
             bypass_available=bypass_available,
             policy=policy or {},
             additional_dirs=additional_dirs,
+            sandbox=sandbox,
         )
 
     def bash(
@@ -61,8 +69,9 @@ class Engine:
         deny: Iterable[str] = (),
         ask: Iterable[str] = (),
         mode: Mode = Mode.DEFAULT,
+        sandbox: SandboxState = FULL,
     ) -> Decision:
-        context = self.context(allow=allow, deny=deny, ask=ask, mode=mode)
+        context = self.context(allow=allow, deny=deny, ask=ask, mode=mode, sandbox=sandbox)
         return decide(PermissionRequest("Bash", {"command": command}), context)
 
     def call(
@@ -74,8 +83,9 @@ class Engine:
         deny: Iterable[str] = (),
         ask: Iterable[str] = (),
         mode: Mode = Mode.DEFAULT,
+        sandbox: SandboxState = FULL,
     ) -> Decision:
-        context = self.context(allow=allow, deny=deny, ask=ask, mode=mode)
+        context = self.context(allow=allow, deny=deny, ask=ask, mode=mode, sandbox=sandbox)
         return decide(PermissionRequest(tool, tool_input), context)
 
 

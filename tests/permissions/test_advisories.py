@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from permissions.check_cli import Checker, LoadedSettings
+from permissions.context import SandboxState
 from permissions.decision import Behavior
 from permissions.mode import Mode
 from permissions.rule import RuleSource
-from tests.permissions.engine import Engine
+from tests.permissions.engine import FILES, FULL, INSIDE, NOTHING, Engine
 
 NOT_ALLOWED = [
     ("CVE-2025-54795", "echo \"x\"; touch pwned", ["Bash(echo *)"]),
@@ -104,7 +107,7 @@ def test_not_allowed(engine: Engine, name: str, command: str, rules: list[str]) 
     assert engine.bash(command, allow=rules).behavior is not Behavior.ALLOW, name
 
 
-DENIED = [
+OUTSIDE = [
     ("CVE-2026-39861 link out of scope", "echo x > outlink/y"),
     ("changelog-2.1.69 linked parent", "touch outlink/new/file"),
     ("dangling link", "echo x > dangling"),
@@ -132,11 +135,22 @@ DENIED = [
 ]
 
 
-@pytest.mark.parametrize("mode", [Mode.DEFAULT, Mode.BYPASS])
-@pytest.mark.parametrize(("name", "command"), DENIED)
-def test_write_outside_scope_is_denied(engine: Engine, name: str, command: str, mode: Mode) -> None:
-    decision = engine.bash(command, allow=["Bash(*)", "Edit", "Read"], mode=mode)
-    assert (decision.behavior, decision.source) == (Behavior.DENY, "scope_check"), name
+@pytest.mark.parametrize("sandbox", [FULL, FILES, NOTHING, INSIDE])
+@pytest.mark.parametrize(
+    "mode", [Mode.DEFAULT, Mode.ACCEPT_EDITS, Mode.BYPASS, Mode.PLAN, Mode.DONT_ASK]
+)
+@pytest.mark.parametrize(("name", "command"), OUTSIDE)
+def test_only_a_user_lets_a_write_outside_through(
+    engine: Engine, name: str, command: str, mode: Mode, sandbox: SandboxState
+) -> None:
+    decision = engine.bash(command, allow=["Bash(*)", "Edit", "Read"], mode=mode, sandbox=sandbox)
+    is_final = mode in (Mode.PLAN, Mode.DONT_ASK) or name == "network"
+    expected = Behavior.DENY if is_final else Behavior.ASK
+    assert (decision.behavior, decision.source) == (expected, "scope_check"), name
+    assert decision.reason == "scope_bounds_violation"
+    if expected is Behavior.ASK:
+        assert decision.write_dirs
+        assert all(Path(one).is_dir() for one in decision.write_dirs)
 
 
 SEEN_THROUGH = [
@@ -236,7 +250,7 @@ def test_deny_checks_every_spelling(engine: Engine, path: str, rule: str) -> Non
 def test_scope_compares_components(engine: Engine) -> None:
     neighbour = engine.root.with_name(engine.root.name + "-evil") / "x"
     decision = engine.call("Write", {"file_path": str(neighbour)}, allow=["Edit"])
-    assert decision.behavior is Behavior.DENY
+    assert (decision.behavior, decision.reason) == (Behavior.ASK, "scope_bounds_violation")
 
 
 # CVE-2026-24052: trusted domain by prefix.
@@ -304,4 +318,4 @@ def test_scope_does_not_follow_the_shell(engine: Engine) -> None:
         context,
         cwd=engine.root.parent / "outside",
     )
-    assert decision.behavior is Behavior.DENY
+    assert (decision.behavior, decision.reason) == (Behavior.ASK, "scope_bounds_violation")

@@ -36,18 +36,19 @@ def test_odd_names_are_names(engine: Engine, name: str) -> None:
 
 def test_a_link_that_dangles_counts_where_it_leads(engine: Engine) -> None:
     decision = engine.call("Write", {"file_path": "dangling"}, allow=["Edit"])
-    assert (decision.behavior, decision.source) == (Behavior.DENY, "scope_check")
+    assert (decision.behavior, decision.source) == (Behavior.ASK, "scope_check")
+    assert decision.write_dirs == (str(engine.root.parent / "outside"),)
 
 
 def test_dot_dot_behind_a_link_goes_where_the_kernel_goes(engine: Engine) -> None:
     decision = engine.call("Write", {"file_path": "outlink/../x"}, allow=["Edit"])
-    assert decision.behavior is Behavior.DENY
+    assert decision.write_dirs == (str(engine.root.parent),)
 
 
 def test_a_directory_that_is_gone_is_still_the_scope(tmp_path: Path, engine: Engine) -> None:
     gone = Engine(tmp_path / "gone", engine.home)
     assert gone.bash("touch x", allow=["Bash(touch *)"]).behavior is Behavior.ALLOW
-    assert gone.bash("touch ../x", allow=["Bash(touch *)"]).behavior is Behavior.DENY
+    assert gone.bash("touch ../x", allow=["Bash(touch *)"]).write_dirs == (str(tmp_path),)
 
 
 def test_a_wrapper_without_a_command_behind_find_is_asked_about(engine: Engine) -> None:

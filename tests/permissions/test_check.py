@@ -31,7 +31,10 @@ def _answer(
     engine: Engine, call: Mapping[str, object], *, classifier: bool
 ) -> Mapping[str, object]:
     checker = Checker(_no_settings, classifier=classifier, cwd=engine.root, home=engine.home)
-    given = {"id": 7, "tool": "Bash", "rules": {}, "cwd": str(engine.root), **call}
+    sandbox = "full" if classifier else "none"
+    given = {
+        "id": 7, "tool": "Bash", "rules": {}, "cwd": str(engine.root), "sandbox": sandbox, **call
+    }  # fmt: skip
     if "command" in given:
         given["input"] = {"command": given.pop("command")}
     answer: Mapping[str, object] = json.loads(json.dumps(checker.check(json.dumps(given))))
@@ -51,7 +54,8 @@ def _kinds(answer: Mapping[str, object]) -> list[str]:
 def test_an_answer_has_exactly_the_documented_fields(engine: Engine) -> None:
     answer = _check(engine, command="ls")
     assert list(answer) == [
-        "id", "behavior", "source", "reason_type", "reason", "message", "rule", "warnings", "trace",
+        "id", "behavior", "source", "reason_type", "reason", "message", "rule", "warnings",
+        "confinement", "trace",
     ]  # fmt: skip
     trace = answer["trace"]
     assert isinstance(trace, list)
@@ -165,7 +169,7 @@ ORIGINS = [
     (
         "a write outside",
         {"tool": "Write", "input": {"file_path": "/etc/x"}},
-        ("deny", "scope_check", "safety_check", "scope_bounds_violation"),
+        ("ask", "scope_check", "safety_check", "scope_bounds_violation"),
     ),
     (
         "a read inside",
@@ -311,6 +315,9 @@ BAD_LINES = [
     '{"id": 1, "tool": "Bash", "input": {}, "rules": {"userSettings": {"allow": "Bash"}}}',
     '{"id": 1, "tool": "Bash", "input": {}, "rules": {}, "trusted": "yes"}',
     '{"id": 1, "tool": "Bash", "input": {}, "rules": {}, "cwd": 3}',
+    '{"id": 1, "tool": "Bash", "input": {}, "rules": {}, "sandbox": "some"}',
+    '{"id": 1, "tool": "Bash", "input": {}, "rules": {}, "sandbox": true}',
+    '{"id": 1, "tool": "Bash", "input": {}, "rules": {}, "sandbox_auto_allow": 1}',
 ]
 
 

@@ -37,8 +37,7 @@ def _sections(name: str) -> Iterator[tuple[str, list[str]]]:
 def _answer(engine: Engine, header: str, command: str) -> Behavior:
     rules = [] if header == CLASSIFIER else header.split(" | ")
     request = PermissionRequest("Bash", {"command": command})
-    ask = decide_with_classifier if header == CLASSIFIER else decide
-    return ask(request, engine.context(allow=rules)).behavior
+    return decide_with_classifier(request, engine.context(allow=rules)).behavior
 
 
 def _name(value: object) -> str:

@@ -37,7 +37,15 @@ class Example:
         tool_input = {"file_path": found[2]} if found else {"command": text}
         given = {key: value for key, value in self.given.items() if key != "classifier"}
         mode = {"mode": self.row["mode"]} if "mode" in self.row else {}
-        return {"id": 1, "tool": tool, "input": tool_input, "rules": {}, **given, **mode}
+        return {
+            "id": 1,
+            "tool": tool,
+            "input": tool_input,
+            "rules": {},
+            "sandbox": "none",
+            **given,
+            **mode,
+        }
 
 
 def examples() -> Iterator[Example]:
@@ -73,7 +81,7 @@ def test_an_example_is_decided_as_the_page_says(engine: Engine, example: Example
 
 def test_every_section_has_examples() -> None:
     titles = {example.title for example in examples()}
-    assert len(titles) == 8
+    assert len(titles) == 10
 
 
 def test_why_a_person_is_asked_is_said_as_the_page_says(engine: Engine) -> None:
@@ -88,7 +96,7 @@ def test_why_a_person_is_asked_is_said_as_the_page_says(engine: Engine) -> None:
         assert decision.behavior is Behavior.ASK
         told = said.splitlines()[0].replace(str(engine.root), "…")
         assert told.startswith("ask: " + found[1].removesuffix("(…)")), row
-    assert len(rows) == 6
+    assert len(rows) == 7
 
 
 def test_what_only_reads_is_not_said_to_be_asked_about(engine: Engine) -> None:

@@ -139,6 +139,7 @@ async def test_a_link_that_came_while_the_user_was_asked_is_seen(own_engine: Eng
         lambda: (own_engine.root / "place").symlink_to("/tmp"),
     )
     assert (decision.behavior, decision.source) == (Behavior.DENY, DecisionSource.SCOPE_CHECK)
+    assert decision.message.endswith("which it did not when it was asked about")
 
 
 async def test_a_rule_that_came_while_the_user_was_asked_counts(engine: Engine) -> None:

@@ -248,8 +248,8 @@ async def test_a_new_mode_decides_what_is_being_asked(
 async def test_what_a_hook_asked_about_no_new_rule_allows(engine: Engine) -> None:
     dialog = Scripted("dialog", NO)
     d = door(engine, dialog)
-    pending = d.gate.evaluate(bash("git push"), cwd=engine.root)
-    pending = d.gate.after_pre_tool_use(pending, "ask", "sure?", "guard")
+    checked = d.gate.evaluation(bash("git push"), cwd=engine.root)
+    pending = d.gate.after_pre_tool_use(checked, checked.decision, "ask", "sure?", "guard")
     running = asyncio.ensure_future(
         d.gate.resolve(bash("git push"), pending, FakeAbort(), cwd=engine.root)
     )

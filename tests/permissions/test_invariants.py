@@ -7,17 +7,27 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from permissions.decision import STRICTNESS, Behavior, Decision
+from permissions.context import SandboxState
+from permissions.decision import (
+    STRICTNESS,
+    Behavior,
+    Decision,
+    DecisionSource,
+    Reason,
+    ReasonType,
+)
 from permissions.evaluate.cascade import decide
+from permissions.evaluate.hook_step import after_hooks
 from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
+from permissions.resolve.contender_authority import CLASSIFIER, HOOK, MODEL_CLASSIFIER, may_lift
 from permissions.rule import RuleSet, RuleSource, RuleText
 from permissions.rules.grammar import MalformedRule, RuleBehavior, parse_rule
 from permissions.shell.parse.parse import parse
 from permissions.shell.syntax import Script, Unparsable
 from tests.examples import examples
-from tests.permissions.engine import Engine
+from tests.permissions.engine import FILES, FULL, INSIDE, NOTHING, Engine
 
 QUICK = settings(
     max_examples=examples(120),
@@ -133,20 +143,37 @@ OUTSIDE = st.sampled_from(
 )  # fmt: skip
 
 
+SANDBOXES = st.sampled_from([FULL, FILES, NOTHING, INSIDE])
+
+
 @QUICK
-@given(command=OUTSIDE, texts=TEXTS, mode=MODES, trailing=COMMANDS)
-def test_nothing_allows_a_write_outside_scope(
-    engine: Engine, command: str, texts: list[RuleText], mode: Mode, trailing: str
+@given(command=OUTSIDE, texts=TEXTS, mode=MODES, trailing=COMMANDS, sandbox=SANDBOXES)
+def test_nothing_but_a_user_allows_a_write_outside_scope(
+    engine: Engine,
+    command: str,
+    texts: list[RuleText],
+    mode: Mode,
+    trailing: str,
+    sandbox: SandboxState,
 ) -> None:
     allowed = [
         RuleText(text, RuleBehavior.ALLOW, RuleSource.POLICY)
         for text in ("Bash", "Edit", "Read", f"Bash({command})")
     ]
-    context = engine.context(texts=[*allowed, *texts], mode=mode)
+    context = engine.context(texts=[*allowed, *texts], mode=mode, sandbox=sandbox)
     for text in (command, f"{command}; {trailing}", f"{trailing} | ({command})"):
         request = PermissionRequest("Bash", {"command": text})
-        assert decide(request, context).behavior is Behavior.DENY
-        assert decide_with_classifier(request, context).behavior is Behavior.DENY
+        found = decide(request, context)
+        assert decide_with_classifier(request, context) == found
+        if mode in (Mode.PLAN, Mode.DONT_ASK) or found.behavior is Behavior.DENY:
+            assert found.behavior is Behavior.DENY
+            continue
+        assert (found.behavior, found.reason) == (Behavior.ASK, Reason.SCOPE_BOUNDS_VIOLATION)
+        assert found.write_dirs
+        assert after_hooks(found, "allow", "fine", "hook").behavior is Behavior.ASK
+        yes = Decision(Behavior.ALLOW, DecisionSource.HOOK, ReasonType.HOOK, Reason.HOOK, "fine")
+        for name in (HOOK, CLASSIFIER, MODEL_CLASSIFIER):
+            assert not may_lift(name, yes, found)
 
 
 @QUICK

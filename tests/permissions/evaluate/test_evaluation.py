@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from permissions.confinement import Confinement
 from permissions.decision import Behavior
 from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.mode import Mode
@@ -111,8 +112,10 @@ def test_counting_is_not_asked_about(engine: Engine, command: str) -> None:
     "command", ["x=1; ls", "x=$(ls .); ls", "x+=1; ls", "[ \"$x\" = y ]; ls", "[[ -n $x ]]; ls"]
 )  # fmt: skip
 def test_a_plain_name_of_its_own_needs_no_permission(engine: Engine, command: str) -> None:
-    found = engine.bash(command, allow=["Bash(ls *)"])
+    request = PermissionRequest("Bash", {"command": command})
+    found = decide_with_classifier(request, engine.context(allow=["Bash(ls *)"]))
     assert found.behavior is Behavior.ALLOW, found.message
+    assert found.confinement is Confinement.READ_ONLY
 
 
 @pytest.mark.parametrize("command", ["x=$(ls)", '[ -n "$x" ]', "set -e; ls", "time (ls)"])

@@ -20,13 +20,24 @@ from tests.permissions.engine import Engine
         ("cp src/a.py $X", "Edit(*)"),
         ("rm -rf $X", "Edit(//**)"),
         ("cp src/a.py b $X", "Edit(b)"),
-        ("eval $X; touch ../b", "Bash(nothing)"),
-        ("cd a; cd b; cd c; cd d; touch ../../b", "Bash(nothing)"),
-        ("while eval $X; do touch ../b; done", "Bash(nothing)"),
     ],
 )  # fmt: skip
 def test_a_deny_holds(engine: Engine, command: str, deny: str) -> None:
     assert engine.bash(command, allow=["Bash", "Edit"], deny=[deny]).behavior is Behavior.DENY
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "eval $X; touch ../b",
+        "cd a; cd b; cd c; cd d; touch ../../b",
+        "while eval $X; do touch ../b; done",
+    ],
+)
+def test_where_the_shell_may_be_counts_for_a_write_outside(engine: Engine, command: str) -> None:
+    found = engine.bash(command, allow=["Bash", "Edit"], deny=["Bash(nothing)"])
+    assert (found.behavior, found.reason) == (Behavior.ASK, "scope_bounds_violation")
+    assert found.write_dirs
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from permissions.explain.explain_decision import (
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rule import RuleBehavior, RuleSource, RuleText
-from tests.permissions.engine import Engine
+from tests.permissions.engine import NOTHING, Engine
 
 COMMANDS = (
     "ls",
@@ -55,7 +55,7 @@ NAMES = ["Scope", "Deny rules", "Ask rules", "Allow rules", "Mode"]
 
 
 def decision_on(engine: Engine, tool: str, given: object, mode: Mode) -> Decision:
-    context = engine.context(texts=RULES, mode=mode)
+    context = engine.context(texts=RULES, mode=mode, sandbox=NOTHING)
     key = "command" if tool == "Bash" else "file_path"
     decision = decide_with_classifier(PermissionRequest(tool, {key: given}), context)
     return with_rules(decision, context.rules)
@@ -115,7 +115,7 @@ def test_a_step_that_was_not_asked_says_why(engine: Engine) -> None:
         "    5. Mode        nothing to add",
         "    6. You         are asked (with -p: denied)",
     ]
-    (_, write) = explain_steps(decision_on(engine, "Bash", "echo x > /tmp/out", Mode.DEFAULT))
+    (_, write) = explain_steps(decision_on(engine, "Bash", "echo x > /tmp/out", Mode.PLAN))
     assert write.title == "Part 2 of 2: > /tmp/out — the strictest part, so it decides"
     assert write.steps[1].words == "not checked: nothing lifts what the scope denies"
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from permissions.decision import Behavior
+from permissions.evaluate.cascade import decide
 from permissions.mode import Mode, next_mode
+from permissions.request import PermissionRequest
 from permissions.rule import RuleSource, RuleText, matches
 from permissions.rules.grammar import MalformedRule, ParsedRule, RuleBehavior, parse_rule
 from tests.permissions.engine import Engine
@@ -84,7 +86,13 @@ def test_path_patterns(engine: Engine, behavior: str, rule: str, path: str, expe
     if behavior == "ask":
         rules["allow"] = ["Edit"]
     mode = Mode.ACCEPT_EDITS if behavior == "deny" else Mode.DEFAULT
-    decision = engine.call("Write", tool_input, **rules, mode=mode)
+    context = engine.context(
+        allow=rules.get("allow", []),
+        ask=rules.get("ask", []),
+        deny=rules.get("deny", []),
+        mode=mode,
+    )
+    decision = decide(PermissionRequest("Write", tool_input), context)
     assert (decision.reason == f"{behavior}_rule") is expected, decision.message
 
 

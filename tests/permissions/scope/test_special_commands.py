@@ -236,7 +236,8 @@ def test_protected_names_are_found_where_a_copy_puts_them(trees: Engine, command
 )
 def test_a_link_in_the_way_leads_out_of_scope(trees: Engine, command: str) -> None:
     found = trees.bash(command, allow=["Bash", "Edit"], mode=Mode.BYPASS)
-    assert (found.behavior, found.reason) == (Behavior.DENY, Reason.SCOPE_BOUNDS_VIOLATION)
+    assert (found.behavior, found.reason) == (Behavior.ASK, Reason.SCOPE_BOUNDS_VIOLATION)
+    assert found.write_dirs
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,33 @@
+"""What an answer to an ask stands for: which confinement the call then runs under. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from permissions.confinement import Confinement, widest
+from permissions.decision import Behavior, Decision, DecisionSource
+from permissions.evaluate.cascade import Evaluation
+from permissions.evaluate.confine import narrowed
+
+USERS: Final = frozenset({DecisionSource.USER, DecisionSource.BRIDGE, DecisionSource.CHANNEL})
+"""Whoever answers from there has seen the call and answers for the user."""
+
+
+def answered(decision: Decision, evaluation: Evaluation) -> Decision:
+    """Return an answer to an ask with what it stands for; an allow of the checks stays as it is.
+
+    Args:
+        evaluation: What the checks found about the call, as it would run now.
+    """
+    if decision.behavior is not Behavior.ALLOW or decision.confinement is not None:
+        return decision
+    view = evaluation.view
+    if decision.source in USERS:
+        by_user = Confinement.NONE if view.leaves else narrowed(Confinement.NONE, view)
+        return replace(decision, confinement=by_user, write_dirs=evaluation.decision.write_dirs)
+    # Whoever else answered did so for the parts that asked.
+    others = [one.confinement for one in evaluation.verdicts if one.confinement is not None]
+    confinement = narrowed(widest((Confinement.PROJECT_FILES, *others)), view)
+    return replace(decision, confinement=confinement)

@@ -1,0 +1,39 @@
+"""Which confinement makes the reason of an allow true (design: confinement). Pure."""
+
+from __future__ import annotations
+
+from permissions.confinement import Confinement, SandboxLevel, can_hold
+from permissions.evaluate.call_view import CallView
+from permissions.matching.match_bash import names_exactly
+from permissions.mode import Mode
+from permissions.rules.rule_set import Rule, RuleSource
+
+_BY_USERS = frozenset({RuleSource.LOCAL, RuleSource.USER, RuleSource.CLI, RuleSource.SESSION})
+"""Sources in which a user stores what they said yes to; policy and project files are others'."""
+
+
+def confinement_of_rule(rule: Rule, command: str | None) -> Confinement:
+    """Return what an allow rule stands for.
+
+    Args:
+        command: The simple command that it covers; None for a file or for another tool, of which
+            no rule names the whole call.
+    """
+    is_exact = command is not None and names_exactly(rule, command)
+    if is_exact and rule.source in _BY_USERS:
+        return Confinement.NONE
+    return Confinement.PROJECT_FILES
+
+
+def narrowed(confinement: Confinement, view: CallView) -> Confinement:
+    """Return what holds of a confinement where mode or user want less for every command."""
+    if view.mode is Mode.PLAN and (view.level is SandboxLevel.FULL or not view.is_bash):
+        return Confinement.READ_ONLY
+    if view.is_bash and view.context.sandbox.is_read_only:
+        return Confinement.READ_ONLY
+    return Confinement.PROJECT if view.works_inside else confinement
+
+
+def is_enforced(confinement: Confinement, view: CallView) -> bool:
+    """Does this machine enforce the confinement? Tools other than Bash hold themselves to it."""
+    return not view.is_bash or can_hold(view.level, confinement)

@@ -1,0 +1,62 @@
+"""When a command runs inside the sandbox because the user works there, and when it asks to
+leave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from permissions.confinement import SandboxLevel
+from permissions.context import PermissionContext, SandboxState
+from permissions.decision import Behavior, Reason
+from permissions.matching.match_bash import first_restriction
+from permissions.mode import Mode
+from permissions.rules.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
+from permissions.scope.scope import Floor
+from permissions.shell.analyse import analyse
+from permissions.shell.syntax import Unparsable
+
+_LEAVE = "dangerouslyDisableSandbox"
+
+
+def asks_to_leave(state: SandboxState, tool_input: Mapping[str, object]) -> bool:
+    """Does a Bash call ask to run outside the sandbox? Always no where that is switched off."""
+    return state.allow_unsandboxed and tool_input.get(_LEAVE) not in (None, False)
+
+
+def leave_floor(mode: Mode) -> Floor | None:
+    """Return the floor of such a call: a user answers it, in every mode but bypassPermissions."""
+    if mode is Mode.BYPASS:
+        return None
+    return Floor(
+        Behavior.ASK, Reason.UNSANDBOXED, "asks to run outside the sandbox, where nothing limits it"
+    )
+
+
+def works_inside(
+    context: PermissionContext, mode: Mode, tool_input: Mapping[str, object], directory: str
+) -> bool:
+    """Does a Bash call run inside the sandbox without being asked about? Pure.
+
+    Not in plan mode, which has a confinement of its own, and not where a part of the command is
+    excluded: all of it then runs outside, by the ordinary permission check.
+    """
+    state = context.sandbox
+    if not state.works_inside or state.level is not SandboxLevel.FULL or mode is Mode.PLAN:
+        return False
+    if asks_to_leave(state, tool_input):
+        return False
+    command = tool_input.get("command")
+    if not state.excluded_commands or not isinstance(command, str):
+        return True
+    facts = analyse(command, directory, str(context.home))
+    excluded = _rules(state.excluded_commands)
+    return isinstance(facts, Unparsable) or not any(
+        first_restriction(excluded, RuleBehavior.DENY, one, tool_input) for one in facts
+    )
+
+
+@lru_cache(maxsize=8)
+def _rules(patterns: tuple[str, ...]) -> RuleSet:
+    texts = [RuleText(f"Bash({one})", RuleBehavior.DENY, RuleSource.USER) for one in patterns]
+    return RuleSet.build(texts)[0]

@@ -1,0 +1,115 @@
+"""The classifier for machines that enforce little: a few programs, written out in full.
+
+The table of `permissions.shell.effects.read_only` knows far more, and its allows need `read_only`
+to be enforced. Where it is not, or where another part of the command may write, only this counts
+as reading: literal words, a short list of programs without options that run or write, pipes and
+`&&`. Git runs in a few fixed forms; whoever runs them gives git a neutral configuration.
+"""
+
+from __future__ import annotations
+
+from permissions.shell.access import names
+from permissions.shell.command_facts import CommandFacts
+from permissions.shell.parse.parse import parse
+from permissions.shell.syntax import (
+    AndOr,
+    Isolated,
+    Node,
+    Redirect,
+    RedirectKind,
+    Script,
+    Simple,
+    Word,
+)
+
+_PROGRAMS = names(
+    ": basename break cat cd cksum cmp comm continue cut date df diff dirname du echo egrep exit "
+    "false fgrep grep head id ls md5sum nl pwd readlink realpath return set sha1sum sha256sum "
+    "sha512sum stat tac tail time tr true uname uniq wait wc whoami"
+)
+_GIT = frozenset(
+    "git " + form
+    for form in (
+        "status",
+        "status -s",
+        "status -sb",
+        "status --short",
+        "status --porcelain",
+        "diff --stat",
+        "diff --name-only",
+        "diff --cached --stat",
+        "diff --cached --name-only",
+        "diff --staged --stat",
+        "diff --staged --name-only",
+        "log --oneline",
+        "log --oneline -5",
+        "log --oneline -10",
+        "log --oneline -20",
+        "branch --show-current",
+        "rev-parse HEAD",
+        "rev-parse --abbrev-ref HEAD",
+        "rev-parse --show-toplevel",
+    )
+)
+_EVALUATING = names("-eq -ne -lt -le -gt -ge -v -R")
+"""Operators of a condition that may evaluate what stands beside them."""
+
+
+def is_small_reading(facts: CommandFacts) -> bool:
+    """Is a simple command so plain that reading is all it does, whatever enforces that?"""
+    if not (facts.is_read_only or facts.is_inert) or facts.inner or facts.hidden:
+        return False
+    if not all(is_known_redirect(redirect) for redirect in facts.redirects):
+        return False
+    command = _only_command(parse(facts.text))
+    return command is not None and _is_plain(command)
+
+
+def is_plain_structure(command: str) -> bool:
+    """Does the text join its commands with pipes and `&&` alone?"""
+    script = parse(command)
+    items = script.body.items if isinstance(script, Script) else ()
+    return len(items) == 1 and _joins_plainly(items[0])
+
+
+def is_known_redirect(redirect: Redirect) -> bool:
+    """Is it known what a redirection opens, or gives? What that means for the file is judged
+    apart."""
+    word = redirect.target
+    if word is None:
+        return redirect.kind is not RedirectKind.TEXT or redirect.text is not None
+    return not word.scripts and (bool(word.choices) or not word.is_unknown)
+
+
+def _joins_plainly(node: Node) -> bool:
+    if isinstance(node, AndOr):
+        return node.is_and and _joins_plainly(node.left) and _joins_plainly(node.right)
+    if isinstance(node, Isolated):
+        are_simple = all(isinstance(one, Simple) for one in node.items)
+        return not node.is_background and are_simple and all(map(_joins_plainly, node.items))
+    return isinstance(node, Simple) and all(map(_opens_nothing, node.redirects))
+
+
+def _only_command(script: object) -> Simple | None:
+    items = script.body.items if isinstance(script, Script) else ()
+    return items[0] if len(items) == 1 and isinstance(items[0], Simple) else None
+
+
+def _opens_nothing(redirect: Redirect) -> bool:
+    if redirect.kind is RedirectKind.DUPLICATE:
+        return True
+    return redirect.target is not None and redirect.target.raw == "/dev/null"
+
+
+def _is_plain(command: Simple) -> bool:
+    if command.assignments or not command.words or not all(map(_is_written_out, command.words)):
+        return False
+    texts = [word.text for word in command.words]
+    if texts[0] in ("test", "[", "[["):
+        return not any(text in _EVALUATING or "[" in text for text in texts[1:])
+    return texts[0] in _PROGRAMS or " ".join(texts) in _GIT
+
+
+def _is_written_out(word: Word) -> bool:
+    is_known = word.is_literal and not word.splits
+    return is_known and not word.scripts and not word.choices

@@ -1,0 +1,244 @@
+"""Which allow gets which confinement, over modes, levels, sources and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from permissions.confinement import Confinement, SandboxLevel, can_hold, widest
+from permissions.context import SandboxState
+from permissions.decision import (
+    STRICTNESS,
+    Behavior,
+    Decision,
+    DecisionSource,
+    Reason,
+    ReasonType,
+)
+from permissions.evaluate.answered import answered
+from permissions.evaluate.cascade import evaluate_parts
+from permissions.evaluate.read_only_classifier import decide_with_classifier
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from permissions.resolve.handlers import user_decision
+from permissions.rule import RuleBehavior, RuleSource, RuleText
+from tests.examples import examples
+from tests.permissions.engine import FILES, FULL, INSIDE, NOTHING, Engine
+from tests.permissions.test_invariants import COMMANDS, MODES, SANDBOXES, TEXTS
+
+PROVEN = settings(
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+READ_ONLY, PROJECT = Confinement.READ_ONLY, Confinement.PROJECT
+PROJECT_FILES, NONE = Confinement.PROJECT_FILES, Confinement.NONE
+ASKS = None
+
+
+def decided(
+    engine: Engine,
+    command: str,
+    *,
+    mode: Mode = Mode.DEFAULT,
+    sandbox: SandboxState = FULL,
+    texts: list[RuleText] | None = None,
+    more: Mapping[str, object] | None = None,
+) -> Decision:
+    context = engine.context(texts=texts or [], mode=mode, sandbox=sandbox)
+    return decide_with_classifier(
+        PermissionRequest("Bash", {"command": command, **(more or {})}), context
+    )
+
+
+def allow(text: str, source: RuleSource = RuleSource.USER) -> list[RuleText]:
+    return [RuleText(text, RuleBehavior.ALLOW, source)]
+
+
+TABLE: list[tuple[str, list[RuleText], Mode, Confinement | None, Confinement | None]] = [
+    ("ls src", [], Mode.DEFAULT, READ_ONLY, READ_ONLY),
+    ("find . -name x", [], Mode.DEFAULT, READ_ONLY, ASKS),
+    ("x=1; [ \"$x\" = 1 ] && ls", [], Mode.DEFAULT, READ_ONLY, ASKS),
+    ("cd src", [], Mode.DEFAULT, READ_ONLY, READ_ONLY),
+    ("x=1", [], Mode.DEFAULT, READ_ONLY, ASKS),
+    ("make", [], Mode.PLAN, READ_ONLY, Confinement.READ_ONLY),
+    ("mkdir sub/new", [], Mode.ACCEPT_EDITS, PROJECT, ASKS),
+    ("echo x > src/b", [], Mode.ACCEPT_EDITS, PROJECT, ASKS),
+    ("make", [], Mode.BYPASS, NONE, NONE),
+    ("ls src", [], Mode.BYPASS, NONE, NONE),
+    ("make all", allow("Bash(make *)"), Mode.DEFAULT, PROJECT_FILES, PROJECT_FILES),
+    ("make all", allow("Bash"), Mode.DEFAULT, PROJECT_FILES, PROJECT_FILES),
+    ("make all", allow("Bash(*)"), Mode.DEFAULT, PROJECT_FILES, PROJECT_FILES),
+    ("make", allow("Bash(make)"), Mode.DEFAULT, NONE, NONE),
+    ("make", allow("Bash(make)"), Mode.DONT_ASK, NONE, NONE),
+    ("make", allow("Bash(make)", RuleSource.SESSION), Mode.DEFAULT, NONE, NONE),
+    ("make", allow("Bash(make)", RuleSource.LOCAL), Mode.DEFAULT, NONE, NONE),
+    ("make", allow("Bash(make)", RuleSource.CLI), Mode.DEFAULT, NONE, NONE),
+    ("make", allow("Bash(make)", RuleSource.PROJECT), Mode.DEFAULT, PROJECT_FILES, PROJECT_FILES),
+    ("make", allow("Bash(make)", RuleSource.POLICY), Mode.DEFAULT, PROJECT_FILES, PROJECT_FILES),
+    ("ls *.py", allow("Bash(ls *.py)"), Mode.DEFAULT, NONE, NONE),
+    ("ls a.py", allow("Bash(ls *.py)"), Mode.DEFAULT, PROJECT_FILES, PROJECT_FILES),
+    ("ls > b", allow("Edit(./b)"), Mode.DEFAULT, PROJECT_FILES, ASKS),
+    ("make && ls src", allow("Bash(make)"), Mode.DEFAULT, NONE, NONE),
+    ("make | tail -5", allow("Bash(make)"), Mode.DEFAULT, NONE, NONE),
+    ("make && find . -name x", allow("Bash(make)"), Mode.DEFAULT, ASKS, ASKS),
+    ("make; ls src", allow("Bash(make)"), Mode.DEFAULT, NONE, ASKS),
+    ("make && cd src", allow("Bash(make *)"), Mode.DEFAULT, PROJECT_FILES, PROJECT_FILES),
+    ("x=$(make); ls", allow("Bash(make *)"), Mode.DEFAULT, ASKS, ASKS),
+    (": 'a[$(id)]'; [[ _ -eq 1 ]]", allow("Bash(make)"), Mode.DEFAULT, READ_ONLY, ASKS),
+    ("make; : 'a[$(id)]'; [[ _ -eq 1 ]]", allow("Bash(make)"), Mode.DEFAULT, ASKS, ASKS),
+    ("x=1; ls", allow("Bash(ls *)"), Mode.DEFAULT, READ_ONLY, ASKS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "texts", "mode", "full", "less"), TABLE)
+def test_an_allow_names_what_makes_its_reason_true(
+    engine: Engine,
+    command: str,
+    texts: list[RuleText],
+    mode: Mode,
+    full: Confinement | None,
+    less: Confinement | None,
+) -> None:
+    found = decided(engine, command, texts=texts, mode=mode)
+    assert (found.behavior is Behavior.ALLOW, found.confinement) == (full is not None, full)
+    if mode is Mode.PLAN:
+        return
+    for sandbox in (FILES, NOTHING):
+        found = decided(engine, command, texts=texts, mode=mode, sandbox=sandbox)
+        assert (found.behavior is Behavior.ALLOW, found.confinement) == (less is not None, less)
+        if less is not None:
+            is_held = less is not PROJECT_FILES or sandbox is FILES
+            assert all(entry.held is not False for entry in found.trace) is is_held
+
+
+def _parts_confined(found: Decision) -> list[Confinement]:
+    return [one.confinement for one in found.parts if one.confinement is not None]
+
+
+@PROVEN
+@given(command=COMMANDS, other=COMMANDS, texts=TEXTS, mode=MODES, sandbox=SANDBOXES)
+def test_a_confinement_is_that_of_the_reason_and_nothing_else_has_one(
+    engine: Engine,
+    command: str,
+    other: str,
+    texts: list[RuleText],
+    mode: Mode,
+    sandbox: SandboxState,
+) -> None:
+    found = decided(engine, f"{command} && {other}", texts=texts, mode=mode, sandbox=sandbox)
+    assert (found.confinement is not None) is (found.behavior is Behavior.ALLOW)
+    if found.confinement is None:
+        return
+    assert found.confinement is widest(_parts_confined(found))
+    assert len(_parts_confined(found)) == len(found.parts)
+    if mode is Mode.PLAN and sandbox.level is SandboxLevel.FULL:
+        assert found.confinement is READ_ONLY
+        return
+    if sandbox.works_inside:
+        assert found.confinement is (READ_ONLY if mode is Mode.PLAN else PROJECT)
+        return
+    for part in found.parts:
+        by_user = part.rule is not None and part.rule.source in {
+            "localSettings", "userSettings", "cliArg", "session",
+        }  # fmt: skip
+        if part.confinement is NONE:
+            exact = part.rule is not None and "*" not in part.rule.text and "(" in part.rule.text
+            assert mode is Mode.BYPASS or (by_user and exact)
+        elif part.confinement is PROJECT_FILES:
+            assert part.reason is Reason.ALLOW_RULE
+        elif part.confinement is PROJECT:
+            assert mode is Mode.ACCEPT_EDITS
+            assert can_hold(sandbox.level, PROJECT)
+        else:
+            assert part.source in (DecisionSource.MODE, DecisionSource.CLASSIFIER) or (
+                found.source is DecisionSource.CLASSIFIER
+            )
+
+
+@PROVEN
+@given(command=COMMANDS, texts=TEXTS, mode=MODES)
+def test_a_lower_level_never_makes_an_answer_looser(
+    engine: Engine, command: str, texts: list[RuleText], mode: Mode
+) -> None:
+    answers = [
+        decided(engine, command, texts=texts, mode=mode, sandbox=sandbox)
+        for sandbox in (FULL, FILES, NOTHING)
+    ]
+    strict = [STRICTNESS[one.behavior] for one in answers]
+    if mode is not Mode.PLAN or answers[0].behavior is not Behavior.ASK:
+        # In plan mode a deny rule or an ask rule answers the same; what may be one asks at `full`.
+        assert strict == sorted(strict)
+
+
+ANSWERS = [
+    (user_decision(Behavior.ALLOW), NONE),
+    (
+        Decision(Behavior.ALLOW, DecisionSource.BRIDGE, ReasonType.BRIDGE, Reason.BRIDGE, ""),
+        NONE,
+    ),
+    (
+        Decision(Behavior.ALLOW, DecisionSource.HOOK, ReasonType.HOOK, Reason.HOOK, ""),
+        PROJECT_FILES,
+    ),
+]
+
+
+@pytest.mark.parametrize(("answer", "alone"), ANSWERS)
+def test_an_answer_gets_the_confinement_of_whoever_gave_it(
+    engine: Engine, answer: Decision, alone: Confinement
+) -> None:
+    def of(command: str, mode: Mode, sandbox: SandboxState, rules: tuple[str, ...] = ()) -> object:
+        context = engine.context(allow=rules, mode=mode, sandbox=sandbox)
+        request = PermissionRequest("Bash", {"command": command})
+        return answered(answer, evaluate_parts(request, context)).confinement
+
+    assert of("make", Mode.DEFAULT, FULL) is alone
+    assert of("make && deploy", Mode.DEFAULT, FULL, ("Bash(deploy)",)) is NONE
+    assert of("make", Mode.DEFAULT, INSIDE) is PROJECT
+    assert of("git push", Mode.PLAN, FULL) is READ_ONLY
+
+
+def test_every_command_is_read_only_where_the_user_wants_it(engine: Engine) -> None:
+    state = SandboxState(SandboxLevel.FULL, is_read_only=True)
+    for text in ("Bash(make)", "Bash(make *)"):
+        found = decided(engine, "make", texts=allow(text), sandbox=state)
+        assert found.confinement is READ_ONLY
+    found = decided(engine, "make", mode=Mode.BYPASS, sandbox=state)
+    assert found.confinement is READ_ONLY
+    low = SandboxState(SandboxLevel.FILES, is_read_only=True)
+    assert decided(engine, "make", texts=allow("Bash(make)"), sandbox=low).behavior is Behavior.ASK
+
+
+SMALL = [
+    "ls", "ls -la src", "cat src/a.py | head -5", "cd src && ls", "git status", "git log --oneline",
+    "wc -l src/a.py 2>&1 | tail -1", "ls 2>/dev/null", "[ -f src/a.py ] && cat src/a.py",
+    "grep -rn TODO src", "true", "pwd",
+]  # fmt: skip
+NOT_SMALL = [
+    "ls; pwd", "ls || pwd", "ls &", "(ls)", "! ls", "ls *.py", "echo $X", "echo \"$HOME\"",
+    "cat $(ls)", "find . -name x", "sort src/a.py", "rg x", "git diff", "git -C src status",
+    "git status --ignored", "ls | xargs cat", "[[ x -eq 1 ]]", "[ -v x ]", "test -n \"$X\"",
+    "x=1", "x=1 ls", "echo $((1+1))", "for i in 1 2; do ls; done", "if true; then ls; fi",
+    "cat < src/a.py", "cat <<< x", "timeout 5 ls", "/bin/ls", "sed -n p src/a.py", "awk 1 src/a.py",
+    "sort --compress-program=x src/a.py", "ls\npwd", "{ ls; }", "cat <(ls)", "f() { ls; }; f",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("sandbox", [FILES, NOTHING])
+@pytest.mark.parametrize("command", SMALL)
+def test_plain_reading_is_not_asked_about_anywhere(
+    engine: Engine, command: str, sandbox: SandboxState
+) -> None:
+    found = decided(engine, command, sandbox=sandbox)
+    assert (found.behavior, found.confinement) == (Behavior.ALLOW, READ_ONLY), found.message
+
+
+@pytest.mark.parametrize("sandbox", [FILES, NOTHING])
+@pytest.mark.parametrize("command", NOT_SMALL)
+def test_what_is_less_plain_asks_where_nothing_enforces_reading(
+    engine: Engine, command: str, sandbox: SandboxState
+) -> None:
+    assert decided(engine, command, sandbox=sandbox).behavior is Behavior.ASK
