@@ -87,7 +87,7 @@ TABLE: list[tuple[str, list[RuleText], Mode, Confinement | None, Confinement | N
     ("make; ls src", allow("Bash(make)"), Mode.DEFAULT, NONE, ASKS),
     ("make && cd src", allow("Bash(make *)"), Mode.DEFAULT, PROJECT_FILES, PROJECT_FILES),
     ("x=$(make); ls", allow("Bash(make *)"), Mode.DEFAULT, ASKS, ASKS),
-    (": 'a[$(id)]'; [[ _ -eq 1 ]]", allow("Bash(make)"), Mode.DEFAULT, READ_ONLY, ASKS),
+    (": 'a[$(id)]'; [[ _ -eq 1 ]]", allow("Bash(make)"), Mode.DEFAULT, ASKS, ASKS),
     ("make; : 'a[$(id)]'; [[ _ -eq 1 ]]", allow("Bash(make)"), Mode.DEFAULT, ASKS, ASKS),
     ("x=1; ls", allow("Bash(ls *)"), Mode.DEFAULT, READ_ONLY, ASKS),
 ]  # fmt: skip
