@@ -156,18 +156,21 @@ def _floors(
         yield possible_command_rule(bash, facts)
     # A sandbox hides files of deny rules; it cannot ask about one.
     if bash.guards_files and (bash.asks_about_files or not bash.is_held):
-        for one in facts.with_inner():
-            yield recursive_read_floor(bash, bash.rules, bash.anchors, one)
-        if facts.accesses or facts.inner:
-            yield possible_path_rule(bash, facts)
+        yield from _file_rule_floors(bash, facts)
     if not bash.is_held:
         yield build_directory_floor(bash, facts)
         for one in facts.with_inner():
-            if one.accesses:
-                yield from _program_floors(bash, one)
+            yield from _program_floors(bash, one)
     if bash.context.blocked_hosts:
         for host in hosts(facts):
             yield check_host(bash.context.blocked_hosts, host)
+
+
+def _file_rule_floors(bash: CallView, facts: CommandFacts) -> Iterator[Floor | None]:
+    for one in facts.with_inner():
+        yield recursive_read_floor(bash, bash.rules, bash.anchors, one)
+    if facts.accesses or facts.inner:
+        yield possible_path_rule(bash, facts)
 
 
 def _left_open(bash: CallView, floor: Floor | None) -> Floor | None:
@@ -183,6 +186,8 @@ def _left_open(bash: CallView, floor: Floor | None) -> Floor | None:
 
 
 def _program_floors(bash: CallView, facts: CommandFacts) -> Iterator[Floor | None]:
+    if not facts.accesses:
+        return
     heads = {form.head for form in facts.deny_forms}
     if "find" in heads:
         yield find_target_floor(bash, facts)
