@@ -63,7 +63,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "autoMode": "The model classifier for the mode `auto`, and its instructions.",
     "permissionBridge": "Let another program on this machine answer permission requests.",
     "permissionChannel": "A command that receives permission requests and may print answers.",
-    "sandbox": "Settings of Claude Code's sandbox.",
+    "sandbox": "Where commands run: `enabled` lets them work inside the sandbox, `filesystem` and "
+    "`network` say what they reach there. A project's files may only tighten it.",
     "verbose": "Whether the transcript starts with full detail.",
     "syntaxHighlightingDisabled": "Show code without syntax colors.",
     "toolDetail": "How much of a tool's calls is shown, by tool name: `line`, `short` or `full`.",
@@ -106,6 +107,7 @@ UNSET: Final[Mapping[str, str]] = {
     "autoMode": "off",
     "permissionBridge": "off",
     "permissionChannel": "off",
+    "sandbox": "off",
     "syntaxHighlightingDisabled": "false",
     "toolDetail": "depends on the tool",
     "reducedMotion": "false",

@@ -31,5 +31,6 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "autoMode": {"enabled": True, "environment": ["Deploys go through the release job only"]},
     "permissionBridge": {"enabled": True, "port": 7711},
     "permissionChannel": {"command": ["ask-my-phone", "--wait"]},
+    "sandbox": {"enabled": True, "network": {"allowedDomains": ["*.example.org"]}},
     "toolDetail": {"Bash": "full", "Read": "line"},
 }

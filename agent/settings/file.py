@@ -12,6 +12,7 @@ from agent.errors import ConfigError
 from agent.settings.broken_json import recover
 from agent.settings.json_positions import JsonNode, JsonValue, parse
 from agent.settings.schema import SettingsFile, check, unknown_keys
+from agent.settings.sections.sandbox_section import tightening_part
 from permissions.base.files.plain_file import read_text
 from permissions.rule import RuleSource
 
@@ -103,6 +104,8 @@ def parse_settings(text: str, source: RuleSource, path: Path | None) -> LoadedFi
         return LoadedFile(source, path, SettingsFile(), empty, tuple(warnings), broken=True)
     value = _restricting_part(root.value) if parsed.error else root.value
     model, problems = check(value)
+    if parsed.error is not None:
+        model = _without_widening(model)
     for where, message in problems:
         key = ".".join(str(step) for step in where)
         warnings.append(SettingsWarning(message, path, root.line_of(*where), key))
@@ -142,6 +145,12 @@ def _restricting_part(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
     widening = {"allow", "additionalDirectories", "defaultMode"}
     remaining = {key: part for key, part in permissions.items() if key not in widening}
     return {**value, "permissions": remaining}
+
+
+def _without_widening(model: SettingsFile) -> SettingsFile:
+    if model.sandbox is None:
+        return model
+    return model.model_copy(update={"sandbox": tightening_part(model.sandbox)[0]})
 
 
 def _unknown_key_warnings(

@@ -108,6 +108,8 @@ class Settings(Struct, frozen=True):
     """Files whose change means loading again; they need not exist."""
     sources: frozenset[RuleSource] = FILE_SOURCES
     """Those of `FILE_SOURCES` that apply, for commands and instructions too."""
+    sandbox_files: tuple[LoadedFile, ...] = ()
+    """Files with a `sandbox` section, the one that wins first; of a project's only what counts."""
 
     @property
     def values(self) -> SettingsFile:
@@ -199,6 +201,7 @@ def load_settings(
         warnings=tuple(warnings),
         watched=tuple(watched),
         sources=flags.sources,
+        sandbox_files=tuple(loaded for loaded in counted if loaded.model.sandbox is not None),
     )
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from agent.settings.file import LoadedFile
 from agent.settings.schema import SettingsFile
+from agent.settings.sections.sandbox_section import add_section
 from permissions.rule import RuleSource
 
 PRECEDENCE: Final = (
@@ -70,10 +71,17 @@ def merge(files: Iterable[LoadedFile]) -> MergedSettings:
                 continue
             if key in _ONLY_OFF and loaded.source in _OF_PROJECTS and value is True:
                 continue
-            if key in _ADDED_UP and key in values:
-                values[key] = list(dict.fromkeys([*values[key], *value]))
-            elif key not in values:
+            if key in values:
+                values[key] = _combined(key, values[key], value)
+            else:
                 values[key] = value
                 origins[key] = Origin(loaded.source, loaded.path, loaded.line_of(key))
     merged = SettingsFile.model_construct(_fields_set=set(values), **values)
     return MergedSettings(merged, MappingProxyType(origins))
+
+
+def _combined(key: str, first: Any, second: Any) -> Any:
+    """Return what two files together say; of two values that do not add up the first one."""
+    if key == "sandbox":
+        return add_section(first, second)
+    return list(dict.fromkeys([*first, *second])) if key in _ADDED_UP else first

@@ -22,6 +22,7 @@ from agent.settings.schema import (
     SettingsFile,
     is_forbidden_variable,
 )
+from agent.settings.sections.sandbox_section import tightening_part
 from agent.settings.trust import TrustState
 from permissions.rule import RuleSource
 
@@ -55,6 +56,10 @@ def trusted_part(loaded: LoadedFile, state: TrustState) -> tuple[LoadedFile, lis
         update["permissions"] = model.permissions.model_copy(update=dict.fromkeys(bad))
     for name in filter(is_forbidden_variable, model.env or {}):
         refuse(f"env.{name}", "env", name)
+    if model.sandbox is not None:
+        update["sandbox"], widening = tightening_part(model.sandbox)
+        for path in widening:
+            refuse(".".join(("sandbox", *path)), "sandbox", *path)
     update |= _only_trusted(model, state)
     return replace(loaded, model=model.model_copy(update=update)), warnings
 

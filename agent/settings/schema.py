@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.settings.json_positions import JsonValue
+from agent.settings.sections.sandbox_section import SANDBOX_PARTS, SandboxSection
 
 
 class _Section(BaseModel):
@@ -132,7 +133,7 @@ class SettingsFile(_Section):
     autoMode: AutoModeSection | None = None
     permissionBridge: PermissionBridgeSection | None = None
     permissionChannel: PermissionChannelSection | None = None
-    sandbox: dict[str, object] | None = None
+    sandbox: SandboxSection | None = None
     verbose: bool | None = None
     syntaxHighlightingDisabled: bool | None = None
     toolDetail: dict[str, Literal["line", "short", "full"]] | None = None
@@ -202,7 +203,6 @@ FORBIDDEN_IN_PROJECT: Final = frozenset(
         "permissionChannel",
         "prices",
         "proxy",
-        "sandbox",
         "skipDangerousModePermissionPrompt",
         "allowedHttpHookUrls",
         "httpHookAllowedEnvVars",
@@ -306,7 +306,20 @@ def unknown_keys(
         if key not in fields and key not in ACCEPTED_ELSEWHERE:
             # A list of restrictions must not get lost over its name.
             found.append((("permissions", key), _nearest(key, fields, 0.6)))
+    found.extend(_unknown_sandbox_keys(raw))
     return tuple(found)
+
+
+def _unknown_sandbox_keys(
+    raw: Mapping[str, JsonValue],
+) -> Iterator[tuple[tuple[str, ...], str | None]]:
+    for path, model in SANDBOX_PARTS.items():
+        part: JsonValue = dict(raw)
+        for step in path:
+            part = part.get(step) if isinstance(part, dict) else None
+        for key in part if isinstance(part, dict) else ():
+            if key not in model.model_fields:
+                yield (*path, key), _nearest(key, model.model_fields, 0.6)
 
 
 def _nearest(key: str, known: Iterable[str], cutoff: float) -> str | None:

@@ -67,13 +67,20 @@ class HostGate:
     """Decides about hosts for one session; what users grant ends with it."""
 
     def __init__(
-        self, rules: HostRules, decide_host: DecideHost | None = None, *, wait_s: float = WAIT_S
+        self,
+        configured: Callable[[], HostRules],
+        asker: Callable[[], DecideHost | None] = lambda: None,
+        *,
+        wait_s: float = WAIT_S,
     ) -> None:
-        """Without `decide_host` whatever no rule allows is refused at once."""
-        self.configured = rules
-        """May be replaced; what was granted stays."""
-        self.decide_host = decide_host
-        """May be replaced, such as when the mode changes."""
+        """Nothing is granted yet.
+
+        Args:
+            configured: Returns the rules of settings and permissions, as they are now.
+            asker: Returns who is asked now; None: whatever no rule allows is refused at once.
+        """
+        self._configured = configured
+        self._asker = asker
         self._wait_s = wait_s
         self._granted: list[HostRule] = []
         self._questions: dict[tuple[str, int], _Question] = {}
@@ -83,7 +90,8 @@ class HostGate:
     @property
     def rules(self) -> HostRules:
         """The rules in force, with what was granted."""
-        return HostRules((*self.configured.allow, *self._granted), self.configured.deny)
+        configured = self._configured()
+        return HostRules((*configured.allow, *self._granted), configured.deny)
 
     @property
     def granted(self) -> tuple[HostRule, ...]:
@@ -101,27 +109,28 @@ class HostGate:
         Its addresses are judged afterwards. Waits for a user at most `wait_s` seconds.
         """
         where = authority(host, port)
-        denied = self.configured.denying(host, port)
+        rules = self.rules
+        denied = rules.denying(host, port)
         if denied is not None:
             reason = f"{where} is denied by the rule {denied.text}"
             return HostVerdict(False, "blocked-by-denylist", reason)
-        allowed = self.rules.allowing(host, port)
+        allowed = rules.allowing(host, port)
         if allowed is not None:
-            is_granted = allowed in self._granted and allowed not in self.configured.allow
-            code = "grant" if is_granted else "rule"
+            code = "grant" if allowed.source is None else "rule"
             return HostVerdict(True, code, f"{where} is allowed by {allowed.text}")
         kind = inner_kind(host)
         if kind is not None and kind not in _ASKED_ABOUT:
             reason = f"{where} is an address that is {kind}; no rule allows this very address"
             return HostVerdict(False, "blocked-by-address", reason)
-        if self.decide_host is None:
+        decide_host = self._asker()
+        if decide_host is None:
             reason = f"{where} is not an allowed host, and nobody can be asked"
             return HostVerdict(False, "blocked-by-allowlist", reason)
         refused = self._refused.get((call.id, host.text, port))
         if refused is not None:
             return refused
         request = HostRequest(host.text, port, call, kind)
-        return await self._ask(self.decide_host, host, request)
+        return await self._ask(decide_host, host, request)
 
     def end_call(self, call_id: str) -> None:
         """Forget what was refused to a call."""

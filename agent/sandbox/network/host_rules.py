@@ -19,6 +19,7 @@ from agent.sandbox.network.host_name import (
     read_host,
 )
 from permissions.matching.match_domain import matches_host
+from permissions.rule import RuleSource
 from permissions.rules.grammar import DomainPattern
 
 USUAL_PORTS: Final = frozenset({22, 80, 443, 9418})
@@ -39,6 +40,8 @@ class HostRule(Struct, frozen=True):
     """None: the usual ports where it allows, every port where it denies."""
     every_port: bool = False
     """Written `:*`."""
+    source: RuleSource | None = None
+    """None: granted in this session."""
 
     def matches_host(self, host: HostName) -> bool:
         """Return whether the rule is about this host."""
@@ -93,7 +96,7 @@ class HostRules(Struct, frozen=True):
         )
 
 
-def parse_host_rule(text: str) -> HostRule:
+def parse_host_rule(text: str, source: RuleSource | None = None) -> HostRule:
     """Read a rule: `host`, `*.host`, `*`, `10.0.0.1`, `10.0.0.0/8`, `[::1]`; `:port` or `:*` after.
 
     Raises:
@@ -105,7 +108,7 @@ def parse_host_rule(text: str) -> HostRule:
     port = None if found[2] in (None, "*") else int(found[2])
     if port is not None and not 0 < port < 65536:
         raise InvalidHost(f"{text!r} has no port from 1 to 65535")
-    return HostRule(text, _read_hosts(found[1]), port, found[2] == "*")
+    return HostRule(text, _read_hosts(found[1]), port, found[2] == "*", source)
 
 
 def rule_for(host: HostName, port: int) -> HostRule:

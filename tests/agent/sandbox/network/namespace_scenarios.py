@@ -177,7 +177,7 @@ SCENARIOS = {"inside": _inside, "servers": _servers, "closed": _closed, "killed"
 
 
 async def main(scenario: str) -> None:
-    gate = HostGate(HostRules())
+    gate = HostGate(HostRules)
     session = SessionNetwork(gate, env={})
     try:
         await asyncio.gather(session.start(), session.start())

@@ -14,6 +14,7 @@ from agent.sandbox.network.host_gate import DecideHost, HostGate
 from agent.sandbox.network.host_log import HostLog
 from agent.sandbox.network.host_rules import HostRules, parse_host_rule
 from agent.sandbox.network.proxy import FilteringProxy, ProxyLimits
+from permissions.rule import RuleSource
 
 GOOD = "good.test"
 """Allowed at the server's port, and leads to it."""
@@ -115,8 +116,11 @@ class Stand:
             writer.transport.abort()
 
 
-def rules(allow: Sequence[str], deny: Sequence[str] = ()) -> HostRules:
-    return HostRules(tuple(map(parse_host_rule, allow)), tuple(map(parse_host_rule, deny)))
+def rules(allow: Sequence[str] = (), deny: Sequence[str] = ()) -> HostRules:
+    return HostRules(
+        tuple(parse_host_rule(text, RuleSource.USER) for text in allow),
+        tuple(parse_host_rule(text, RuleSource.USER) for text in deny),
+    )
 
 
 def credentials(token: str) -> str:
@@ -138,7 +142,7 @@ async def proxy_stand(
     listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
     server.port = listening.sockets[0].getsockname()[1]
     named = [text.replace("PORT", str(server.port)) for text in allow]
-    gate = HostGate(rules(named, deny), decide_host, wait_s=wait_s)
+    gate = HostGate(lambda: rules(named, deny), lambda: decide_host, wait_s=wait_s)
     calls, log = CallTokens(), HostLog()
     names: dict[str, Sequence[str]] = {
         GOOD: ["127.0.0.1"], DENIED: ["127.0.0.1"], f"www.{GOOD}": ["127.0.0.1"],

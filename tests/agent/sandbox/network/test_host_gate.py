@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
 from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.network.host_gate import (
     MAX_QUESTIONS,
+    DecideHost,
     HostAnswer,
     HostGate,
     HostRequest,
     HostVerdict,
 )
 from agent.sandbox.network.host_name import read_host
-from agent.sandbox.network.host_rules import HostRules, parse_host_rule
+from agent.sandbox.network.host_rules import parse_host_rule
 from tests.agent.sandbox.network.proxy_stand import rules
 
 ONE, TWO = NetworkCall("1", "npm install"), NetworkCall("2", "pip install")
@@ -39,6 +41,10 @@ class User:
 YES, NO = HostAnswer(True), HostAnswer(False)
 
 
+def asking(user: DecideHost) -> Callable[[], DecideHost]:
+    return lambda: user
+
+
 async def _decide(
     gate: HostGate, host: str, port: int = 443, call: NetworkCall = ONE
 ) -> HostVerdict:
@@ -47,7 +53,7 @@ async def _decide(
 
 async def test_deny_comes_before_allow_and_grants_and_the_user() -> None:
     user = User()
-    gate = HostGate(rules(["*.example", "example"], ["bad.example"]), user)
+    gate = HostGate(lambda: rules(["*.example", "example"], ["bad.example"]), asking(user))
     gate.grant(parse_host_rule("bad.example"))
     assert (await _decide(gate, "good.example")).code == "rule"
     assert (await _decide(gate, "bad.example")).code == "blocked-by-denylist"
@@ -55,7 +61,7 @@ async def test_deny_comes_before_allow_and_grants_and_the_user() -> None:
 
 
 async def test_without_anybody_to_ask_the_answer_is_no_at_once() -> None:
-    verdict = await _decide(HostGate(HostRules()), "example.com")
+    verdict = await _decide(HostGate(rules), "example.com")
     assert verdict == HostVerdict(
         False,
         "blocked-by-allowlist",
@@ -64,21 +70,21 @@ async def test_without_anybody_to_ask_the_answer_is_no_at_once() -> None:
 
 
 async def test_a_yes_lasts_for_the_session_and_other_calls() -> None:
-    gate = HostGate(HostRules(), user := User(YES))
+    gate = HostGate(rules, asking(user := User(YES)))
     assert (await _decide(gate, "example.com")).code == "user"
     assert (await _decide(gate, "example.com", 80, TWO)).code == "grant"
     assert user.asked == [HostRequest("example.com", 443, ONE, None)]
 
 
 async def test_a_yes_for_an_unusual_port_is_for_that_port() -> None:
-    gate = HostGate(HostRules(), user := User(YES, NO))
+    gate = HostGate(rules, asking(user := User(YES, NO)))
     assert (await _decide(gate, "example.com", 8443)).allowed
     assert not (await _decide(gate, "example.com", 443)).allowed
     assert len(user.asked) == 2
 
 
 async def test_a_no_lasts_for_the_call() -> None:
-    gate = HostGate(HostRules(), user := User(NO, NO, YES))
+    gate = HostGate(rules, asking(user := User(NO, NO, YES)))
     assert (await _decide(gate, "example.com")).code == "blocked-by-user"
     assert (await _decide(gate, "example.com")).code == "blocked-by-user"
     assert len(user.asked) == 1
@@ -88,7 +94,7 @@ async def test_a_no_lasts_for_the_call() -> None:
 
 
 async def test_a_question_that_fails_allows_nothing() -> None:
-    gate = HostGate(HostRules(), User(RuntimeError("no screen"), YES))
+    gate = HostGate(rules, asking(User(RuntimeError("no screen"), YES)))
     verdict = await _decide(gate, "example.com")
     assert (verdict.allowed, verdict.code) == (False, "no-answer")
     assert "no screen" in verdict.reason
@@ -97,15 +103,14 @@ async def test_a_question_that_fails_allows_nothing() -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "10.0.0.1", "fd00::1", "::1"])
 async def test_an_inner_address_is_asked_about_as_what_it_is(host: str) -> None:
-    gate = HostGate(rules(["*"]), user := User(YES))
-    gate = HostGate(HostRules(), user)
+    gate = HostGate(rules, asking(user := User(YES)))
     assert (await _decide(gate, host)).allowed
     assert user.asked[0].kind in {"loopback", "private", "unique-local"}
 
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "169.254.0.1", "0.0.0.0", "224.0.0.1"])
 async def test_some_addresses_are_never_asked_about(host: str) -> None:
-    gate = HostGate(HostRules(), User(YES))
+    gate = HostGate(rules, asking(User(YES)))
     assert (await _decide(gate, host)).code == "blocked-by-address"
 
 
@@ -131,7 +136,7 @@ async def _turns() -> None:
 
 
 async def test_a_question_is_withdrawn_when_its_last_connection_goes() -> None:
-    gate = HostGate(HostRules(), user := PatientUser())
+    gate = HostGate(rules, asking(user := PatientUser()))
     waiting = [asyncio.create_task(_decide(gate, "example.com")) for _ in range(2)]
     await _turns()
     assert user.open == 1
@@ -147,7 +152,7 @@ async def test_a_question_is_withdrawn_when_its_last_connection_goes() -> None:
 
 
 async def test_a_flood_of_hosts_is_not_a_flood_of_questions() -> None:
-    gate = HostGate(HostRules(), user := PatientUser())
+    gate = HostGate(rules, asking(user := PatientUser()))
     waiting = [asyncio.create_task(_decide(gate, f"h{n}.example")) for n in range(50)]
     await _turns()
     assert user.open == MAX_QUESTIONS
@@ -157,7 +162,7 @@ async def test_a_flood_of_hosts_is_not_a_flood_of_questions() -> None:
 
 
 async def test_the_end_withdraws_all_questions() -> None:
-    gate = HostGate(HostRules(), user := PatientUser())
+    gate = HostGate(rules, asking(user := PatientUser()))
     waiting = asyncio.create_task(_decide(gate, "example.com"))
     await _turns()
     await gate.aclose()
@@ -166,8 +171,10 @@ async def test_the_end_withdraws_all_questions() -> None:
 
 
 async def test_new_rules_hold_at_once_and_grants_stay() -> None:
-    gate = HostGate(rules(["a.example"]))
+    configured = rules(["a.example"])
+    gate = HostGate(lambda: configured)
+    assert (await _decide(gate, "a.example")).allowed
     gate.grant(parse_host_rule("b.example"))
-    gate.configured = rules(["c.example"], ["d.example"])
+    configured = rules(["c.example"], ["d.example"])
     allowed = [name for name in "abcd" if (await _decide(gate, f"{name}.example")).allowed]
     assert allowed == ["b", "c"]

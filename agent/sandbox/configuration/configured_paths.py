@@ -1,0 +1,108 @@
+"""Paths of sandbox settings: `/abs`, `~/home`, or relative to where the settings belong."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from agent.settings.locations import expand_home
+from permissions.context import PermissionContext
+from permissions.matching.match_tool import Anchors
+from permissions.paths.path_pattern import Anchor, PathPattern
+from permissions.rule import RuleBehavior, RuleSource
+
+MAX_MATCHES: Final = 10_000
+_WILD: Final = re.compile(r"[*?\[]")
+_OF_THE_USER: Final = frozenset(
+    {RuleSource.POLICY, RuleSource.USER, RuleSource.CLI, RuleSource.SESSION}
+)
+
+
+class ConfiguredPath(Struct, frozen=True):
+    """A path of the settings."""
+
+    path: str
+    """Absolute; without a slash or `/**` at its end."""
+    source: RuleSource
+
+    @property
+    def has_wildcards(self) -> bool:
+        """Whether it stands for many paths."""
+        return _WILD.search(self.path) is not None
+
+
+class TooManyMatches(Exception):
+    """A pattern stands for more paths than can be mounted; the text says so."""
+
+
+def read_path(text: str, source: RuleSource, base: Path, home: Path) -> ConfiguredPath:
+    """Return the path that an entry means.
+
+    Args:
+        base: Where an entry without `/` or `~` in front starts.
+
+    Raises:
+        ValueError: it is no path; the text says why.
+    """
+    if not text.strip() or "\0" in text:
+        raise ValueError("it names no path")
+    if text.startswith("~") and text != "~" and not text.startswith("~/"):
+        raise ValueError("only ~/ is supported, not another user's home")
+    # `//abs` is how rules write it.
+    anchored = "/" + text.lstrip("/") if text.startswith("/") else text
+    path = str(base / expand_home(anchored, home))
+    path = path.removesuffix("/**").rstrip("/") or "/"
+    return ConfiguredPath(path, source)
+
+
+def present_paths(paths: Iterable[ConfiguredPath]) -> tuple[str, ...]:
+    """Return what the entries stand for now; a path without wildcards need not exist.
+
+    Raises:
+        TooManyMatches: more than `MAX_MATCHES` for one pattern.
+    """
+    return tuple(dict.fromkeys(path for each in paths for path in _matches(each)))
+
+
+def _matches(entry: ConfiguredPath) -> Iterator[str]:
+    if not entry.has_wildcards:
+        yield entry.path
+        return
+    found = list(
+        islice(glob.iglob(entry.path, recursive=True, include_hidden=True), MAX_MATCHES + 1)
+    )
+    if len(found) > MAX_MATCHES:
+        raise TooManyMatches(f"{entry.path} stands for more than {MAX_MATCHES:,} paths")
+    yield from found
+
+
+def directories_of_edit_rules(context: PermissionContext) -> tuple[ConfiguredPath, ...]:
+    """Return the directories and files that allow rules for Edit name, those of a project aside.
+
+    Rules with wildcards are not meant, except for `/**` at the end; nor are those below the launch
+    directory, which may be written anyway.
+    """
+    anchors = Anchors(context)
+    found: list[ConfiguredPath] = []
+    for rule in context.rules.rules:
+        pattern = rule.specifier
+        if (
+            rule.behavior is RuleBehavior.ALLOW
+            and rule.source in _OF_THE_USER
+            and rule.tool.matches("Edit")
+            and isinstance(pattern, PathPattern)
+            and pattern.anchor is not Anchor.CURRENT
+        ):
+            anchor = anchors.places(pattern.anchor, rule.source, RuleBehavior.ALLOW)[-1]
+            path = os.path.join(anchor, pattern.pattern).removesuffix("/**").rstrip("/")
+            entry = ConfiguredPath(path, rule.source)
+            if not entry.has_wildcards:
+                found.append(entry)
+    return tuple(found)

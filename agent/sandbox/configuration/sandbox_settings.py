@@ -1,0 +1,246 @@
+"""The `sandbox` sections of all settings files as one value.
+
+Of two scalars the one of the stronger source counts, lists add up. What a project's files widen was
+left out when they were read (`agent.settings.project_filter`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from agent.sandbox.configuration.configured_paths import ConfiguredPath, read_path
+from agent.sandbox.network.host_name import InvalidHost
+from agent.sandbox.network.host_rules import HostRule, HostRules, parse_host_rule
+from agent.settings.file import LoadedFile, SettingsWarning
+from agent.settings.load import Settings
+from agent.settings.project_filter import PROJECT_SOURCES
+from agent.settings.sections.sandbox_section import values_of
+from permissions.rule import RuleSource
+
+KeyPath = tuple[str | int, ...]
+
+_MANAGED_ONLY: Final = (
+    ("filesystem", "allowManagedReadPathsOnly"),
+    ("network", "allowManagedDomainsOnly"),
+    ("bwrapPath",),
+)
+_WITHOUT_EFFECT: Final = (
+    ("ignoreViolations",),
+    ("enableWeakerNestedSandbox",),
+    ("enableWeakerNetworkIsolation",),
+    ("allowAppleEvents",),
+    ("socatPath",),
+    ("ripgrep",),
+    ("network", "allowUnixSockets"),
+    ("network", "allowLocalBinding"),
+    ("network", "allowMachLookup"),
+    ("network", "httpProxyPort"),
+    ("network", "socksProxyPort"),
+    ("network", "tlsTerminate"),
+    ("credentials", "awsPairs"),
+    ("credentials", "sigv4"),
+    ("credentials", "allowPlaintextInject"),
+)
+"""Keys of other programs' sandboxes that nothing here acts on."""
+
+
+class SandboxSettings(Struct, frozen=True, kw_only=True):
+    """What the settings say about the sandbox."""
+
+    enabled: bool = False
+    """Whether the user works inside the sandbox."""
+    auto_allow_bash: bool = False
+    """Whether Bash then runs unasked; never by a project's word alone."""
+    fail_if_unavailable: bool = False
+    allow_unsandboxed_commands: bool = True
+    """Whether a call may ask to run outside."""
+    excluded_commands: tuple[str, ...] = ()
+    """What Bash rules contain, such as `docker *`: commands that run outside."""
+    filesystem_disabled: bool = False
+    allow_write: tuple[ConfiguredPath, ...] = ()
+    deny_write: tuple[ConfiguredPath, ...] = ()
+    deny_read: tuple[ConfiguredPath, ...] = ()
+    allow_read: tuple[ConfiguredPath, ...] = ()
+    denied_variables: tuple[str, ...] = ()
+    """Environment variables that commands do not get."""
+    hosts: HostRules = HostRules()
+    """Of `network`, without the permission rules."""
+    strict_allowlist: bool = False
+    """Whether hosts that no rule allows are refused without a question."""
+    managed_domains_only: bool = False
+    """Whether only managed settings allow hosts."""
+    all_unix_sockets: bool = False
+    bubblewrap: str = ""
+    """`bwrapPath`; empty: the one that is found."""
+    warnings: tuple[SettingsWarning, ...] = ()
+    """What of the sections has no effect, and why."""
+
+
+def sandbox_settings(settings: Settings) -> SandboxSettings:
+    """Return what all `sandbox` sections say together."""
+    return _Joined(settings).value()
+
+
+class _Joined:
+    """Reads the sections, the one that wins first."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._files = settings.sandbox_files
+        self._warnings: list[SettingsWarning] = []
+
+    def value(self) -> SandboxSettings:
+        for loaded in self._files:
+            self._note_without_effect(loaded)
+        only_managed_reads = self._is_managed("filesystem", "allowManagedReadPathsOnly")
+        only_managed_hosts = self._is_managed("network", "allowManagedDomainsOnly")
+        deny_read, variables = self._credentials()
+        return SandboxSettings(
+            enabled=self._flag(("enabled",), False),
+            auto_allow_bash=self._flag(("autoAllowBashIfSandboxed",), True)
+            and self._is_enabled_by_user(),
+            fail_if_unavailable=self._flag(("failIfUnavailable",), False),
+            allow_unsandboxed_commands=self._flag(("allowUnsandboxedCommands",), True),
+            excluded_commands=self._texts(("excludedCommands",)),
+            filesystem_disabled=self._flag(("filesystem", "disabled"), False),
+            allow_write=self._paths("allowWrite", takes_wildcards=False),
+            deny_write=self._paths("denyWrite", takes_wildcards=True),
+            deny_read=(*self._paths("denyRead", takes_wildcards=True), *deny_read),
+            allow_read=self._paths(
+                "allowRead", takes_wildcards=False, only_managed=only_managed_reads
+            ),
+            denied_variables=variables,
+            hosts=HostRules(
+                self._hosts("allowedDomains", only_managed=only_managed_hosts),
+                self._hosts("deniedDomains"),
+            ),
+            strict_allowlist=self._flag(("network", "strictAllowlist"), False),
+            managed_domains_only=only_managed_hosts,
+            all_unix_sockets=self._flag(("network", "allowAllUnixSockets"), False),
+            bubblewrap=next(iter(self._texts(("bwrapPath",), only_managed=True)), ""),
+            warnings=tuple(self._warnings),
+        )
+
+    def _flag(self, path: KeyPath, default: bool) -> bool:
+        values = (_value(loaded, path) for loaded in self._files)
+        return next((value for value in values if isinstance(value, bool)), default)
+
+    def _is_managed(self, *path: str) -> bool:
+        managed = (each for each in self._files if each.source is RuleSource.POLICY)
+        return any(_value(loaded, path) is True for loaded in managed)
+
+    def _is_enabled_by_user(self) -> bool:
+        """Return whether somebody else than a project's files turned the sandbox on."""
+        own = (each for each in self._files if each.source not in PROJECT_SOURCES)
+        return any(_value(loaded, ("enabled",)) is True for loaded in own)
+
+    def _texts(self, path: KeyPath, *, only_managed: bool = False) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(text for _, _, text in self._entries(path, only_managed)))
+
+    def _entries(
+        self, path: KeyPath, only_managed: bool = False
+    ) -> Iterator[tuple[LoadedFile, KeyPath, str]]:
+        """Yield file, place and text of each entry of a list, or of the one text."""
+        for loaded in self._files:
+            value = _value(loaded, path)
+            if only_managed and loaded.source is not RuleSource.POLICY:
+                continue
+            if isinstance(value, str):
+                yield loaded, path, value
+            for index, entry in enumerate(value if isinstance(value, list) else ()):
+                if isinstance(entry, str):
+                    yield loaded, (*path, index), entry
+
+    def _paths(
+        self, key: str, *, takes_wildcards: bool, only_managed: bool = False
+    ) -> tuple[ConfiguredPath, ...]:
+        entries = self._entries(("filesystem", key), only_managed)
+        return tuple(self._read_paths(entries, takes_wildcards=takes_wildcards))
+
+    def _read_paths(
+        self, entries: Iterator[tuple[LoadedFile, KeyPath, str]], *, takes_wildcards: bool
+    ) -> Iterator[ConfiguredPath]:
+        for loaded, place, text in entries:
+            try:
+                base = self._base(loaded)
+                path = read_path(text, loaded.source, base, self._settings.home)
+            except ValueError as error:
+                self._warn(loaded, place, f"{text!r} is ignored: {error}")
+                continue
+            if path.has_wildcards and not takes_wildcards:
+                self._warn(loaded, place, f"{text!r} is ignored: no wildcards here, but for /**")
+                continue
+            yield path
+
+    def _base(self, loaded: LoadedFile) -> Path:
+        """Return where paths without an anchor start."""
+        if loaded.source in PROJECT_SOURCES:
+            return self._settings.project_root
+        return self._settings.launch_dir if loaded.path is None else loaded.path.parent
+
+    def _hosts(self, key: str, *, only_managed: bool = False) -> tuple[HostRule, ...]:
+        found: list[HostRule] = []
+        for loaded, place, text in self._entries(("network", key), only_managed):
+            try:
+                found.append(parse_host_rule(text, loaded.source))
+            except InvalidHost as error:
+                self._warn(loaded, place, f"is ignored: {error}")
+        return tuple(found)
+
+    def _credentials(self) -> tuple[tuple[ConfiguredPath, ...], tuple[str, ...]]:
+        """Return the files that may not be read and the variables that are taken away."""
+        files: list[tuple[LoadedFile, KeyPath, str]] = []
+        variables: list[str] = []
+        for loaded in self._files:
+            section = loaded.model.sandbox
+            if section is None or section.credentials is None:
+                continue
+            for index, file in enumerate(section.credentials.files or ()):
+                files.append((loaded, ("credentials", "files", index), file.path))
+                self._note_mask(loaded, files[-1][1], file.mode)
+            for index, variable in enumerate(section.credentials.envVars or ()):
+                variables.append(variable.name)
+                self._note_mask(loaded, ("credentials", "envVars", index), variable.mode)
+        paths = tuple(self._read_paths(iter(files), takes_wildcards=True))
+        return paths, tuple(dict.fromkeys(variables))
+
+    def _note_mask(self, loaded: LoadedFile, place: KeyPath, mode: str) -> None:
+        if mode == "mask":
+            self._warn(loaded, place, '"mask" works as "deny": nothing is put in its place', "info")
+
+    def _note_without_effect(self, loaded: LoadedFile) -> None:
+        for path in _WITHOUT_EFFECT:
+            if _value(loaded, path) is not None:
+                self._warn(loaded, path, "has no effect in this program", "info")
+        if loaded.source is RuleSource.POLICY:
+            return
+        for path in _MANAGED_ONLY:
+            if _value(loaded, path) is not None:
+                self._warn(loaded, path, "is ignored: it counts in managed settings only")
+
+    def _warn(
+        self, loaded: LoadedFile, place: KeyPath, message: str, level: str = "warning"
+    ) -> None:
+        where: KeyPath = ("sandbox", *place)
+        self._warnings.append(
+            SettingsWarning(
+                message,
+                loaded.path,
+                loaded.line_of(*where),
+                ".".join(map(str, where)),
+                "info" if level == "info" else "warning",
+            )
+        )
+
+
+def _value(loaded: LoadedFile, path: Sequence[str | int]) -> object:
+    """Return the value at a place of a file's section, or None."""
+    section = loaded.model.sandbox
+    value: object = {} if section is None else values_of(section)
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value

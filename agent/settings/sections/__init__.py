@@ -1,0 +1,1 @@
+"""Sections of a settings file that are large enough for a module of their own."""

@@ -1,0 +1,168 @@
+"""`sandbox`: the keys of Claude Code's sandbox; what of them counts from a project.
+
+Next: `agent.sandbox.configuration` (what they mean together).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _SandboxPart(BaseModel):
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+
+class SandboxFilesystemSection(_SandboxPart):
+    """`sandbox.filesystem`: paths beside the working directories."""
+
+    allowWrite: list[str] | None = None
+    denyWrite: list[str] | None = None
+    denyRead: list[str] | None = None
+    allowRead: list[str] | None = None
+    allowManagedReadPathsOnly: bool | None = None
+    disabled: bool | None = None
+
+
+class SandboxNetworkSection(_SandboxPart):
+    """`sandbox.network`: hosts."""
+
+    allowedDomains: list[str] | None = None
+    deniedDomains: list[str] | None = None
+    strictAllowlist: bool | None = None
+    allowManagedDomainsOnly: bool | None = None
+    allowUnixSockets: list[str] | None = None
+    allowAllUnixSockets: bool | None = None
+    allowLocalBinding: bool | None = None
+    allowMachLookup: list[str] | None = None
+    httpProxyPort: Annotated[int, Field(ge=1, le=65535)] | None = None
+    socksProxyPort: Annotated[int, Field(ge=1, le=65535)] | None = None
+    tlsTerminate: dict[str, object] | None = None
+
+
+class SandboxCredentialFile(_SandboxPart):
+    """One entry of `sandbox.credentials.files`."""
+
+    path: str
+    mode: Literal["deny", "mask"]
+
+
+class SandboxCredentialVariable(_SandboxPart):
+    """One entry of `sandbox.credentials.envVars`."""
+
+    name: str
+    mode: Literal["deny", "mask"]
+
+
+class SandboxCredentialsSection(_SandboxPart):
+    """`sandbox.credentials`: files and variables that commands do not see."""
+
+    files: list[SandboxCredentialFile] | None = None
+    envVars: list[SandboxCredentialVariable] | None = None
+    awsPairs: list[object] | None = None
+    sigv4: object | None = None
+    allowPlaintextInject: bool | None = None
+
+
+class SandboxSection(_SandboxPart):
+    """`sandbox`."""
+
+    enabled: bool | None = None
+    failIfUnavailable: bool | None = None
+    autoAllowBashIfSandboxed: bool | None = None
+    excludedCommands: list[str] | None = None
+    allowUnsandboxedCommands: bool | None = None
+    filesystem: SandboxFilesystemSection | None = None
+    network: SandboxNetworkSection | None = None
+    credentials: SandboxCredentialsSection | None = None
+    ignoreViolations: dict[str, list[str]] | None = None
+    enableWeakerNestedSandbox: bool | None = None
+    enableWeakerNetworkIsolation: bool | None = None
+    allowAppleEvents: bool | None = None
+    bwrapPath: str | None = None
+    socatPath: str | None = None
+    ripgrep: dict[str, object] | None = None
+
+
+SANDBOX_PARTS: Final[Mapping[tuple[str, ...], type[BaseModel]]] = {
+    ("sandbox",): SandboxSection,
+    ("sandbox", "filesystem"): SandboxFilesystemSection,
+    ("sandbox", "network"): SandboxNetworkSection,
+    ("sandbox", "credentials"): SandboxCredentialsSection,
+}
+"""The objects inside `sandbox` by their place."""
+
+_TIGHTENING: Final[Mapping[tuple[str, ...], bool | None]] = {
+    ("enabled",): True,
+    ("failIfUnavailable",): True,
+    ("autoAllowBashIfSandboxed",): False,
+    ("allowUnsandboxedCommands",): False,
+    ("filesystem", "denyWrite"): None,
+    ("filesystem", "denyRead"): None,
+    ("network", "deniedDomains"): None,
+    ("network", "strictAllowlist"): True,
+    ("credentials", "files"): None,
+    ("credentials", "envVars"): None,
+}
+"""What can only tighten, each with the value that does; None: any."""
+
+Values = dict[str, object]
+
+
+def tightening_part(
+    section: SandboxSection,
+) -> tuple[SandboxSection | None, tuple[tuple[str, ...], ...]]:
+    """Return what of a project's section counts, and the paths of the keys that do not."""
+    refused: list[tuple[str, ...]] = []
+    kept: Values = {}
+    for path, value in _leaves(values_of(section)):
+        if path in _TIGHTENING and _TIGHTENING[path] in (None, value):
+            below = kept
+            for step in path[:-1]:
+                inner = below.setdefault(step, {})
+                assert isinstance(inner, dict)
+                below = inner
+            below[path[-1]] = value
+        elif _is_known(path):
+            refused.append(path)
+    return (SandboxSection.model_validate(kept) if kept else None), tuple(refused)
+
+
+def add_section(first: SandboxSection, second: SandboxSection) -> SandboxSection:
+    """Return two sections as one: of two values the first one's, lists and objects added up."""
+    return SandboxSection.model_validate(_added(values_of(first), values_of(second)))
+
+
+def values_of(section: SandboxSection) -> Values:
+    """Return the keys that are set, as in the file."""
+    return section.model_dump(exclude_none=True, exclude_unset=True)
+
+
+def _added(first: Values, second: Values) -> Values:
+    result = dict(first)
+    for key, value in second.items():
+        mine = result.get(key)
+        if isinstance(mine, dict) and isinstance(value, dict):
+            result[key] = _added(mine, value)
+        elif isinstance(mine, list) and isinstance(value, list):
+            result[key] = [*mine, *(item for item in value if item not in mine)]
+        else:
+            result.setdefault(key, value)
+    return result
+
+
+def _leaves(values: Values) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Yield the path and value of each key inside the known objects."""
+    for key, value in values.items():
+        if ("sandbox", key) in SANDBOX_PARTS and isinstance(value, dict):
+            for inner, part in value.items():
+                yield (key, inner), part
+        else:
+            yield (key,), value
+
+
+def _is_known(path: tuple[str, ...]) -> bool:
+    """Return whether the key is one of ours; the others are reported as unknown."""
+    return path[-1] in SANDBOX_PARTS["sandbox", *path[:-1]].model_fields
