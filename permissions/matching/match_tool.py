@@ -150,13 +150,11 @@ def _candidates(
         placed = list(by_path.open)
         # Without a target only what fits every path counts, and that is open.
         if call.target is not None:
-            if by_path.by_name:
-                for name in _names(call.target):
-                    placed.extend(by_path.by_name.get(name, ()))
+            for name in _names(call.target) if by_path.by_name else ():
+                placed.extend(by_path.by_name.get(name, ()))
             for group in by_path.groups:
                 _add_group(placed, group, behavior, call, anchors)
-            if len(placed) > 1:
-                placed.sort(key=_place)
+            placed.sort(key=_place)
         results = [rule for _, rule in placed] if placed else []
     globs = index.globs_for(governor) if index.by_glob else ()
     return sorted([*results, *globs], key=_rank) if globs else results

@@ -30,12 +30,7 @@ def first_raw_match(rules: RuleSet, behavior: RuleBehavior, command: str) -> Rul
     # Every text below is a part of one of these.
     whole = " ".join(command.split())
     plain = whole.translate(_QUOTES)
-    still_open = [
-        (place, rule)
-        for place, rule in index.bash_open
-        if isinstance(rule.specifier, BashPattern)
-        and (rule.specifier.needle in whole or rule.specifier.needle in plain)
-    ]
+    still_open = [placed for placed in index.bash_open if _may_fit(placed[1], whole, plain)]
     best: tuple[int, Rule] | None = None
     for text in _possible_commands(command):
         word, space, arguments = text.partition(" ")
@@ -45,6 +40,11 @@ def first_raw_match(rules: RuleSet, behavior: RuleBehavior, command: str) -> Rul
             if (best is None or place < best[0]) and _fits_one(rule, readings):
                 best = (place, rule)
     return None if best is None else best[1]
+
+
+def _may_fit(rule: Rule, whole: str, plain: str) -> bool:
+    pattern = rule.specifier
+    return isinstance(pattern, BashPattern) and (pattern.needle in whole or pattern.needle in plain)
 
 
 def _possible_commands(command: str) -> Iterator[str]:

@@ -30,7 +30,7 @@ from permissions.shell.syntax import (
 )
 from permissions.shell.wrappers.code_commands import commands_in_code
 from permissions.shell.wrappers.layers import program_of
-from permissions.shell.wrappers.unwrap import Unwrapped, found_texts, supplied_texts, unwrap
+from permissions.shell.wrappers.unwrap import Reader, Unwrapped, found_texts, supplied_texts, unwrap
 
 MAX_PARTS = 2_000
 """Simple commands, nested ones included; more make the command unparsable."""
@@ -146,18 +146,10 @@ def _shell_texts(
     depth: int,
 ) -> tuple[str, list[CommandFacts]]:
     """Return why a text that a shell runs is out of sight, and the commands in the other texts."""
-    hidden = around.script.hides or unwrapped.hidden
-    texts, remote, reader = unwrapped.scripts, unwrapped.scripts_elsewhere, unwrapped.reader
-    if reader is not None:
-        # Of several documents, the one that counts may be chosen by number.
-        texts = (*texts, *map(reader.script, all_texts(placed.simple.redirects)))
-        if stdin is None:
-            unseen = "" if reader.is_elsewhere else f"{reader.name} reads commands from its input"
-            hidden = hidden or unseen
-        elif reader.is_elsewhere:
-            remote = (*remote, stdin)
-        else:
-            texts = (*texts, reader.script(stdin))
+    read, remote, unseen = _read_texts(placed, unwrapped.reader, stdin)
+    texts = (*unwrapped.scripts, *read)
+    remote = (*unwrapped.scripts_elsewhere, *remote)
+    hidden = around.script.hides or unwrapped.hidden or unseen
     if _is_read_ahead(placed, unwrapped, stdin) and around.redefine:
         hidden = hidden or "what a command prints that may be another than its name says"
     layers = unwrapped.layers
@@ -176,6 +168,22 @@ def _shell_texts(
             raise Unparsable(f"a text that a shell runs: {nested}")
         hidden = hidden or f"a text that a shell runs: {nested}"
     return hidden, inner
+
+
+def _read_texts(
+    placed: Placed, reader: Reader | None, stdin: str | None
+) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+    """Return what a shell reads from its input, here and elsewhere, and why that is out of sight."""
+    if reader is None:
+        return (), (), ""
+    # Of several documents, the one that counts may be chosen by number.
+    texts = tuple(map(reader.script, all_texts(placed.simple.redirects)))
+    if stdin is None:
+        unseen = "" if reader.is_elsewhere else f"{reader.name} reads commands from its input"
+        return texts, (), unseen
+    if reader.is_elsewhere:
+        return texts, (stdin,), ""
+    return (*texts, reader.script(stdin)), (), ""
 
 
 def _is_read_ahead(placed: Placed, unwrapped: Unwrapped, stdin: str | None) -> bool:

@@ -48,12 +48,23 @@ def allow_forms(
     """Return what allow rules match; `unsafe` are the variables set that exclude wildcards."""
     forms: list[Form] = []
     if simple.assignments and all(item.value.is_literal for item in simple.assignments):
-        # A rule may spell the assignments out.
-        texts = [f"{item.name}={item.value.text}" for item in simple.assignments]
-        texts.extend(word.plain for word in (layers[0].words if simple.words else ()))
-        forms.append(_joined(texts if simple.words else [item.raw for item in simple.assignments]))
+        forms.append(_with_assignments(simple, layers))
     if unsafe or not simple.words:
         return tuple(forms)
+    forms.extend(_open_layers(layers, layer_forms))
+    return tuple(forms)
+
+
+def _with_assignments(simple: Simple, layers: list[Layer]) -> Form:
+    """Return the form that spells the assignments out, as a rule may."""
+    if not simple.words:
+        return _joined([item.raw for item in simple.assignments])
+    texts = [f"{item.name}={item.value.text}" for item in simple.assignments]
+    return _joined([*texts, *(word.plain for word in layers[0].words)])
+
+
+def _open_layers(layers: list[Layer], layer_forms: list[Form]) -> Iterator[Form]:
+    """Yield the forms of the layers up to the first one that no allow rule may be about."""
     for index, layer in enumerate(layers):
         if not layer.is_open_to_allow or layer.assignments:
             break
@@ -61,8 +72,7 @@ def allow_forms(
         is_wrapper = inner is not None and inner.is_open_to_allow
         must_name = _up_to(layer, inner.words[0]) if inner is not None and is_wrapper else ""
         form = layer_forms[index]
-        forms.append(replace(form, must_name=must_name) if must_name else form)
-    return tuple(forms)
+        yield replace(form, must_name=must_name) if must_name else form
 
 
 def _up_to(outer: Layer, program: Word) -> str:

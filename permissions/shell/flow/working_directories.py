@@ -138,25 +138,12 @@ class _Walker:
             case AndOr():
                 return self._and_or(node, directories)
             case Isolated():
-                self._sharing += len(node.items) > 1 or node.is_background
-                self._late += node.is_background
-                for before, item in zip((None, *node.items), node.items, strict=False):
-                    self._piped = self._printed(before) if isinstance(item, Simple) else None
-                    self._search = _search(before) if isinstance(item, Simple) else None
-                    self._fed += before is not None
-                    self.walk(item, directories)
-                    self._fed -= before is not None
-                self._sharing -= len(node.items) > 1 or node.is_background
-                self._late -= node.is_background
+                self._isolated(node, directories)
                 return _Exit(directories, directories)
             case Branches():
                 return self._branches(node, directories)
             case FunctionBody():
-                self._sharing += 1
-                self._late += 1
-                self.walk(node.body, directories | _ANYWHERE if self._moving else directories)
-                self._sharing -= 1
-                self._late -= 1
+                self._function(node, directories)
                 return _Exit(directories, directories)
             case Redirected():
                 is_fed = _feeds(node.redirects)
@@ -169,6 +156,26 @@ class _Walker:
             case Words():
                 self._scripts(node.words, directories)
                 return _Exit(directories, directories)
+
+    def _isolated(self, node: Isolated, directories: Directories) -> None:
+        """Walk a pipeline, a subshell or a background command: none changes directory here."""
+        self._sharing += len(node.items) > 1 or node.is_background
+        self._late += node.is_background
+        for before, item in zip((None, *node.items), node.items, strict=False):
+            self._piped = self._printed(before) if isinstance(item, Simple) else None
+            self._search = _search(before) if isinstance(item, Simple) else None
+            self._fed += before is not None
+            self.walk(item, directories)
+            self._fed -= before is not None
+        self._sharing -= len(node.items) > 1 or node.is_background
+        self._late -= node.is_background
+
+    def _function(self, node: FunctionBody, directories: Directories) -> None:
+        self._sharing += 1
+        self._late += 1
+        self.walk(node.body, directories | _ANYWHERE if self._moving else directories)
+        self._sharing -= 1
+        self._late -= 1
 
     def _record(self, simple: Simple, directories: Directories) -> None:
         if not self._silent:
@@ -220,14 +227,7 @@ class _Walker:
         self._scripts([assignment.value for assignment in simple.assignments], directories)
         if simple.redirects:
             self._redirect_scripts(simple.redirects, directories)
-        while len(words) > 1 and words[0].text in _HERE:
-            # What they run, they run in this very shell.
-            is_timed = words[0].text == "time"
-            words = words[1:]
-            while len(words) > 1 and (
-                words[0].text in ("-p", "--") or (is_timed and _ASSIGNMENT.match(words[0].text))
-            ):
-                words = words[1:]
+        words = _run_here(words)
         if not words:
             return _Exit(directories, directories)
         name = words[0]
@@ -257,14 +257,15 @@ class _Walker:
             return _ANYWHERE
         if text.startswith("/"):
             return self._spellings(text)
+        return self._below(directories, text)
+
+    def _below(self, directories: Directories, text: str) -> Directories:
         found: Directories = frozenset()
         for directory in directories:
-            found = _union(
-                found,
-                _ANYWHERE
-                if directory == UNKNOWN_DIRECTORY
-                else self._spellings(f"{directory}/{text}"),
-            )
+            if directory == UNKNOWN_DIRECTORY:
+                found = _union(found, _ANYWHERE)
+            else:
+                found = _union(found, self._spellings(f"{directory}/{text}"))
         return found
 
     @staticmethod
@@ -331,6 +332,18 @@ def _feeds(redirects: Iterable[Redirect]) -> bool:
     return any("<" in one.raw[:3] for one in redirects)
 
 
+def _run_here(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Return the command behind `command`, `builtin` and `time`, which run it in this shell."""
+    while len(words) > 1 and words[0].text in _HERE:
+        is_timed = words[0].text == "time"
+        words = words[1:]
+        while len(words) > 1 and (
+            words[0].text in ("-p", "--") or (is_timed and _ASSIGNMENT.match(words[0].text))
+        ):
+            words = words[1:]
+    return words
+
+
 def _search(before: Node | None) -> Simple | None:
     """Return what prints the names of files into a pipe: `find` or `echo *`."""
     if not isinstance(before, Simple) or not before.words:
@@ -352,6 +365,12 @@ def _is_activation(words: tuple[Word, ...]) -> bool:
     return len(words) == 1 and words[0].is_literal and words[0].text.endswith("/bin/activate")
 
 
+def _may_move(simple: Simple) -> bool:
+    words = simple.words[:8]
+    is_named = not _MOVING.isdisjoint([word.text for word in words])
+    return is_named or not all(word.is_literal for word in words)
+
+
 def _moving_functions(body: Node) -> tuple[frozenset[str], bool]:
     """Return the names of a script's functions, and whether anything in it may change folder."""
     names: set[str] = set()
@@ -361,11 +380,7 @@ def _moving_functions(body: Node) -> tuple[frozenset[str], bool]:
         node = stack.pop()
         match node:
             case Simple():
-                if not moves:
-                    words = node.words[:8]
-                    moves = not _MOVING.isdisjoint([word.text for word in words]) or not all(
-                        word.is_literal for word in words
-                    )
+                moves = moves or _may_move(node)
             case Sequence() | Isolated():
                 stack.extend(node.items)
             case AndOr():

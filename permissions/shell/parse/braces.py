@@ -80,14 +80,16 @@ def _brace_range(body: str) -> list[str] | None:
     first, last = match[1], match[2]
     if first.lstrip("-").isdigit() and last.lstrip("-").isdigit():
         low, high = int(first), int(last)
-        step = 1 if low <= high else -1
-        if abs(high - low) >= MAX_BRACE_WORDS:
+        has_zeros = first.lstrip("-").startswith("0") or last.lstrip("-").startswith("0")
+        if has_zeros or abs(high - low) >= MAX_BRACE_WORDS:
             return [UNKNOWN, UNKNOWN]
-        if first.lstrip("-").startswith("0") or last.lstrip("-").startswith("0"):
-            return [UNKNOWN, UNKNOWN]
-        return [str(number) for number in range(low, high + step, step)]
+        return [str(number) for number in _counted(low, high)]
     if len(first) == len(last) == 1 and first.isalpha() and last.isalpha():
-        low, high = ord(first), ord(last)
-        step = 1 if low <= high else -1
-        return [chr(number) for number in range(low, high + step, step)]
+        return [chr(number) for number in _counted(ord(first), ord(last))]
     return [UNKNOWN, UNKNOWN]
+
+
+def _counted(first: int, last: int) -> range:
+    """Return the numbers from first to last, both included, up or down."""
+    step = 1 if first <= last else -1
+    return range(first, last + step, step)

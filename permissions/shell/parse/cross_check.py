@@ -130,27 +130,31 @@ def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: byt
     position = node.start_byte
     before: TreeNode | None = None
     for child in children:
-        start = child.start_byte
-        if start == position:
+        gap = source[position : child.start_byte]
+        if child.start_byte == position:
             if before is not None and before.type == "variable_assignment" and _is_word(child):
                 # `A=(x)1 cmd`: the shell and the grammar disagree about what follows the value.
                 raise Unparsable("a word touches an assignment")
-        elif source[position:start] != b" ":
-            gap = source[position:start]
+        elif gap and gap != b" ":
             is_behind = kind == "redirected_statement" and child.type in REDIRECTS
-            if gap and not allowed.fullmatch(gap) and not (is_behind and is_lost_dash(gap)):
+            if not allowed.fullmatch(gap) and not (is_behind and is_lost_dash(gap)):
                 raise Unparsable("part of it is not understood")
-            joins = before is None or before.type not in ("&&", "||")
-            if gap and joins and not gap.replace(b"\\\n", b""):
-                # The shell joins what stands on both sides; the grammar sees two words.
-                raise Unparsable("a word is continued on the next line")
-        end = child.end_byte
-        if end > position:
-            position = end
+            _no_joint(gap, before)
+        position = max(position, child.end_byte)
         before = child
     rest = source[position : node.end_byte]
     if rest and not allowed.fullmatch(rest):
         raise Unparsable("part of it is not understood")
+
+
+def _no_joint(gap: bytes, before: TreeNode | None) -> None:
+    """Raise for a gap that is nothing but a continued line.
+
+    The shell joins what stands on both sides; the grammar sees two words.
+    """
+    joins = before is None or before.type not in ("&&", "||")
+    if joins and not gap.replace(b"\\\n", b""):
+        raise Unparsable("a word is continued on the next line")
 
 
 def _is_word(node: TreeNode) -> bool:

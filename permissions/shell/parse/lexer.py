@@ -134,22 +134,8 @@ class Lexer:
             self.marks.expansions.add(self._at)
             self._at += 2
             self._command(")", depth + 1)
-        elif character == "<" and self._text.startswith("<<", self._at):
-            self._here(depth)
-            return True
-        elif character == "(":
-            self._operator()
-            self._command(")", depth + 1)
-            return True
-        elif character == "\n":
-            self._operator()
-            self._bodies(depth)
-            return True
-        elif character in _OPERATORS:
-            self._operator()
-            return True
-        elif character in _BLANK:
-            self._skip(_BLANKS)
+        elif character in _WORD_BREAK:
+            self._break(character, depth)
             return True
         elif stretch := _STRETCH.match(self._text, self._at):
             end = stretch.end()
@@ -159,6 +145,19 @@ class Lexer:
         else:
             self._skip(_PLAIN_RUN)
         return False
+
+    def _break(self, character: str, depth: int) -> None:
+        """Consume what ends a word: an operator with what belongs to it, or blanks."""
+        if character in _BLANK:
+            self._skip(_BLANKS)
+        elif self._text.startswith("<<", self._at):
+            self._here(depth)
+        else:
+            self._operator()
+            if character == "(":
+                self._command(")", depth + 1)
+            elif character == "\n":
+                self._bodies(depth)
 
     def _skip(self, run: re.Pattern[str]) -> None:
         """Go past a run of characters that are nothing special here, or past one that is."""
@@ -237,35 +236,30 @@ class Lexer:
         following = self._peek(1)
         if following == "'" and not in_double:
             self._ansi()
-            return
-        if following == '"' and not in_double:
+        elif following == '"' and not in_double:
             raise Unparsable("a translated string")
-        if following == "(":
-            self.marks.expansions.add(start)
-            if self._text.startswith("$((", start):
-                self._at += 3
-                self._arithmetic("))", depth + 1)
-            else:
-                self._at += 2
-                self._command(")", depth + 1)
-        elif following == "{":
+        elif following in ("(", "{", "["):
+            self._bracketed(depth, in_double=in_double)
+        elif following in _NAME_START or following in _SPECIAL:
             self.marks.expansions.add(start)
             self._at += 2
-            self._braces(depth + 1, in_double=in_double)
-        elif following == "[":
-            self.marks.expansions.add(start)
-            self._at += 2
-            self._arithmetic("]", depth + 1)
         else:
-            if following in _NAME_START or following in _SPECIAL:
-                self.marks.expansions.add(start)
-            self._at += (
-                1
-                if not following or following in "\"'"
-                else 2
-                if (following in _NAME_START or following in _SPECIAL)
-                else 1
-            )
+            self._at += 1
+
+    def _bracketed(self, depth: int, *, in_double: bool) -> None:
+        """Consume `$(…)`, `$((…))`, `${…}` or `$[…]`."""
+        start = self._at
+        self.marks.expansions.add(start)
+        self._at += 2
+        if self._text.startswith("$((", start):
+            self._at += 1
+            self._arithmetic("))", depth + 1)
+        elif self._text.startswith("$(", start):
+            self._command(")", depth + 1)
+        elif self._text.startswith("${", start):
+            self._braces(depth + 1, in_double=in_double)
+        else:
+            self._arithmetic("]", depth + 1)
 
     def _braces(self, depth: int, *, in_double: bool) -> None:
         if depth > MAX_DEPTH:

@@ -94,31 +94,33 @@ class RedirectionReader:
 
     def read(self, node: TreeNode) -> Redirect:
         """Read one redirection."""
-        raw = raw_text(self._source, node)
-        if node.type == "heredoc_redirect":
-            scripts: list[Script] = []
-            for child in node.children:
-                if child.type == "heredoc_body":
-                    scripts.extend(self._words.scan(child).scripts)
-            text = self._document(node)
-            return Redirect(raw, RedirectKind.TEXT, None, tuple(scripts), text)
-        if node.type == "herestring_redirect":
-            word = self._words.scan(node)
-            given = [child for child in node.children if child.type in WORDS]
-            read = self._words.read(given[0]) if len(given) == 1 else word
-            text = read.text if read.is_literal else None
-            return Redirect(raw, RedirectKind.TEXT, None, word.scripts, text)
-        operator = ""
-        targets: list[TreeNode] = []
+        match node.type:
+            case "heredoc_redirect":
+                return self._here_document(node)
+            case "herestring_redirect":
+                return self._here_string(node)
+            case _:
+                return self._file(node)
+
+    def _here_document(self, node: TreeNode) -> Redirect:
+        scripts: list[Script] = []
         for child in node.children:
-            if child.type == "file_descriptor":
-                continue
-            if not child.is_named and child.type in _OPERATORS:
-                operator = child.type
-            else:
-                targets.append(child)
-        if operator not in _OPERATORS:
-            raise Unparsable("a redirection is not understood")
+            if child.type == "heredoc_body":
+                scripts.extend(self._words.scan(child).scripts)
+        raw, text = raw_text(self._source, node), self._document(node)
+        return Redirect(raw, RedirectKind.TEXT, None, tuple(scripts), text)
+
+    def _here_string(self, node: TreeNode) -> Redirect:
+        word = self._words.scan(node)
+        given = [child for child in node.children if child.type in WORDS]
+        read = self._words.read(given[0]) if len(given) == 1 else word
+        text = read.text if read.is_literal else None
+        raw = raw_text(self._source, node)
+        return Redirect(raw, RedirectKind.TEXT, None, word.scripts, text)
+
+    def _file(self, node: TreeNode) -> Redirect:
+        raw = raw_text(self._source, node)
+        operator, targets = _operator_and_targets(node)
         if operator in (">&-", "<&-"):
             return Redirect(raw, RedirectKind.DUPLICATE, None)
         words = self._split_targets(targets)
@@ -212,3 +214,18 @@ def _after(first: Node, rest: list[Node]) -> Node:
         else:
             result = Sequence((result, node))
     return result
+
+
+def _operator_and_targets(node: TreeNode) -> tuple[str, list[TreeNode]]:
+    operator = ""
+    targets: list[TreeNode] = []
+    for child in node.children:
+        if child.type == "file_descriptor":
+            continue
+        if not child.is_named and child.type in _OPERATORS:
+            operator = child.type
+        else:
+            targets.append(child)
+    if operator not in _OPERATORS:
+        raise Unparsable("a redirection is not understood")
+    return operator, targets

@@ -69,9 +69,7 @@ class CommandReader:
             else:
                 raise Unparsable(f"'{self._raw(child)}' is not understood here")
             position = child.end_byte
-        read: list[Word] = []
-        for one in pieces:
-            read.extend(self._words.expand(one))
+        read = [word for one in pieces for word in self._words.expand(one)]
         if read and read[0].raw in _RESERVED_OR_BEFORE:
             _check_reserved([word.raw for word in read])
         self._words.note_command(read)

@@ -224,12 +224,8 @@ class StatementReader:
                     current[-1] = Isolated((current[-1],), is_background=True)
             elif kind == "variable_name":
                 self._words.note_variable(self._raw(child))
-            elif kind in ("extglob_pattern", "regex"):
-                conditions.append(Words(self._raw(child), (self._words.scan(child),)))
-            elif kind in _ARITHMETIC:
-                conditions.append(Words(self._raw(child), (self._words.arithmetic(child),)))
-            elif kind in WORDS and node.type != "else_clause":
-                conditions.append(Words(self._raw(child), (self._words.read(child),)))
+            elif (words := self._compared(child, node)) is not None:
+                conditions.append(words)
             else:
                 current.append(self.statement(child))
         if node.type == "case_item":
@@ -239,6 +235,19 @@ class StatementReader:
         return Branches(
             tuple(conditions), (Sequence(tuple(bodies)),) if repeats else tuple(bodies), repeats
         )
+
+    def _compared(self, child: TreeNode, node: TreeNode) -> Words | None:
+        """Read the words of a condition: a subject, a pattern, arithmetic; None for commands."""
+        kind = child.type
+        if kind in ("extglob_pattern", "regex"):
+            word = self._words.scan(child)
+        elif kind in _ARITHMETIC:
+            word = self._words.arithmetic(child)
+        elif kind in WORDS and node.type != "else_clause":
+            word = self._words.read(child)
+        else:
+            return None
+        return Words(self._raw(child), (word,))
 
     def _function(self, node: TreeNode) -> Node:
         self._loops.spoil()

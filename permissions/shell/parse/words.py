@@ -205,8 +205,14 @@ class WordReader:
                 return self._string(node)
             case "concatenation":
                 return join_words(raw, self._pieces(node, at_start=at_start))
-            case "simple_expansion" | "expansion":
-                return self._variable(node, raw)
+            case kind if kind in _EXPANDING or kind == "process_substitution":
+                return self._expanded(node, raw)
+            case _:
+                return self._unusual(node, raw)
+
+    def _expanded(self, node: TreeNode, raw: str) -> Word:
+        """Read a piece whose value is worked out when the command runs."""
+        match node.type:
             case "command_substitution":
                 script = self._substitution(node)
                 if _PWD_COMMAND.fullmatch(raw):
@@ -216,6 +222,11 @@ class WordReader:
                 return Word(raw, PIPE_MARK, False, (self._substitution(node),))
             case "arithmetic_expansion":
                 return Word(raw, UNKNOWN, False, self.arithmetic(node).scripts)
+            case _:
+                return self._variable(node, raw)
+
+    def _unusual(self, node: TreeNode, raw: str) -> Word:
+        match node.type:
             case "brace_expression":
                 return Word(raw, "".join(BRACES.get(mark, mark) for mark in raw))
             case "array":
@@ -283,14 +294,18 @@ class WordReader:
             return Word(raw, UNKNOWN + positional[1], True)
         scripts: list[Script] = []
         if node.type == "expansion" and not plain:
-            self._loops.note_expansion(raw)
-            if _DYNAMIC_EXPANSION.search(raw):
-                self._reasons.append(f"{raw} runs what a variable holds")
-            if _ASSIGNING_EXPANSION.search(raw):
-                self._reasons.append(f"{raw} sets a variable")
-            self.evaluation.note_expansion(raw)
+            self._note_expansion(raw)
             self._collect(node, scripts)
         return Word(raw, UNKNOWN, True, tuple(scripts))
+
+    def _note_expansion(self, raw: str) -> None:
+        """Note what `${…}` does beside giving a value."""
+        self._loops.note_expansion(raw)
+        if _DYNAMIC_EXPANSION.search(raw):
+            self._reasons.append(f"{raw} runs what a variable holds")
+        if _ASSIGNING_EXPANSION.search(raw):
+            self._reasons.append(f"{raw} sets a variable")
+        self.evaluation.note_expansion(raw)
 
     def _collect(self, node: TreeNode, scripts: list[Script]) -> None:
         for child in node.children:
@@ -356,6 +371,9 @@ def _mentions_tracked(word: Word) -> bool:
     return word.is_unknown or any(name in word.text for name in _TRACKED)
 
 
+_TILDES = {"~": HOME_MARK, "~+": PWD_MARK}
+
+
 def _unquoted(raw: str, *, at_start: bool) -> str:
     """Resolve escapes of an unquoted word; mark its tilde, globs and braces."""
     if raw.isalnum():
@@ -363,16 +381,9 @@ def _unquoted(raw: str, *, at_start: bool) -> str:
     pieces: list[str] = []
     position = 0
     if at_start and raw.startswith("~"):
-        if raw == "~" or raw.startswith("~/"):
-            pieces.append(HOME_MARK)
-        elif raw == "~+" or raw.startswith("~+/"):
-            pieces.append(PWD_MARK)
-            position = 1
-        else:
-            user = raw.partition("/")[0]
-            pieces.append(UNKNOWN)
-            position = len(user) - 1
-        position += 1
+        tilde = raw.partition("/")[0]
+        pieces.append(_TILDES.get(tilde, UNKNOWN))
+        position = len(tilde)
     while position < len(raw):
         character = raw[position]
         if character in " \t\n":
