@@ -131,13 +131,10 @@ def explain_steps(decision: Decision, short: Shorten = str) -> tuple[ExplainedPa
         steps = _part_steps(entries, verdict, places)
         if decision.source in _ANSWERERS:
             steps = _undecided(steps)
-        title = ""
-        if len(groups) > 1:
-            title = f"Part {number + 1} of {len(groups)}: "
-            if verdict is None:
-                title += _in_one_line(entries[0].part or "")
-            else:
-                title += _in_one_line(verdict.text) + _title_note(verdict, strictest, decision)
+        named = _in_one_line(entries[0].part or "")
+        if verdict is not None:
+            named = _in_one_line(verdict.text) + _title_note(verdict, strictest, decision)
+        title = f"Part {number + 1} of {len(groups)}: {named}" if len(groups) > 1 else ""
         parts.append(ExplainedPart(title, tuple(steps)))
     whole = _whole_steps(later, decision)
     if decision.behavior is Behavior.ASK:

@@ -90,11 +90,7 @@ class AuthorizedContender:
     def __init__(self, contender: Contender) -> None:
         """Wrap `contender`."""
         self._contender = contender
-
-    @property
-    def name(self) -> str:
-        """The contender's name."""
-        return self._contender.name
+        self.name = contender.name
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Return the contender's answer, or None where it may not give that answer."""

@@ -175,15 +175,10 @@ def _parse_scoped(
     tool: str, body: str, behavior: RuleBehavior, meant: str | None
 ) -> ParsedRule | MalformedRule:
     parameter = _PARAMETER.fullmatch(body)
-    if parameter and parameter[1] in CONTENT_PARAMETERS and tool in KNOWN_TOOLS:
-        return MalformedRule(
-            f"'{parameter[1]}' is matched by the tool's own specifier, not as a parameter", meant
-        )
-    if parameter and _is_parameter_rule(tool, parameter[1], parameter[2]):
-        if behavior is RuleBehavior.ALLOW:
-            return MalformedRule("parameters can be matched in deny and ask rules only", meant)
-        value = star_pattern(parameter[2].strip())
-        return ParsedRule(ToolPattern(tool), ParameterPattern(parameter[1], value), _is_known(tool))
+    if parameter:
+        rule = _parse_parameter(tool, parameter[1], parameter[2], behavior, meant)
+        if rule is not None:
+            return rule
     specifier = _parse_specifier(tool, body)
     if isinstance(specifier, MalformedRule):
         return specifier
@@ -193,6 +188,22 @@ def _parse_scoped(
             return parsed
         return ParsedRule(parsed.tool, specifier, True)
     return ParsedRule(ToolPattern(tool), specifier, _is_known(tool))
+
+
+def _parse_parameter(
+    tool: str, name: str, value: str, behavior: RuleBehavior, meant: str | None
+) -> ParsedRule | MalformedRule | None:
+    """Read `name:value`; None where that is a specifier of the tool's own."""
+    if name in CONTENT_PARAMETERS and tool in KNOWN_TOOLS:
+        return MalformedRule(
+            f"'{name}' is matched by the tool's own specifier, not as a parameter", meant
+        )
+    if not _is_parameter_rule(tool, name, value):
+        return None
+    if behavior is RuleBehavior.ALLOW:
+        return MalformedRule("parameters can be matched in deny and ask rules only", meant)
+    pattern = ParameterPattern(name, star_pattern(value.strip()))
+    return ParsedRule(ToolPattern(tool), pattern, _is_known(tool))
 
 
 def _is_known(tool: str) -> bool:
@@ -212,14 +223,14 @@ def _is_parameter_rule(tool: str, parameter: str, value: str) -> bool:
 
 
 def _parse_specifier(tool: str, body: str) -> Specifier | MalformedRule:
-    if tool == "Bash":
-        return WholeTool() if body == "*" else bash_pattern(body)
     if tool in PATH_TOOLS:
         return _parse_path(tool, body)
-    if tool == "WebFetch":
-        return WholeTool() if body == "*" else _parse_domain(body)
     if body == "*":
         return WholeTool()
+    if tool == "Bash":
+        return bash_pattern(body)
+    if tool == "WebFetch":
+        return _parse_domain(body)
     if tool in ("Agent", "Skill"):
         return _parse_name(body)
     if tool in KNOWN_TOOLS or tool.startswith("mcp__"):

@@ -77,12 +77,18 @@ def _facts_of(
     if around.functions:
         found = [_of_function(one, around.functions) for one in found]
     if depth == 0 and (len(found) > 1 or (found and "$" in script.raw)):
-        # Deny and ask rules may spell out a whole compound, as in `curl * | sh`, or a variable.
-        whole = " ".join(script.raw.split())
-        extra = Form(found[0].deny_forms[0].head if found[0].deny_forms else "", "", whole)
-        first = replace(found[0], deny_forms=(*found[0].deny_forms, extra))
-        return [first, *found[1:]]
+        return [_with_whole(found[0], script.raw), *found[1:]]
     return found
+
+
+def _with_whole(first: CommandFacts, raw: str) -> CommandFacts:
+    """Return facts that hold the whole command, too.
+
+    Deny and ask rules may spell out a whole compound, as in `curl * | sh`, or a variable.
+    """
+    whole = " ".join(raw.split())
+    extra = Form(first.deny_forms[0].head if first.deny_forms else "", "", whole)
+    return replace(first, deny_forms=(*first.deny_forms, extra))
 
 
 def _of_function(facts: CommandFacts, functions: frozenset[str]) -> CommandFacts:
@@ -173,7 +179,7 @@ def _shell_texts(
 def _read_texts(
     placed: Placed, reader: Reader | None, stdin: str | None
 ) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-    """Return what a shell reads from its input, here and elsewhere, and why that is out of sight."""
+    """Return what a shell reads from its input, here and elsewhere, and why that is unseen."""
     if reader is None:
         return (), (), ""
     # Of several documents, the one that counts may be chosen by number.

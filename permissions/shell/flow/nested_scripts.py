@@ -131,17 +131,26 @@ def of_parallel(operands: tuple[Word, ...]) -> tuple[tuple[Word, ...], Texts]:
     end = next((i for i, word in enumerate(operands) if word.text.startswith(":::")), None)
     command, inputs = operands[:end], () if end is None else operands[end:]
     if command:
-        pieces = [Word(one.raw, _REPLACED.sub(UNKNOWN, one.text)) for one in command]
-        found = joined(pieces, "parallel")
-        known = [word.text for word in inputs if word.is_literal and word.text[:3] != ":::"]
-        # Behind the command, or in place of `{}`, come operands.
-        ends = ["${_}", *map(quote, known[:_MAX_GIVEN])]
-        return command, Texts(tuple(f"{text} {end}" for text in found.scripts for end in ends))
+        return command, _with_inputs(command, inputs)
     if inputs and inputs[0].text == ":::":
-        given = [joined([word], "parallel") for word in inputs[1:] if word.text != ":::"]
-        hidden = next((one.hidden for one in given if one.hidden), "")
-        return (), Texts(tuple(text for one in given for text in one.scripts), hidden)
+        return (), _each_input(inputs[1:])
     return (), Texts(reader="parallel")
+
+
+def _with_inputs(command: Sequence[Word], inputs: Sequence[Word]) -> Texts:
+    """Return the command with its operands: they come behind it, or in place of `{}`."""
+    pieces = [Word(one.raw, _REPLACED.sub(UNKNOWN, one.text)) for one in command]
+    found = joined(pieces, "parallel")
+    known = [word.text for word in inputs if word.is_literal and word.text[:3] != ":::"]
+    ends = ["${_}", *map(quote, known[:_MAX_GIVEN])]
+    return Texts(tuple(f"{text} {end}" for text in found.scripts for end in ends))
+
+
+def _each_input(inputs: Sequence[Word]) -> Texts:
+    """Return the inputs themselves, which are the commands where no other is given."""
+    given = [joined([word], "parallel") for word in inputs if word.text != ":::"]
+    hidden = next((one.hidden for one in given if one.hidden), "")
+    return Texts(tuple(text for one in given for text in one.scripts), hidden)
 
 
 def input_text(redirects: Sequence[Redirect], piped: str | None) -> str | None:
@@ -185,11 +194,15 @@ def printed(command: Simple) -> str | None:
         return None
     name, *arguments = [word.text for word in words]
     if name == "cat":
-        is_document = [one.kind for one in redirects] == [RedirectKind.TEXT]
-        return input_text(redirects, None) if is_document and arguments in ([], ["-"]) else None
+        return _document(redirects, arguments)
     if redirects or name not in ("echo", "printf"):
         return None
     return _echoed(arguments) if name == "echo" else _formatted(arguments)
+
+
+def _document(redirects: Sequence[Redirect], arguments: Sequence[str]) -> str | None:
+    is_document = [one.kind for one in redirects] == [RedirectKind.TEXT]
+    return input_text(redirects, None) if is_document and arguments in ([], ["-"]) else None
 
 
 def _echoed(arguments: list[str]) -> str | None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from permissions.shell.access import names
+from permissions.shell.parse.assignments import printf_target
 from permissions.shell.syntax import (
     AndOr,
     Branches,
@@ -81,9 +82,7 @@ def _redefines(part: Simple | FunctionBody) -> bool:
 
 def _may_set_another(builtin: str, words: tuple[Word, ...]) -> bool:
     if builtin == "printf" and words and words[0].is_literal:
-        given = words[0].text.removeprefix("-v")
-        glued = (Word(given, given),) if given != words[0].text else ()
-        words = words[1:2] if words[0].text == "-v" else glued
+        words = tuple(printf_target(words))
     for word in words:
         name = word.text.partition("=")[0]
         is_open = word.splits or not Word("", name).is_literal

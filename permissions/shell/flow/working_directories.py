@@ -225,8 +225,7 @@ class _Walker:
         words = simple.words
         self._scripts(words, directories)
         self._scripts([assignment.value for assignment in simple.assignments], directories)
-        if simple.redirects:
-            self._redirect_scripts(simple.redirects, directories)
+        self._redirect_scripts(simple.redirects, directories)
         words = _run_here(words)
         if not words:
             return _Exit(directories, directories)
@@ -249,11 +248,9 @@ class _Walker:
         text = word.text.replace(HOME_MARK, self._home)
         if len(operands) > 1 or text.startswith("-") or word.splits or word.has_glob:
             return _ANYWHERE
-        if PWD_MARK in text:
-            if len(directories) != 1:
-                return _ANYWHERE
+        if len(directories) == 1:
             text = text.replace(PWD_MARK, next(iter(directories)))
-        if UNKNOWN in text or not Word("", text).is_literal:
+        if not Word("", text).is_literal:
             return _ANYWHERE
         if text.startswith("/"):
             return self._spellings(text)

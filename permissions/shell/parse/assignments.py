@@ -49,11 +49,17 @@ _DECIDES = re.compile(
 """Variables that decide what programs run, where they look, or with whom they speak."""
 
 
+def printf_target(words: Sequence[Word]) -> Sequence[Word]:
+    """Return the variable that `printf -v` sets, glued to the option or behind it."""
+    if words[:1] and words[0].text == "-v":
+        return words[1:2]
+    return [Word(one.raw, one.text[2:]) for one in words[:1] if one.text[:2] == "-v"]
+
+
 def setting_risk(builtin: str, words: Sequence[Word]) -> str:
     """Return why setting these variables is not covered by a wildcard; "" when it may be."""
     if builtin == "printf":
-        glued = [Word(one.raw, one.text[2:]) for one in words[:1] if one.text[:2] == "-v"]
-        words = words[1:2] if words[:1] and words[0].text == "-v" else glued
+        words = printf_target(words)
     for word in words:
         name, equals, value = word.text.partition("=")
         name = name.removesuffix("+").partition("[")[0]

@@ -118,11 +118,7 @@ class Lexer:
     def _step(self, character: str, until: str, depth: int) -> bool:
         """Consume one item of command text; returns whether a word may start after it."""
         if character == "\\":
-            if until == "`" and self._peek(1) in "`\\$":
-                raise Unparsable("escapes inside backticks")
-            joins = self._peek(1) == "\n"
-            self._at += 2
-            return joins and self._at >= 3 and self._text[self._at - 3] in _WORD_BREAK
+            return self._escape(until)
         if character == "'":
             self._single(self._at)
         elif character == '"':
@@ -145,6 +141,14 @@ class Lexer:
         else:
             self._skip(_PLAIN_RUN)
         return False
+
+    def _escape(self, until: str) -> bool:
+        """Consume a backslash and what it escapes; returns whether a word may start after it."""
+        if until == "`" and self._peek(1) in "`\\$":
+            raise Unparsable("escapes inside backticks")
+        joins = self._peek(1) == "\n"
+        self._at += 2
+        return joins and self._at >= 3 and self._text[self._at - 3] in _WORD_BREAK
 
     def _break(self, character: str, depth: int) -> None:
         """Consume what ends a word: an operator with what belongs to it, or blanks."""

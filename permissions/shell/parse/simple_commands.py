@@ -44,6 +44,18 @@ class CommandReader:
 
     def command(self, node: TreeNode) -> Simple:
         """Read a command from what stands below its node."""
+        assignments, pieces, redirects = self._split(node)
+        read = [word for one in pieces for word in self._words.expand(one)]
+        if read and read[0].raw in _RESERVED_OR_BEFORE:
+            _check_reserved([word.raw for word in read])
+        self._words.note_command(read)
+        raw = self._without_redirects(node) if redirects else self._raw(node).strip()
+        return Simple(raw, tuple(assignments), tuple(read), tuple(redirects))
+
+    def _split(
+        self, node: TreeNode
+    ) -> tuple[list[Assignment], list[list[TreeNode]], list[Redirect]]:
+        """Return assignments, the nodes of each word, and redirections."""
         assignments: list[Assignment] = []
         pieces: list[list[TreeNode]] = []
         redirects: list[Redirect] = []
@@ -69,12 +81,7 @@ class CommandReader:
             else:
                 raise Unparsable(f"'{self._raw(child)}' is not understood here")
             position = child.end_byte
-        read = [word for one in pieces for word in self._words.expand(one)]
-        if read and read[0].raw in _RESERVED_OR_BEFORE:
-            _check_reserved([word.raw for word in read])
-        self._words.note_command(read)
-        raw = self._without_redirects(node) if redirects else self._raw(node).strip()
-        return Simple(raw, tuple(assignments), tuple(read), tuple(redirects))
+        return assignments, pieces, redirects
 
     def _without_redirects(self, node: TreeNode) -> str:
         pieces: list[str] = []

@@ -190,8 +190,6 @@ class WordReader:
 
     def _piece(self, node: TreeNode, *, at_start: bool) -> Word:
         raw = self._raw(node)
-        if node.type in _EXPANDING:
-            raw = raw.lstrip(" \t\n")
         match node.type:
             case "word" | "number" | "test_operator" | "semgrep_metavariable":
                 if node.child_count and node.type == "number":
@@ -205,8 +203,8 @@ class WordReader:
                 return self._string(node)
             case "concatenation":
                 return join_words(raw, self._pieces(node, at_start=at_start))
-            case kind if kind in _EXPANDING or kind == "process_substitution":
-                return self._expanded(node, raw)
+            case kind if kind in _EXPANDING:
+                return self._expanded(node, raw.lstrip(" \t\n"))
             case _:
                 return self._unusual(node, raw)
 
@@ -324,7 +322,13 @@ class WordReader:
 
 
 _EXPANDING = frozenset(
-    {"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"}
+    {
+        "simple_expansion",
+        "expansion",
+        "command_substitution",
+        "process_substitution",
+        "arithmetic_expansion",
+    }
 )
 _SETTING_BUILTINS = frozenset(
     {
