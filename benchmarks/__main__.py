@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shlex
 import sys
 import tempfile
@@ -28,7 +27,7 @@ from benchmarks.figures import (
     measure_typing_while_streaming,
 )
 from benchmarks.filled_home import measure_filled
-from benchmarks.model import Model
+from benchmarks.model import Model, scratch_user
 from benchmarks.panels import measure_panels, measure_picker
 from benchmarks.program import ProgramEndedError
 from benchmarks.report import as_document, as_json, as_table
@@ -170,20 +169,7 @@ def _variants(arguments: argparse.Namespace, model: Model, scratch: Path) -> Ite
         described.append((label, shlex.split(command), {}))
     for number, (label, command, extra) in enumerate(described):
         home, directory = scratch / f"home-{number}", scratch / f"project-{number}"
-        home.mkdir()
-        directory.mkdir()
-        (directory / "README.md").write_text("# A project to measure in\n", encoding="utf-8")
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(home),
-            "LANG": "C.UTF-8",
-            "TERM": "xterm-256color",
-            "COLORTERM": "truecolor",
-            "ANTHROPIC_BASE_URL": model.base_url,
-            "ANTHROPIC_API_KEY": "benchmark",
-            "ANTHROPIC_MODEL": "benchmark",
-            **extra,
-        }
+        environment = scratch_user(model, home, directory, extra)
         yield Variant(
             label, tuple(command), environment, directory, arguments.columns, arguments.rows
         )

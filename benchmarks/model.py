@@ -9,9 +9,10 @@ import re
 import select
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count, cycle
+from pathlib import Path
 from typing import Any, Final, TextIO
 
 from agent.model.scripted.choose import last_result, prompt_of
@@ -221,3 +222,23 @@ async def _serve() -> None:
 if __name__ == "__main__":
     asyncio.run(_serve())
     os._exit(0)
+
+
+def scratch_user(
+    model: Model, home: Path, directory: Path, extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Make an empty home and a small project; return the environment of a user who has them."""
+    home.mkdir()
+    directory.mkdir()
+    (directory / "README.md").write_text("# A project to measure in\n", encoding="utf-8")
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "TERM": "xterm-256color",
+        "COLORTERM": "truecolor",
+        "ANTHROPIC_BASE_URL": model.base_url,
+        "ANTHROPIC_API_KEY": "benchmark",
+        "ANTHROPIC_MODEL": "benchmark",
+        **(extra or {}),
+    }

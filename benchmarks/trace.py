@@ -26,7 +26,13 @@ from typing import Final
 
 from agent.model.scripted.frames import split_words
 from benchmarks.figures import Variant
-from benchmarks.model import Model, call_prompt, stream_prompt, streamed_text
+from benchmarks.model import (
+    Model,
+    call_prompt,
+    scratch_user,
+    stream_prompt,
+    streamed_text,
+)
 from benchmarks.program import Program
 
 _KEYS: Final = "abcdefghi"
@@ -65,24 +71,12 @@ class Tracer:
         """Run the program of `tree` in a home and a project below `scratch`."""
         self._output = scratch / "entries.json"
         home, directory = scratch / "home", scratch / "project"
-        home.mkdir()
-        directory.mkdir()
-        (directory / "README.md").write_text("# A project to measure in\n", encoding="utf-8")
         own = tree / ".venv" / "bin" / "python"
         python = str(own) if own.exists() else sys.executable
         self.variant = Variant(
             "traced",
             (python, str(_TRACED), str(tree), str(self._output)),
-            {
-                "PATH": os.environ["PATH"],
-                "HOME": str(home),
-                "LANG": "C.UTF-8",
-                "TERM": "xterm-256color",
-                "COLORTERM": "truecolor",
-                "ANTHROPIC_BASE_URL": model.base_url,
-                "ANTHROPIC_API_KEY": "benchmark",
-                "ANTHROPIC_MODEL": "benchmark",
-            },
+            scratch_user(model, home, directory),
             directory,
         )
 

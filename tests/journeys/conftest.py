@@ -15,16 +15,17 @@ import pytest
 from agent.assembly.assemble import Assembled, Environment, UserPorts, assemble, settings_for
 from agent.conversation.conversation import Conversation
 from agent.events import AgentEvent, Terminal, ToolResult
-from agent.model.endpoint import ModelSetup
-from agent.model.endpoint_config import Endpoint
-from agent.model.scripted.scenario import Scenario, Turn
+from agent.model.scripted.scenario import Scenario, Text, Turn
 from agent.model.scripted.server import ScriptedServer
 from agent.options import RunOptions
 from agent.user_prompt import Prompt
 from permissions.decision import Behavior, Decision
 from permissions.request import PermissionRequest
 from permissions.resolve.handlers import user_decision
+from tests.journeys.program import environment, run
+from tests.journeys.start import model_at, user_at
 
+HELLO = Turn((Text("Hello there."),), times=0)
 Answer = Callable[[PermissionRequest, Decision], Awaitable[Decision | None]]
 
 
@@ -105,6 +106,41 @@ def results(events: Sequence[AgentEvent]) -> list[ToolResult]:
     return [event for event in events if isinstance(event, ToolResult)]
 
 
+@dataclass(frozen=True)
+class Headless:
+    """The program as a process, started in a project against one model."""
+
+    server: ScriptedServer
+    project: Path
+    home: Path
+
+    async def run(
+        self, *arguments: str, stdin: str | None = None, **env: str | None
+    ) -> tuple[int, str, str]:
+        """Run it to its end; returns exit status, standard output and standard error.
+
+        A variable that is None is not set.
+        """
+        variables = environment(self.home, self.server.base_url)
+        variables = {k: v for k, v in {**variables, **env}.items() if v is not None}
+        return await run(*arguments, cwd=self.project, env=variables, stdin=stdin)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """An empty directory to start programs in."""
+    directory = tmp_path / "project"
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture
+async def hello(project: Path, fresh_home: Path) -> AsyncIterator[Headless]:
+    """The program on a model that always says hello."""
+    async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
+        yield Headless(server, project, fresh_home)
+
+
 Begin = Callable[..., Awaitable[Journey]]
 
 
@@ -138,25 +174,9 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
                 server = await stack.enter_async_context(
                     ScriptedServer(script, variables={"cwd": str(project)}, respond=respond)
                 )
-            environment = Environment(
-                launch_dir=project,
-                home=fresh_home,
-                agent_home=fresh_home / ".agent",
-                env={
-                    "HOME": str(fresh_home),
-                    "PATH": "/usr/local/bin:/usr/bin:/bin",
-                    **(env or {}),
-                },
-                uid=1000,
-                version="test",
-            )
+            environment = user_at(fresh_home, project, **(env or {}))
             chosen = RunOptions(headless=not has_person, **options)
-            setup = ModelSetup(
-                endpoint=Endpoint(base_url=server.base_url, api_key="key"),
-                model="claude-opus-5-5",
-                small_model="claude-haiku-5-5",
-                origin="test",
-            )
+            setup = model_at(server.base_url)
             person = ScriptedPerson(list(answers))
             assembled = await assemble(
                 chosen,

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.assembly.assemble import Environment, UserPorts, assemble, settings_for
-from agent.model.endpoint import ModelSetup
-from agent.model.endpoint_config import Endpoint
+from agent.assembly.assemble import UserPorts, assemble, settings_for
 from agent.options import RunOptions
 from agent.session.store import SessionStore
+from tests.journeys.start import model_at, user_at
 
 
 async def test_an_end_that_fails_keeps_no_other_from_ending(
@@ -25,21 +24,9 @@ async def test_an_end_that_fails_keeps_no_other_from_ending(
     async def ends() -> None:
         ended.append("ends")
 
-    environment = Environment(
-        launch_dir=tmp_path,
-        home=fresh_home,
-        agent_home=fresh_home / ".agent",
-        env={"HOME": str(fresh_home), "PATH": "/usr/bin:/bin"},
-        uid=1000,
-        version="test",
-    )
+    environment = user_at(fresh_home, tmp_path)
     options = RunOptions()
-    setup = ModelSetup(
-        endpoint=Endpoint(base_url="http://127.0.0.1:9", api_key="key"),
-        model="claude-opus-5-5",
-        small_model="claude-haiku-5-5",
-        origin="test",
-    )
+    setup = model_at("http://127.0.0.1:9")
     assembled = await assemble(
         options,
         environment,

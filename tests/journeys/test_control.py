@@ -16,20 +16,13 @@ from typing import Any
 import pytest
 
 from agent.model.scripted.faults import Stall
-from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn
+from agent.model.scripted.scenario import FaultPlan, Scenario, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
+from tests.journeys.conftest import HELLO
 from tests.journeys.program import environment, start
 
 STREAM = ("--input-format", "stream-json", "--output-format", "stream-json")
-HELLO = Turn((Text("Hello."),), times=0)
 TOUCH = Turn((ToolCall("Bash", {"command": "touch made"}),))
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    directory = tmp_path / "project"
-    directory.mkdir()
-    return directory
 
 
 class Program:
@@ -196,7 +189,7 @@ async def test_its_no_is_told_to_the_model(project: Path, fresh_home: Path) -> N
         caller.prompt("make it")
         asked = await caller.until("control_request")
         caller.answer(asked, {"behavior": "deny", "message": "not on Fridays"})
-        assert (await caller.until("result"))["result"] == "Hello."
+        assert (await caller.until("result"))["result"] == "Hello there."
         assert await caller.end() == 0
     assert "not on Fridays" in str(server.requests[-1].body["messages"][-1])
 
@@ -269,7 +262,7 @@ async def test_it_interrupts_and_goes_on(project: Path, fresh_home: Path) -> Non
         caller.request("2", subtype="set_permission_mode", mode="plan")
         assert (await caller.until("control_response"))["response"]["response"]["mode"] == "plan"
         caller.prompt("two")
-        assert (await caller.until("result"))["result"] == "Hello."
+        assert (await caller.until("result"))["result"] == "Hello there."
         assert await caller.end() == 0
 
 

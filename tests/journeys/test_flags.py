@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -13,41 +12,21 @@ from agent.model.scripted.faults import Status
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
+from tests.journeys.conftest import HELLO, Headless
 from tests.journeys.program import environment, run
 
-HELLO = Turn((Text("Hello."),), times=0)
 ALL_SAID = ("said by the user", "said by the project", "said in private")
 BUSY = Status(529, headers={"retry-after": "0"})
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    directory = tmp_path / "project"
-    directory.mkdir()
-    return directory
-
-
-@pytest.fixture
-async def hello() -> AsyncIterator[ScriptedServer]:
-    async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
-        yield server
-
-
-async def body(
-    server: ScriptedServer, project: Path, home: Path, *flags: str
-) -> tuple[dict[str, Any], str]:
-    status, _, err = await run(
-        "-p", "hi", *flags, cwd=project, env=environment(home, server.base_url)
-    )
+async def body(hello: Headless, *flags: str) -> tuple[dict[str, Any], str]:
+    status, _, err = await hello.run("-p", "hi", *flags)
     assert status == 0, err
-    return server.requests[-1].body, err
+    return hello.server.requests[-1].body, err
 
 
-async def test_model_effort_and_prompts(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
-    sent, _ = await body(
-        hello, project, fresh_home, "--model", "sonnet", "--effort", "low",
+async def test_model_effort_and_prompts(hello: Headless) -> None:
+    sent, _ = await body(hello, "--model", "sonnet", "--effort", "low",
         "--system-prompt", "Be a pirate.", "--append-system-prompt", "Arr.",
     )  # fmt: skip
     assert sent["model"] == "claude-sonnet-5-5"
@@ -58,7 +37,7 @@ async def test_model_effort_and_prompts(
 
 
 async def test_only_the_named_sources_count(
-    hello: ScriptedServer, project: Path, fresh_home: Path
+    hello: Headless, project: Path, fresh_home: Path
 ) -> None:
     (fresh_home / ".agent" / "commands").mkdir(parents=True)
     (fresh_home / ".agent" / "settings.json").write_text('{"effortLevel": "low"}')
@@ -69,7 +48,6 @@ async def test_only_the_named_sources_count(
     (project / ".claude" / "settings.local.json").write_text('{"effortLevel": "high"}')
     (project / "CLAUDE.md").write_text("said by the project")
     (project / "CLAUDE.local.md").write_text("said in private")
-    env = environment(fresh_home, hello.base_url)
     for flag, effort, said in (
         ("user", "low", {"said by the user"}),
         ("project, local", "high", {"said by the project", "said in private"}),
@@ -78,35 +56,31 @@ async def test_only_the_named_sources_count(
          {"said by the user", "said by the project", "said in private"}),
     ):  # fmt: skip
         prompt = "/own" if "user" in flag else "hi"
-        status, _, err = await run("-p", prompt, "--setting-sources", flag, cwd=project, env=env)
+        status, _, err = await hello.run("-p", prompt, "--setting-sources", flag)
         assert status == 0, err
-        body = hello.requests[-1].body
+        body = hello.server.requests[-1].body
         told = str(body)
         assert body["output_config"]["effort"] == effort
         assert {words for words in ALL_SAID if words in told} == said
         assert ("Own words." in told) == ("user" in flag)
 
 
-async def test_the_model_gets_the_named_tools_alone(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
+async def test_the_model_gets_the_named_tools_alone(hello: Headless) -> None:
     for flags, names in (
         (["--tools", "Read,Task"], ["Read", "Agent"]),
         (["--tools", "Grep", "Glob"], ["Glob", "Grep"]),
         (["--tools", ""], []),
     ):
-        sent, err = await body(hello, project, fresh_home, *flags)
+        sent, err = await body(hello, *flags)
         assert [tool["name"] for tool in sent.get("tools", [])] == names
         assert err == ""
-    sent, err = await body(hello, project, fresh_home, "--tools", "default")
+    sent, err = await body(hello, "--tools", "default")
     assert len(sent["tools"]) > 8
-    _, err = await body(hello, project, fresh_home, "--tools", "Read,WebSearch")
+    _, err = await body(hello, "--tools", "Read,WebSearch")
     assert "there is no tool WebSearch here" in err
 
 
-async def test_thinking_is_chosen_for_one_run(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
+async def test_thinking_is_chosen_for_one_run(hello: Headless, fresh_home: Path) -> None:
     (fresh_home / ".agent").mkdir(parents=True)
     (fresh_home / ".agent" / "settings.json").write_text('{"alwaysThinkingEnabled": false}')
     for flags, kind in (
@@ -114,22 +88,19 @@ async def test_thinking_is_chosen_for_one_run(
         (["--thinking", "adaptive"], "adaptive"),
         (["--thinking", "disabled"], "disabled"),
     ):
-        sent, _ = await body(hello, project, fresh_home, "--model", "claude-sonnet-5", *flags)
+        sent, _ = await body(hello, "--model", "claude-sonnet-5", *flags)
         assert sent["thinking"]["type"] == kind
 
 
-async def test_resume_by_id_and_fork(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
-    env = environment(fresh_home, hello.base_url)
-    _, out, _ = await run("-p", "one", "--output-format", "json", cwd=project, env=env)
+async def test_resume_by_id_and_fork(hello: Headless) -> None:
+    _, out, _ = await hello.run("-p", "one", "--output-format", "json")
     first = json.loads(out)["session_id"]
     flags = ["-r", first[:8], "--output-format", "json"]
-    _, out, _ = await run("-p", "two", *flags, cwd=project, env=env)
+    _, out, _ = await hello.run("-p", "two", *flags)
     assert json.loads(out)["session_id"] == first
-    _, out, _ = await run("-p", "three", *flags, "--fork-session", cwd=project, env=env)
+    _, out, _ = await hello.run("-p", "three", *flags, "--fork-session")
     assert json.loads(out)["session_id"] != first
-    told = str(hello.requests[-1].body["messages"])
+    told = str(hello.server.requests[-1].body["messages"])
     assert all(text in told for text in ("one", "two", "three"))
 
 
@@ -164,44 +135,37 @@ async def test_plan_mode_writes_nothing(project: Path, fresh_home: Path) -> None
     assert not (project / "a.txt").exists()
 
 
-async def test_settings_file_and_unknown_mode(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
+async def test_settings_file_and_unknown_mode(hello: Headless, project: Path) -> None:
     extra = project / "extra.json"
     extra.write_text(json.dumps({"model": "claude-haiku-5-5"}))
-    env = environment(fresh_home, hello.base_url)
-    env.pop("ANTHROPIC_MODEL")
-    status, _, err = await run("-p", "hi", "--settings", str(extra), cwd=project, env=env)
+    status, _, err = await hello.run("-p", "hi", "--settings", str(extra), ANTHROPIC_MODEL=None)
     assert (status, err) == (0, "")
-    assert hello.requests[-1].body["model"] == "claude-haiku-5-5"
+    assert hello.server.requests[-1].body["model"] == "claude-haiku-5-5"
     # A plan that is misspelt must not become a run that changes things.
-    status, _, err = await run("-p", "hi", "--permission-mode", "paln", cwd=project, env=env)
-    assert (status, len(hello.requests)) == (2, 1)
+    status, _, err = await hello.run("-p", "hi", "--permission-mode", "paln")
+    assert (status, len(hello.server.requests)) == (2, 1)
     assert "'plan'" in err
 
 
-async def test_a_session_that_is_named_beforehand(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
-    env = environment(fresh_home, hello.base_url)
+async def test_a_session_that_is_named_beforehand(hello: Headless) -> None:
     own = "0a1b2c3d-0000-4000-8000-00000000beef"
     first = ["-p", "hi", "--session-id", own, "--name", "The  plan"]
-    assert (await run(*first, cwd=project, env=env))[0] == 0
-    status, _, err = await run(*first, cwd=project, env=env)
+    assert (await hello.run(*first))[0] == 0
+    status, _, err = await hello.run(*first)
     assert status == 1
     assert "agent-tui -r 0a1b2c3d" in err
     json_form = ["--output-format", "json"]
-    _, out, _ = await run("-p", "on", "-r", "the plan", *json_form, cwd=project, env=env)
+    _, out, _ = await hello.run("-p", "on", "-r", "the plan", *json_form)
     assert json.loads(out)["session_id"] == own
     other = own.replace("0a", "0b")
     copy = ["-c", "--fork-session", "--session-id", other, *json_form]
-    _, out, _ = await run("-p", "on", *copy, cwd=project, env=env)
+    _, out, _ = await hello.run("-p", "on", *copy)
     assert json.loads(out)["session_id"] == other
-    status, _, err = await run("-p", "on", "-r", "0", cwd=project, env=env)
+    status, _, err = await hello.run("-p", "on", "-r", "0")
     assert "no session" in err
     for twin in ("11111111-2222-4000-8000-000000000001", "11111111-2222-4000-8000-000000000002"):
-        await run("-p", "hi", "--session-id", twin, cwd=project, env=env)
-    status, _, err = await run("-p", "on", "-r", "11111111", cwd=project, env=env)
+        await hello.run("-p", "hi", "--session-id", twin)
+    status, _, err = await hello.run("-p", "on", "-r", "11111111")
     assert status == 1
     assert "Several sessions begin with 11111111" in err
 
@@ -216,7 +180,7 @@ async def test_another_model_takes_over_where_a_flag_says_so(
     async with ScriptedServer(Scenario(), respond=respond) as server:
         env = environment(fresh_home, server.base_url)
         status, out, err = await run("-p", "hi", "--fallback-model", "haiku", cwd=project, env=env)
-    assert (status, out) == (0, "Hello.\n")
+    assert (status, out) == (0, "Hello there.\n")
     assert "switched from claude-opus-5-5 to claude-haiku-5-5" in err
 
 
@@ -265,22 +229,16 @@ async def test_an_untrusted_projects_allow_rules_wait_for_trust(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )
-async def test_subcommands(
-    hello: ScriptedServer, project: Path, fresh_home: Path, arguments: list[str], status: int
-) -> None:
-    env = environment(fresh_home, hello.base_url)
-    got, _, err = await run(*arguments, cwd=project, env=env)
+async def test_subcommands(hello: Headless, arguments: list[str], status: int) -> None:
+    got, _, err = await hello.run(*arguments)
     assert got == status, err
     assert "Traceback" not in err
 
 
-async def test_two_dashes_force_a_prompt(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
-    env = environment(fresh_home, hello.base_url)
-    status, out, _ = await run("-p", "--", "doctor", cwd=project, env=env)
-    assert (status, out) == (0, "Hello.\n")
-    assert "doctor" in str(hello.requests[-1].body["messages"])
+async def test_two_dashes_force_a_prompt(hello: Headless) -> None:
+    status, out, _ = await hello.run("-p", "--", "doctor")
+    assert (status, out) == (0, "Hello there.\n")
+    assert "doctor" in str(hello.server.requests[-1].body["messages"])
 
 
 @pytest.mark.parametrize(
@@ -294,7 +252,7 @@ async def test_two_dashes_force_a_prompt(
     ids=["init-only", "init", "maintenance", "neither"],
 )
 async def test_setup_hooks_run_when_asked_for(
-    hello: ScriptedServer,
+    hello: Headless,
     project: Path,
     fresh_home: Path,
     flags: list[str],
@@ -309,11 +267,11 @@ async def test_setup_hooks_run_when_asked_for(
     events = ("Setup", "SessionStart", "SessionEnd")
     settings.write_text(json.dumps({"hooks": {event: [hook] for event in events}}))
 
-    status, _, err = await run(*flags, cwd=project, env=environment(fresh_home, hello.base_url))
+    status, _, err = await hello.run(*flags)
 
     assert status == 0, err
     assert log.read_text().splitlines() == fired
-    assert len(hello.requests) == requests
+    assert len(hello.server.requests) == requests
     assert err.count("exit status 7") == len(fired)
 
 
@@ -338,10 +296,7 @@ async def test_hooks_that_wait_for_trust_are_told_of(project: Path, fresh_home: 
     assert (trusted["decision"], trusted["config_warnings"]) == ("block", [])
 
 
-async def test_a_budget_of_nothing_asks_for_nothing(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
-    env = environment(fresh_home, hello.base_url)
-    status, out, err = await run("-p", "hi", "--max-budget-usd", "0", cwd=project, env=env)
-    assert (status, out, hello.requests) == (4, "", [])
+async def test_a_budget_of_nothing_asks_for_nothing(hello: Headless) -> None:
+    status, out, err = await hello.run("-p", "hi", "--max-budget-usd", "0")
+    assert (status, out, hello.server.requests) == (4, "", [])
     assert "budget of $0.00" in err

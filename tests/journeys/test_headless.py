@@ -7,7 +7,6 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -16,38 +15,19 @@ import pytest
 from agent.model.scripted.faults import Position, Stall, Status
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn, When
 from agent.model.scripted.server import ScriptedServer
+from tests.journeys.conftest import HELLO, Headless
 from tests.journeys.program import appeared, environment, run, start
 
-HELLO = Turn((Text("Hello there."),), times=0)
 NO_SECRETS = {"type": "command", "command": "echo 'No secrets, please.' >&2; exit 2"}
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    directory = tmp_path / "project"
-    directory.mkdir()
-    return directory
-
-
-@pytest.fixture
-async def hello() -> AsyncIterator[ScriptedServer]:
-    async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
-        yield server
-
-
-async def test_text_prints_the_answer_alone(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
-    env = environment(fresh_home, hello.base_url)
-    status, out, err = await run("-p", "hi", cwd=project, env=env)
+async def test_text_prints_the_answer_alone(hello: Headless) -> None:
+    status, out, err = await hello.run("-p", "hi")
     assert (status, out, err) == (0, "Hello there.\n", "")
 
 
-async def test_json_is_one_result_object(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
-    env = environment(fresh_home, hello.base_url)
-    status, out, _ = await run("-p", "hi", "--output-format", "json", cwd=project, env=env)
+async def test_json_is_one_result_object(hello: Headless) -> None:
+    status, out, _ = await hello.run("-p", "hi", "--output-format", "json")
     result = json.loads(out)
     assert status == 0
     assert result["type"] == "result"
@@ -93,12 +73,9 @@ async def test_stream_json_begins_with_init_and_ends_with_result(
     assert len({line["session_id"] for line in lines}) == 1
 
 
-async def test_partial_messages_are_stream_events(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
-    env = environment(fresh_home, hello.base_url)
+async def test_partial_messages_are_stream_events(hello: Headless) -> None:
     arguments = ["-p", "hi", "--output-format", "stream-json", "--include-partial-messages"]
-    _, out, _ = await run(*arguments, cwd=project, env=env)
+    _, out, _ = await hello.run(*arguments)
     events = [
         line["event"]
         for line in map(json.loads, out.splitlines())
@@ -109,30 +86,24 @@ async def test_partial_messages_are_stream_events(
     assert (events[0]["type"], events[-1]["type"]) == ("message_start", "message_stop")
 
 
-async def test_stream_json_input_runs_each_line_as_a_prompt(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
-    env = environment(fresh_home, hello.base_url)
+async def test_stream_json_input_runs_each_line_as_a_prompt(hello: Headless) -> None:
     lines = "".join(
         json.dumps({"type": "user", "message": {"role": "user", "content": text}}) + "\n"
         for text in ("one", "two")
     )
     arguments = ["-p", "--input-format", "stream-json", "--output-format", "stream-json"]
-    status, out, err = await run(*arguments, cwd=project, env=env, stdin=lines)
+    status, out, err = await hello.run(*arguments, stdin=lines)
     results = [line for line in map(json.loads, out.splitlines()) if line["type"] == "result"]
     assert (status, len(results), err) == (0, 2, "")
 
 
-async def test_prompts_come_back_when_their_turn_comes(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
-    env = environment(fresh_home, hello.base_url)
+async def test_prompts_come_back_when_their_turn_comes(hello: Headless) -> None:
     lines = "".join(
         json.dumps({"type": "user", "message": {"role": "user", "content": text}}) + "\n"
         for text in ("one", "/cost")
     )
     arguments = ["--input-format", "stream-json", "--output-format", "stream-json"]
-    _, out, _ = await run(*arguments, "--replay-user-messages", cwd=project, env=env, stdin=lines)
+    _, out, _ = await hello.run(*arguments, "--replay-user-messages", stdin=lines)
     told = [json.loads(line) for line in out.splitlines()]
     kinds = [line["type"] for line in told]
     assert kinds == ["system", "user", "assistant", "result", "user", "result"]
@@ -141,39 +112,37 @@ async def test_prompts_come_back_when_their_turn_comes(
 
 
 async def test_a_session_that_is_not_kept_leaves_nothing(
-    hello: ScriptedServer, project: Path, fresh_home: Path, tmp_path: Path
+    hello: Headless, fresh_home: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "tmp").mkdir()
-    env = environment(fresh_home, hello.base_url, TMPDIR=str(tmp_path / "tmp"))
-    status, out, err = await run("-p", "hi", "--no-session-persistence", cwd=project, env=env)
+    status, out, err = await hello.run(
+        "-p", "hi", "--no-session-persistence", TMPDIR=str(tmp_path / "tmp")
+    )
     assert (status, out.strip(), err) == (0, "Hello there.", "")
     assert list((fresh_home / ".agent").rglob("*.jsonl")) == []
     assert list((tmp_path / "tmp").iterdir()) == []
-    status, _, err = await run("-p", "more", "-c", cwd=project, env=env)
+    status, _, err = await hello.run("-p", "more", "-c", TMPDIR=str(tmp_path / "tmp"))
     assert (status, "no earlier session" in err) == (1, True)
 
 
-async def test_standard_input_is_the_prompt_or_its_context(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
-    env = environment(fresh_home, hello.base_url)
-    await run("-p", cwd=project, env=env, stdin="from a pipe")
-    assert "from a pipe" in str(hello.requests[-1].body["messages"])
-    await run("-p", "explain", cwd=project, env=env, stdin="some log")
-    text = str(hello.requests[-1].body["messages"])
+async def test_standard_input_is_the_prompt_or_its_context(hello: Headless) -> None:
+    await hello.run("-p", stdin="from a pipe")
+    assert "from a pipe" in str(hello.server.requests[-1].body["messages"])
+    await hello.run("-p", "explain", stdin="some log")
+    text = str(hello.server.requests[-1].body["messages"])
     assert "explain" in text
     assert "some log" in text
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
 async def test_an_answer_that_cannot_be_written_is_kept_and_said_where(
-    hello: ScriptedServer, project: Path, fresh_home: Path
+    hello: Headless, project: Path, fresh_home: Path
 ) -> None:
     with open("/dev/full", "w") as full:  # noqa: ASYNC230 - a device opens at once
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "tui.cli", "-p", "hi",
             cwd=project,
-            env=environment(fresh_home, hello.base_url),
+            env=environment(fresh_home, hello.server.base_url),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=full,
             stderr=asyncio.subprocess.PIPE,
@@ -207,14 +176,13 @@ async def test_a_denial_says_how_to_allow_the_call(project: Path, fresh_home: Pa
 
 @pytest.mark.parametrize("form", ["text", "json"])
 async def test_a_prompt_that_a_hook_blocks_is_an_error(
-    hello: ScriptedServer, project: Path, fresh_home: Path, form: str
+    hello: Headless, fresh_home: Path, form: str
 ) -> None:
     settings = {"hooks": {"UserPromptSubmit": [{"hooks": [NO_SECRETS]}]}}
     (fresh_home / ".agent").mkdir()
     (fresh_home / ".agent" / "settings.json").write_text(json.dumps(settings))
-    env = environment(fresh_home, hello.base_url)
-    status, out, err = await run("-p", "hi", "--output-format", form, cwd=project, env=env)
-    assert (status, hello.requests) == (1, [])
+    status, out, err = await hello.run("-p", "hi", "--output-format", form)
+    assert (status, hello.server.requests) == (1, [])
     assert "No secrets, please." in err
     if form == "text":
         assert out == ""
@@ -333,15 +301,12 @@ async def test_a_killed_run_resumes_and_does_not_run_its_tool_again(
     ids=["no-prompt", "effort", "bad-id", "nothing-to-continue", "settings", "no-tty", "flag"],
 )
 async def test_bad_usage_is_one_clear_line(
-    hello: ScriptedServer,
-    project: Path,
-    fresh_home: Path,
+    hello: Headless,
     arguments: list[str],
     status: int,
     says: str,
 ) -> None:
-    env = environment(fresh_home, hello.base_url)
-    got, out, err = await run(*arguments, cwd=project, env=env, stdin="")
+    got, out, err = await hello.run(*arguments, stdin="")
     assert got == status, err
     assert says in err
     assert "Traceback" not in err
@@ -356,11 +321,9 @@ async def test_no_model_says_how_to_connect_one(project: Path, fresh_home: Path)
 
 
 async def test_without_a_place_to_keep_it_the_conversation_runs_and_says_so(
-    hello: ScriptedServer, project: Path, fresh_home: Path
+    hello: Headless,
 ) -> None:
-    env = environment(fresh_home, hello.base_url)
-    env["HOME"] = "/proc/nobody"
-    status, out, err = await run("-p", "hi", cwd=project, env=env)
+    status, out, err = await hello.run("-p", "hi", HOME="/proc/nobody")
     assert (status, out) == (0, "Hello there.\n")
     assert "will not be kept" in err
     assert "AGENT_TUI_HOME" in err
@@ -383,44 +346,35 @@ async def test_the_demo_prints_its_conversation_without_a_terminal(
     assert not (fresh_home / ".agent" / "sessions").exists()
 
 
-async def test_the_first_line_names_commands_and_skills(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
+async def test_the_first_line_names_commands_and_skills(hello: Headless, fresh_home: Path) -> None:
     for name in ("commands/fix.md", "skills/deploy/SKILL.md"):
         path = fresh_home / ".agent" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("Do it.")
-    env = environment(fresh_home, hello.base_url)
-    _, out, _ = await run("-p", "hi", "--output-format", "stream-json", cwd=project, env=env)
+    _, out, _ = await hello.run("-p", "hi", "--output-format", "stream-json")
     init = json.loads(out.splitlines()[0])
     assert {"fix", "deploy", "cost"} <= set(init["slash_commands"])
     assert init["skills"] == ["deploy"]
     assert "theme" not in init["slash_commands"]
 
 
-async def test_a_command_is_answered_without_the_model(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
-    env = environment(fresh_home, hello.base_url)
-    status, out, err = await run("-p", "/status", cwd=project, env=env)
+async def test_a_command_is_answered_without_the_model(hello: Headless, project: Path) -> None:
+    status, out, err = await hello.run("-p", "/status")
     assert (status, err) == (0, "")
     assert f"folder {project}" in out
-    status, out, _ = await run("-p", "/cost", "--output-format", "json", cwd=project, env=env)
+    status, out, _ = await hello.run("-p", "/cost", "--output-format", "json")
     result = json.loads(out)
     assert (status, result["num_turns"], result["subtype"]) == (0, 0, "success")
     assert result["result"].startswith("$0.0000")
-    assert hello.requests == []
+    assert hello.server.requests == []
 
 
-async def test_a_command_that_is_not_here_is_no_prompt(
-    hello: ScriptedServer, project: Path, fresh_home: Path
-) -> None:
-    env = environment(fresh_home, hello.base_url)
+async def test_a_command_that_is_not_here_is_no_prompt(hello: Headless) -> None:
     for text, said in (("/theme dark", "needs the screen"), ("/models", "/model chooses it")):
-        status, out, err = await run("-p", text, cwd=project, env=env)
+        status, out, err = await hello.run("-p", text)
         assert (status, out) == (1, "")
         assert said in err
-    assert hello.requests == []
+    assert hello.server.requests == []
 
 
 async def test_messages_of_a_sub_agent_name_the_call_they_belong_to(

@@ -15,13 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.assembly.assemble import Environment, UserPorts, assemble, settings_for
+from agent.assembly.assemble import UserPorts, assemble, settings_for
 from agent.conversation.conversation import Conversation
 from agent.events import MessageCommitted, Terminal
 from agent.history import problems
 from agent.messages import Message
-from agent.model.endpoint import ModelSetup
-from agent.model.endpoint_config import Endpoint
 from agent.model.scripted.faults import Cut, ErrorFault, Fault, Position, Stall, Status
 from agent.model.scripted.scenario import (
     FaultPlan,
@@ -37,6 +35,7 @@ from agent.options import RunOptions
 from agent.session.resume import load
 from agent.user_prompt import Prompt
 from tests.journeys.conftest import ScriptedPerson, no, yes
+from tests.journeys.start import model_at, user_at
 
 CALLS: list[ToolCall] = [
     ToolCall("Read", {"file_path": "${cwd}/a.txt"}),
@@ -125,23 +124,11 @@ async def _run(
 async def _conversation(
     directory: Path, project: Path, server: ScriptedServer, seed: int
 ) -> Conversation:
-    environment = Environment(
-        launch_dir=project,
-        home=directory,
-        agent_home=directory / ".agent",
-        env={"HOME": str(directory), "PATH": "/usr/bin:/bin"},
-        uid=1000,
-        version="test",
-    )
+    environment = user_at(directory, project)
     options = RunOptions(max_turns=6)
     choose = random.Random(seed)
     person = ScriptedPerson([choose.choice([yes(), no("other"), no()]) for _ in range(20)])
-    setup = ModelSetup(
-        endpoint=Endpoint(base_url=server.base_url, api_key="key"),
-        model="claude-opus-5-5",
-        small_model=None,
-        origin="test",
-    )
+    setup = model_at(server.base_url, small_model=None)
     assembled = await assemble(
         options, environment, settings_for(options, environment), setup, UserPorts(dialog=person)
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from msgspec.structs import replace
 
 from agent.commands.command_results import (
@@ -130,17 +129,6 @@ async def test_a_branch_begins_with_an_empty_prompt(begin: Begin) -> None:
     assert copy.draft == ""
 
 
-async def test_modes_by_name(begin: Begin) -> None:
-    journey = await begin([])
-    gate = journey.conversation.gate
-    assert "there are: default, " in await said(journey, "mode")
-    assert await said(journey, "mode", "plan") == "plan mode"
-    assert gate.mode is Mode.PLAN
-    assert "was not opened" in await said(journey, "mode", "bypassPermissions")
-    assert "no mode 'yolo'" in await said(journey, "mode", "yolo")
-    assert gate.mode is Mode.PLAN
-
-
 async def test_vim_is_a_setting_that_counts_at_once(begin: Begin) -> None:
     journey = await begin([])
     file = journey.environment.agent_home / "settings.json"
@@ -166,17 +154,21 @@ async def test_agents_are_listed(begin: Begin) -> None:
     assert "explore, plan: Glob, Grep, Read" in await said(journey, "agents")
 
 
-@pytest.mark.parametrize("name", ["btw"])
-async def test_what_needs_words_says_so(begin: Begin, name: str) -> None:
+async def test_what_needs_words_says_so(begin: Begin) -> None:
     journey = await begin([])
-    assert "behind /" in await said(journey, name)
+    assert "behind /" in await said(journey, "btw")
 
 
-async def test_mode_offers_what_can_be_entered_here(begin: Begin) -> None:
+async def test_mode_offers_and_enters_what_can_be_entered_here(begin: Begin) -> None:
     journey = await begin([])
     gate = journey.conversation.gate
     shut = await said(journey, "mode")
     assert shut == "default mode; there are: default, acceptEdits, plan, dontAsk"
     assert (await said(journey, "mode", "nonsense")).endswith("acceptEdits, plan, dontAsk.")
+    assert "was not opened" in await said(journey, "mode", "bypassPermissions")
     gate.replace_context(replace(gate.context, bypass_available=True), auto_available=True)
     assert (await said(journey, "mode")).endswith("dontAsk, bypassPermissions, auto")
+    assert await said(journey, "mode", "plan") == "plan mode"
+    assert gate.mode is Mode.PLAN
+    assert "no mode 'yolo'" in await said(journey, "mode", "yolo")
+    assert gate.mode is Mode.PLAN

@@ -14,13 +14,11 @@ from typing import get_args
 
 import pytest
 
-from agent.assembly.assemble import Environment, UserPorts, assemble, settings_for
+from agent.assembly.assemble import UserPorts, assemble, settings_for
 from agent.conversation.conversation import Conversation
 from agent.events import Terminal
 from agent.history import problems
 from agent.messages import Message
-from agent.model.endpoint import ModelSetup
-from agent.model.endpoint_config import Endpoint
 from agent.model.scripted.faults import (
     Cut,
     Drop,
@@ -52,6 +50,7 @@ from agent.options import RunOptions
 from agent.session.resume import load
 from agent.user_prompt import Prompt
 from tests.journeys.conftest import ScriptedPerson
+from tests.journeys.start import model_at, user_at
 from tests.soak.scale import FAULT_RUNS, PARTS
 from tests.soak.virtual_time import VirtualLoop, run_virtually
 
@@ -206,21 +205,12 @@ async def _run(loop: VirtualLoop, directory: Path, seed: int) -> None:
 async def _conversation(
     loop: VirtualLoop, directory: Path, project: Path, server: ScriptedServer, rng: random.Random
 ) -> Conversation:
-    environment = Environment(
-        launch_dir=project,
-        home=directory,
-        agent_home=directory / ".agent",
-        env={"HOME": str(directory), "PATH": "/usr/bin:/bin"},
-        uid=1000,
-        version="test",
-    )
+    environment = user_at(directory, project)
     options = RunOptions(max_turns=8)
-    setup = ModelSetup(
-        endpoint=Endpoint(base_url=server.base_url, api_key="key"),
-        model="claude-opus-5-5",
+    setup = model_at(
+        server.base_url,
         small_model=None,
         fallback_models=rng.choice([(), ("claude-sonnet-5-5",)]),
-        origin="test",
     )
     settings = settings_for(options, environment)
     assembled = await assemble(

@@ -174,10 +174,3 @@ def test_a_link_is_one_where_it_equals_its_target(screen: Screen, serve: Serve) 
     assert ("https://example.org/a", "https://example.org/a") in opened
     assert all(target == label for target, label in opened)
     assert "here (https://example.org/b)" in shown.text()
-
-
-def test_a_terminal_without_any_abilities_is_told_what_to_do(screen: Screen) -> None:
-    program = screen(TERM="dumb")
-    program.wait_until(lambda _: program.exit_status is not None)
-    assert program.exit_status == 2
-    assert "TERM is dumb" in written_by(program)

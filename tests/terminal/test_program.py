@@ -102,13 +102,6 @@ def test_continue_brings_the_conversation_back_after_a_kill(screen: Screen, serv
     assert "what is it?" in second.emulator.text()
 
 
-def test_keys_typed_during_the_start_are_not_lost(screen: Screen, serve: Serve) -> None:
-    program = screen(server=serve(EDIT))
-    program.wait_until(lambda _: bool(program.happenings), timeout_s=10)
-    program.type(b"typed early")
-    assert program.wait_until(shows("typed early")), program.emulator.text()
-
-
 def test_resizing_while_typing_loses_nothing(screen: Screen, serve: Serve) -> None:
     program = screen(server=serve(EDIT))
     assert program.wait_until(READY), program.emulator.text()
@@ -120,7 +113,7 @@ def test_resizing_while_typing_loses_nothing(screen: Screen, serve: Serve) -> No
     assert program.wait_until(shows(typed)), program.emulator.text()
 
 
-@pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 5), (8, 2), (1, 1)])
+@pytest.mark.parametrize("size", [(40, 12), (20, 5), (8, 2), (1, 1)])
 def test_small_windows_start_and_quit(screen: Screen, serve: Serve, size: tuple[int, int]) -> None:
     program = screen(server=serve(EDIT), size=size)
     # Before the driver has the terminal a Ctrl+C ends the start.
@@ -158,14 +151,6 @@ def test_escape_interrupts_and_keeps_what_was_said(screen: Screen, serve: Serve)
     program.wait_until(shows("nterrupted"))
     assert "nterrupted" in program.emulator.text()
     assert "one" in program.emulator.text()
-
-
-def test_shift_tab_cycles_the_modes(screen: Screen, serve: Serve) -> None:
-    program = screen(server=serve(EDIT))
-    assert program.wait_until(shows("opus-5-5")), program.emulator.text()
-    for indicator in ("accept edits on", "plan mode on", "manual mode on"):
-        program.type(b"\x1b[Z")
-        assert program.wait_until(shows(indicator)), program.emulator.text()
 
 
 def test_without_a_model_the_demo_is_offered(screen: Screen) -> None:
@@ -211,6 +196,7 @@ def test_a_terminal_that_cannot_show_a_screen_is_told_what_to_do(
     program = screen(server=serve(EDIT), TERM=term)
     program.wait_until(lambda _: program.exit_status is not None, timeout_s=10)
     assert program.exit_status == 2
+    assert f"TERM is {term or 'not set'}" in program.emulator.text()
     assert "agent-tui -p" in program.emulator.text()
 
 

@@ -9,25 +9,17 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from agent.assembly.assemble import Environment, UserPorts, assemble, settings_for
-from agent.model.endpoint import ModelSetup
-from agent.model.endpoint_config import Endpoint
+from agent.assembly.assemble import UserPorts, assemble, settings_for
 from agent.model.scripted.scenario import ModelInfo, Scenario
 from agent.model.scripted.server import ScriptedServer
 from agent.options import RunOptions
+from tests.journeys.start import model_at, user_at
 
 
 async def test_a_step_that_fails_after_the_model_was_asked_for_closes_its_connections(
     tmp_path: Path, fresh_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    environment = Environment(
-        launch_dir=tmp_path,
-        home=fresh_home,
-        agent_home=fresh_home / ".agent",
-        env={"HOME": str(fresh_home), "PATH": "/usr/bin:/bin"},
-        uid=1000,
-        version="test",
-    )
+    environment = user_at(fresh_home, tmp_path)
     options = RunOptions()
 
     exists = os.path.exists
@@ -38,7 +30,7 @@ async def test_a_step_that_fails_after_the_model_was_asked_for_closes_its_connec
         return exists(path)
 
     async with ScriptedServer(Scenario(models=(ModelInfo("only"),))) as server:
-        setup = ModelSetup(Endpoint(base_url=server.base_url, api_key="key"), None, None)
+        setup = model_at(server.base_url, None, small_model=None)
         settings = settings_for(options, environment)
         monkeypatch.setattr(os.path, "exists", without_git)
         with pytest.raises(OSError, match="the disk is gone"):
