@@ -170,7 +170,7 @@ async def test_a_denial_says_how_to_allow_the_call(project: Path, fresh_home: Pa
     async with ScriptedServer(Scenario(turns=turns)) as server:
         env = environment(fresh_home, server.base_url)
         _, _, err = await run("-p", "make it", cwd=project, env=env)
-    assert "denied: Bash: no rule matches" in err
+    assert "denied: Bash: no rule covers this" in err
     assert "--allow RULE" in err
 
 
