@@ -26,7 +26,7 @@ from agent.assembly.environment import Environment, environment_from, settings_f
 from agent.assembly.hook_setup import build_hooks
 from agent.assembly.loop_setup import build_loop
 from agent.assembly.memory_setup import fact_store
-from agent.assembly.model_setup import build_model
+from agent.assembly.model_setup import build_model, model_overrides
 from agent.assembly.permission_setup import PermissionParts, build_permissions
 from agent.assembly.prompt_setup import build_prompt
 from agent.assembly.recording import build_recording
@@ -112,7 +112,7 @@ async def assemble(
             is_demo=is_demo,
             env=child_environment(environment.env, settings.env),
         )
-        client = AnthropicClient(setup.endpoint)
+        client = AnthropicClient(setup.endpoint, model_overrides(settings))
         on_failure.push_async_callback(client.aclose)
         assembled = await _build(start, client, session_notes, on_close)
         on_failure.pop_all()

@@ -22,7 +22,6 @@ from agent.memory.endpoint_summary import EndpointSummaries
 from agent.memory.estimate import prefix_tokens
 from agent.memory.summariser import ModelSummariser
 from agent.messages import Block, Message
-from agent.model.capabilities import known_capabilities
 from agent.model.client import ModelCapabilities, ModelClient, ModelRequest
 from agent.recovery.retry import RequestSource, RetryPolicy
 from agent.stream import Emit
@@ -131,7 +130,7 @@ class ContextSetup(Struct, frozen=True, kw_only=True):
         the conversation, which may have notes on itself.
         """
         prefix = prefix_tokens(system, tools)
-        own = known_capabilities(model) if model is not None else None
+        own = self.client.known(model) if model is not None else None
 
         async def account(usage: Usage, model: str) -> None:
             turn_id = dispatch.firing.turn_id()

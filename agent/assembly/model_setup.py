@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
 
 from msgspec import Struct
 
@@ -12,8 +15,9 @@ from agent.conversation.accounting import Accounting
 from agent.conversation.model_selection import ModelInUse
 from agent.loop.model_turn import Recovery
 from agent.model.anthropic import AnthropicClient
+from agent.model.capabilities import Override
 from agent.model.client import Effort
-from agent.model.endpoint import ModelSetup
+from agent.model.endpoint import ModelSetup, expand_alias
 from agent.model.key_helper import KeyRefresh
 from agent.model.small_model import SmallModel
 from agent.permission_config.rule_changes import RuleChanges
@@ -21,6 +25,7 @@ from agent.recovery.retry import RequestSource, RetryPolicy, policy_for
 from agent.settings.load import Settings
 from hooks.ports import HookSession
 
+SERVER_ANSWER_S: Final = 2.0
 PolicyFor = Callable[[RequestSource], RetryPolicy]
 
 
@@ -58,6 +63,11 @@ async def build_model(
 
     setup, env = start.setup, start.environment.env
     used = await start.model_in_use(client, on_effort)
+    if used.capabilities.source == "guess":
+        # Tools and prompt depend on the window: a server of one's own is asked before they are
+        # built, but not for long.
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(used.learn_capabilities(), SERVER_ANSWER_S)
     costs = build_costs(start, used, on_exceeded=rules.exceed_budget)
     small = SmallModel(
         client,
@@ -72,6 +82,17 @@ async def build_model(
         refresh=key_refresh(client, setup, start.settings, env),
     )
     return ModelParts(client, used, small, costs, policy, recovery)
+
+
+def model_overrides(settings: Settings) -> dict[str, Override]:
+    """Return what the user says that models can take."""
+    sections = settings.values.modelCapabilities or {}
+    return {
+        expand_alias(name): Override(
+            section.contextWindow, section.maxOutputTokens, section.thinking, section.promptCaching
+        )
+        for name, section in sections.items()
+    }
 
 
 def retry_policies(settings: Callable[[], Settings], env: Mapping[str, str]) -> PolicyFor:

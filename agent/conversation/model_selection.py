@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from agent.commands.turn_scope import ModelChoice
 from agent.conversation.accounting import Totals
 from agent.errors import ConfigError
-from agent.model.capabilities import known_capabilities
 from agent.model.client import Effort, ModelCapabilities
 from agent.model.endpoint import ModelSetup, expand_alias
 
@@ -72,7 +71,7 @@ class ModelInUse:
         self.model = model
         self.effort = effort
         self._wants_thinking = wants_thinking
-        self.capabilities: ModelCapabilities = known_capabilities(model)
+        self.capabilities: ModelCapabilities = client.known(model)
         self.totals = totals if totals is not None else Totals()
         """Of the conversation: its window is the model's."""
         self.totals.context_window = self.capabilities.context_window
@@ -81,7 +80,7 @@ class ModelInUse:
     async def set_model(self, model: str) -> None:
         """Use another model from the next request on."""
         self.model = expand_alias(model)
-        self.capabilities = known_capabilities(self.model)
+        self.capabilities = self._client.known(self.model)
         await self.learn_capabilities()
 
     def set_effort(self, effort: Effort | None) -> None:
@@ -92,13 +91,13 @@ class ModelInUse:
     @property
     def can_think(self) -> bool:
         """Whether the model can think before it answers."""
-        return self.capabilities.adaptive_thinking
+        return self.capabilities.can_think
 
     @property
     def thinks(self) -> bool:
         """Whether the model thinks before it answers: as asked, where it can do both."""
         can = self.capabilities
-        return can.adaptive_thinking and (self._wants_thinking or not can.can_disable_thinking)
+        return can.can_think and (self._wants_thinking or not can.can_disable_thinking)
 
     def set_thinking(self, wanted: bool) -> bool:
         """Have the model think, or not, from the next prompt on.

@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import quote
 
-from agent.model.capabilities import known_capabilities, read_capabilities
+from agent.model.capabilities import Override, known_capabilities, read_capabilities
 from agent.model.client import (
     MessageStop,
     ModelCapabilities,
@@ -30,6 +30,7 @@ from agent.model.connection_pool import ConnectionPool
 from agent.model.endpoint_config import OFFICIAL_URL, Endpoint, Timeouts
 from agent.model.failures import describe_html, from_connection, from_status, from_stream
 from agent.model.message_builder import CallRepair
+from agent.model.reports.ask import ask_server
 from agent.model.sdk import load_sdk, loaded_sdk
 from agent.model.wire import betas_of, read_event, read_message, request_body
 from permissions.base.text.strict_json import load_json, without_surrogates
@@ -80,8 +81,9 @@ def make_client(
 class AnthropicClient:
     """A `ModelClient` for the vendor's endpoint and for any server that speaks its API."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        """See `make_client`."""
+    def __init__(self, endpoint: Endpoint, overrides: Mapping[str, Override] | None = None) -> None:
+        """See `make_client`; `overrides` say what models can take, by name."""
+        self._overrides = overrides or {}
         self.endpoint = endpoint
         self._pool = ConnectionPool(endpoint)
         self._capabilities: dict[str, ModelCapabilities] = {}
@@ -109,13 +111,22 @@ class AnthropicClient:
         if model not in self._capabilities:
             found = await self._ask_capabilities(model)
             if found is None:
-                return known_capabilities(model)
-            self._capabilities[model] = found
+                return self.known(model)
+            self._capabilities[model] = self._overridden(found)
         return self._capabilities[model]
+
+    def known(self, model: str) -> ModelCapabilities:
+        """Return what is known without asking; see `ModelClient.known`."""
+        found = self._capabilities.get(model)
+        return found or self._overridden(known_capabilities(model))
+
+    def _overridden(self, known: ModelCapabilities) -> ModelCapabilities:
+        override = self._overrides.get(known.model)
+        return known if override is None else override.applied(known)
 
     async def count_tokens(self, request: ModelRequest) -> int | None:
         """Count the prompt's tokens; None where the endpoint does not count."""
-        body = request_body(request, self._known(request.model))
+        body = request_body(request, self.known(request.model))
         wanted = ("model", "messages", "system", "tools", "tool_choice", "thinking")
         asked = {name: body[name] for name in wanted if name in body}
         record = await self._ask("/v1/messages/count_tokens", asked)
@@ -142,7 +153,7 @@ class AnthropicClient:
         await self._pool.aclose()
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        body = request_body(request, self._known(request.model))
+        body = request_body(request, self.known(request.model))
         wanted = (*request.betas, *betas_of(body))
         betas = () if "betas" in request.without else wanted
         headers = {"anthropic-beta": ",".join(betas)} if betas else {}
@@ -163,7 +174,10 @@ class AnthropicClient:
 
     async def _ask_capabilities(self, model: str) -> ModelCapabilities | None:
         record = await self._ask(f"/v1/models/{quote(model, safe='')}", None)
-        return None if record is None else read_capabilities(model, record)
+        found = None if record is None else read_capabilities(model, record)
+        if self.endpoint.is_official or (found is not None and found.source == "endpoint"):
+            return found
+        return await ask_server(self._ask, model, found or known_capabilities(model)) or found
 
     async def _ask(
         self, path: str, body: Mapping[str, object] | None
@@ -186,9 +200,6 @@ class AnthropicClient:
                     return None
             return record if isinstance(record, dict) else None
         return None
-
-    def _known(self, model: str) -> ModelCapabilities:
-        return self._capabilities.get(model) or known_capabilities(model)
 
     def _may_try_key_header(self, error: ModelError) -> bool:
         return (

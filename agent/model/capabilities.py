@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.model.client import Effort, ModelCapabilities
 
@@ -17,16 +20,45 @@ CLEARING: Final = "clear_tool_uses_20250919"
 ALL_EFFORTS: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
 
 
+class Override(Struct, frozen=True):
+    """What the user says of a model; None leaves it to the endpoint and the table."""
+
+    context_window: int | None = None
+    max_output_tokens: int | None = None
+    thinking: Literal["adaptive", "budget", "none"] | None = None
+    prompt_caching: bool | None = None
+
+    def applied(self, known: ModelCapabilities) -> ModelCapabilities:
+        """Return the capabilities with what is given here."""
+        adaptive, budget = known.adaptive_thinking, known.budget_thinking
+        if self.thinking is not None:
+            adaptive, budget = self.thinking == "adaptive", self.thinking == "budget"
+        window = self.context_window or known.context_window
+        caching = known.prompt_caching if self.prompt_caching is None else self.prompt_caching
+        return replace(
+            known,
+            context_window=window,
+            max_output_tokens=min(self.max_output_tokens or known.max_output_tokens, window),
+            adaptive_thinking=adaptive,
+            budget_thinking=budget,
+            efforts=ALL_EFFORTS if adaptive else (),
+            prompt_caching=caching,
+            source="settings",
+        )
+
+
 def known_capabilities(model: str) -> ModelCapabilities:
     """Return the table's row for the model id, or a guess that any endpoint accepts."""
     for pattern, row in _ROWS:
         if re.search(pattern, model):
-            window, output, adaptive, can_disable, system = row
+            window, output, thinking, can_disable, system = row
+            adaptive = thinking == "adaptive"
             return ModelCapabilities(
                 model=model,
                 context_window=window,
                 max_output_tokens=output,
                 adaptive_thinking=adaptive,
+                budget_thinking=thinking == "budget",
                 can_disable_thinking=can_disable,
                 efforts=ALL_EFFORTS if adaptive else (),
                 mid_conversation_system=system,
@@ -40,8 +72,6 @@ def known_capabilities(model: str) -> ModelCapabilities:
         can_disable_thinking=False,
         efforts=(),
         mid_conversation_system=False,
-        # A field that a foreign server does not know may be an error to it.
-        prompt_caching=False,
         source="guess",
     )
 
@@ -58,6 +88,7 @@ def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabili
             context_window=window,
             max_output_tokens=min(output, window),
             adaptive_thinking=base.adaptive_thinking,
+            budget_thinking=base.budget_thinking,
             can_disable_thinking=base.can_disable_thinking,
             efforts=base.efforts,
             mid_conversation_system=base.mid_conversation_system,
@@ -74,6 +105,7 @@ def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabili
         context_window=_size(record.get("max_input_tokens"), base.context_window),
         max_output_tokens=_size(record.get("max_tokens"), base.max_output_tokens),
         adaptive_thinking=adaptive,
+        budget_thinking=not adaptive and _supported(types.get("enabled"), base.budget_thinking),
         can_disable_thinking=_supported(types.get("disabled"), base.can_disable_thinking),
         efforts=tuple(effort for effort in ALL_EFFORTS if _supported(efforts.get(effort), False)),
         mid_conversation_system=base.mid_conversation_system,
@@ -84,23 +116,24 @@ def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabili
     )
 
 
-_Row = tuple[int, int, bool, bool, bool]
-"""Context window, most output, adaptive thinking, whether it can be off, system in messages."""
+_Thinking = Literal["adaptive", "budget", "none"]
+_Row = tuple[int, int, _Thinking, bool, bool]
+"""Context window, most output, how it thinks, whether that can be off, system in messages."""
 
 _M: Final = 1_000_000
 
 # Vendor documentation of the table's date. First match wins.
 _ROWS: Final[tuple[tuple[str, _Row], ...]] = (
-    (r"claude-(fable|mythos)-", (_M, 128_000, True, False, True)),
-    (r"claude-opus-5-5", (_M, 128_000, True, False, True)),
-    (r"claude-opus-5", (_M, 128_000, True, True, True)),
-    (r"claude-opus-4-8", (_M, 128_000, True, True, True)),
-    (r"claude-opus-4-[67]", (200_000, 64_000, True, True, False)),
-    (r"claude-sonnet-5", (_M, 128_000, True, True, True)),
-    (r"claude-sonnet-4-6", (200_000, 64_000, True, True, False)),
-    (r"claude-haiku-5", (_M, 128_000, True, True, True)),
-    (r"claude-haiku-4-5", (200_000, 64_000, False, False, False)),
-    (r"claude-", (200_000, 32_000, False, False, False)),
+    (r"claude-(fable|mythos)-", (_M, 128_000, "adaptive", False, True)),
+    (r"claude-opus-5-5", (_M, 128_000, "adaptive", False, True)),
+    (r"claude-opus-5", (_M, 128_000, "adaptive", True, True)),
+    (r"claude-opus-4-8", (_M, 128_000, "adaptive", True, True)),
+    (r"claude-opus-4-[67]", (200_000, 64_000, "adaptive", True, False)),
+    (r"claude-sonnet-5", (_M, 128_000, "adaptive", True, True)),
+    (r"claude-sonnet-4-6", (200_000, 64_000, "adaptive", True, False)),
+    (r"claude-haiku-5", (_M, 128_000, "adaptive", True, True)),
+    (r"claude-(opus|sonnet|haiku)-4-5", (200_000, 64_000, "budget", True, False)),
+    (r"claude-", (200_000, 32_000, "none", False, False)),
 )
 
 

@@ -136,7 +136,14 @@ class ModelCapabilities(Struct, frozen=True):
     """Whether the endpoint writes and signs summaries: the `compaction` field."""
     clears_tool_results: bool = False
     """Whether the endpoint leaves out old tool results by itself: `context_management`."""
-    source: Literal["endpoint", "table", "guess"] = "table"
+    budget_thinking: bool = False
+    """Whether it thinks with a budget in tokens, as models before the adaptive ones."""
+    source: Literal["endpoint", "server", "settings", "table", "guess"] = "table"
+
+    @property
+    def can_think(self) -> bool:
+        """Whether the model thinks when asked to."""
+        return self.adaptive_thinking or self.budget_thinking
 
 
 class ModelClient(Protocol):
@@ -148,6 +155,10 @@ class ModelClient(Protocol):
         Raises:
             ModelError: for every failure of the endpoint or the connection.
         """
+        ...
+
+    def known(self, model: str) -> ModelCapabilities:
+        """Return what is known of the model without asking the endpoint."""
         ...
 
     async def capabilities(self, model: str) -> ModelCapabilities:

@@ -8,6 +8,7 @@ from typing import Final
 from agent.events import Usage
 from agent.history import drop_thinking, to_wire, without_signed_summary
 from agent.messages import Message
+from agent.model.cache_marks import cache_marks
 from agent.model.capabilities import CLEARING
 from agent.model.client import (
     BlockDelta,
@@ -21,8 +22,10 @@ from agent.model.client import (
     ModelEvent,
     ModelRequest,
 )
+from agent.model.thinking_field import thinking_field
 
 CONTEXT_BETA: Final = "context-management-2025-06-27"
+INTERLEAVED_BETA: Final = "interleaved-thinking-2025-05-14"
 COMPACTION_BETA: Final = "compact-2026-09-04"
 CLEAR_FROM: Final = 0.6
 """Share of the window from which the endpoint leaves out old tool results: before we compact."""
@@ -35,10 +38,11 @@ MOST_TOKENS: Final = 10**12
 
 def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, object]:
     """Return the JSON body, without `stream`; leaves out what the model does not take."""
+    messages = to_wire(_messages_to_send(request))
     body: dict[str, object] = {
         "model": request.model,
         "max_tokens": min(request.max_tokens, model.max_output_tokens),
-        "messages": to_wire(_messages_to_send(request)),
+        "messages": messages,
     }
     if request.system:
         body["system"] = list(request.system)
@@ -46,13 +50,12 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, o
         body["tools"] = list(request.tools)
         if request.tool_choice is not None:
             body["tool_choice"] = request.tool_choice
-    if (thinking := _thinking(request, model)) is not None:
+    if (thinking := thinking_field(request, model)) is not None:
         body["thinking"] = thinking
     if request.effort in model.efforts and "effort" not in request.without:
         body["output_config"] = {"effort": request.effort}
     if model.prompt_caching and "cache_control" not in request.without:
-        # One mark at the top level moves along with the last block.
-        body["cache_control"] = {"type": "ephemeral"}
+        body.update(cache_marks(request.system, messages))
     if request.compaction is not None:
         if "signed_compaction" in request.without:
             raise ModelError("unsupported", "The server writes no summaries.", status=400)
@@ -63,20 +66,14 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, o
     return body
 
 
-def _thinking(request: ModelRequest, model: ModelCapabilities) -> dict[str, object] | None:
-    if "thinking" in request.without or not model.adaptive_thinking:
-        return None
-    if request.thinking:
-        # Without summaries the text between tool calls stays hidden, and the screen silent.
-        return {"type": "adaptive", "display": "summarized"}
-    return {"type": "disabled"} if model.can_disable_thinking else None
-
-
 def betas_of(body: Mapping[str, object]) -> tuple[str, ...]:
     """Return the beta names that a body's fields and blocks need."""
     found: list[str] = []
     if "context_management" in body:
         found.append(CONTEXT_BETA)
+    thinking = body.get("thinking")
+    if isinstance(thinking, Mapping) and thinking.get("type") == "enabled" and "tools" in body:
+        found.append(INTERLEAVED_BETA)
     if "compaction" in body or _first_block_type(body) == "compaction":
         found.append(COMPACTION_BETA)
     return tuple(found)

@@ -50,6 +50,15 @@ class FileSuggestionSection(_Section):
     command: str
 
 
+class ModelSection(_Section):
+    """One entry of `modelCapabilities`: what a model can take, where its server reports nothing."""
+
+    contextWindow: Annotated[int, Field(gt=0)] | None = None
+    maxOutputTokens: Annotated[int, Field(gt=0)] | None = None
+    thinking: Literal["adaptive", "budget", "none"] | None = None
+    promptCaching: bool | None = None
+
+
 class AutoModeSection(_Section):
     """`autoMode`: the model classifier, and what it should know, in plain words."""
 
@@ -130,6 +139,7 @@ class SettingsFile(_Section):
     tokenBudget: Annotated[int, Field(gt=0)] | None = None
     persistentRetry: bool | None = None
     prices: dict[str, object] | None = None
+    modelCapabilities: dict[str, ModelSection] | None = None
     autoMode: AutoModeSection | None = None
     permissionBridge: PermissionBridgeSection | None = None
     permissionChannel: PermissionChannelSection | None = None
@@ -196,6 +206,7 @@ FORBIDDEN_IN_PROJECT: Final = frozenset(
         "cleanupPeriodDays",
         "forceLoginMethod",
         "forceLoginOrgUUID",
+        "modelCapabilities",
         "gcpAuthRefresh",
         "httpProxy",
         "otelHeadersHelper",

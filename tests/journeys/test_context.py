@@ -14,6 +14,7 @@ from agent.commands.builtin import cost as cost_command
 from agent.commands.command_results import ShowText
 from agent.events import Compacted, ToolDispatch, UsageUpdate
 from agent.model.scripted.faults import Status
+from agent.model.scripted.prefix import estimate_tokens
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import (
     FaultPlan,
@@ -191,11 +192,14 @@ async def test_prefixes_are_the_same_bytes_from_request_to_request(
 
 
 def _bytes(value: Any) -> bytes:
-    return json.dumps(value).encode()
+    """Return what the cache compares: marks do not count."""
+    if isinstance(value, list):
+        return b"".join(map(_bytes, value))
+    return json.dumps({k: v for k, v in value.items() if k != "cache_control"}).encode()
 
 
 def _blocks(body: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(m["role"], json.dumps(b)) for m in body["messages"] for b in m["content"]]
+    return [(m["role"], _bytes(b).decode()) for m in body["messages"] for b in m["content"]]
 
 
 async def test_the_cache_serves_most_of_a_conversation_and_costs_say_so(begin: Begin) -> None:
@@ -214,6 +218,27 @@ async def test_the_cache_serves_most_of_a_conversation_and_costs_say_so(begin: B
     assert isinstance(shown, ShowText)
     assert f"{cost.cache_hit_rate:.0%} of prompts from cache" in shown.text
     assert "all sessions: $" in shown.text
+
+
+async def test_a_new_session_reads_prompt_and_tools_from_the_cache(begin: Begin) -> None:
+    first = await begin([Turn((Text("ok"),), times=0)])
+    await first.send("hello")
+    second = await begin(server=first.server)
+    await second.send("something else")
+    one, other = (request.body for request in first.server.requests)
+    assert one["system"][0] == other["system"][0]
+    usage = first.server.requests[-1].usage
+    shared = estimate_tokens(json.dumps([*other["tools"], other["system"][0]]))
+    assert int(str(usage["cache_read_input_tokens"])) > 0.95 * shared
+
+
+async def test_a_round_of_many_calls_still_finds_the_cache(begin: Begin) -> None:
+    calls = tuple(ToolCall("Glob", {"pattern": f"*.{number}"}) for number in range(30))
+    turns = [Turn(calls), Turn((Text("ok"),))]
+    journey = await begin(turns)
+    await journey.send("look")
+    first, second = (request.usage for request in journey.server.requests)
+    assert second["cache_read_input_tokens"] == first["cache_creation_input_tokens"]
 
 
 async def test_instructions_of_a_directory_come_with_its_first_file(begin: Begin) -> None:

@@ -51,7 +51,7 @@ def test_a_model_that_always_thinks_refuses_and_goes_on() -> None:
 
 
 def test_a_model_that_never_thinks_refuses_as_well() -> None:
-    choice = used("claude-haiku-4-5")
+    choice = used("claude-haiku-3-5")
     assert not choice.can_think
     assert not choice.thinks
     assert not choice.set_thinking(True)

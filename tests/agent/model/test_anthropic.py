@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import subprocess
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from agent.messages import tool_result_block, tool_results_message, user_message
 from agent.model.anthropic import make_client
@@ -385,7 +387,7 @@ async def test_the_body_asks_for_summaries_effort_and_caching(serve: Serve) -> N
     sent = stage.requests[0]
     assert sent.body["thinking"] == {"type": "adaptive", "display": "summarized"}
     assert sent.body["output_config"] == {"effort": "high"}
-    assert sent.body["cache_control"] == {"type": "ephemeral"}
+    assert sent.body["messages"][-1]["content"][-1]["cache_control"] == {"type": "ephemeral"}
     assert sent.body["stream"] is True
     assert sent.headers["anthropic-beta"] == "one-2026-01-01,two-2026-01-01"
     assert sent.headers["authorization"] == "Bearer key"
@@ -396,8 +398,19 @@ async def test_features_that_the_endpoint_rejected_are_left_out(serve: Serve) ->
     without = frozenset({"thinking", "effort", "cache_control", "betas"})
     await stage.ask(effort="high", betas=("one-2026-01-01",), without=without)
     sent = stage.requests[0]
-    assert not {"thinking", "output_config", "cache_control"} & sent.body.keys()
+    assert not {"thinking", "output_config"} & sent.body.keys()
+    assert "cache_control" not in json.dumps(sent.body)
     assert "anthropic-beta" not in sent.headers
+
+
+async def test_models_of_the_4_5_family_think_with_a_budget(serve: Serve) -> None:
+    names = ("claude-sonnet-4-5", "claude-opus-4-5-20251101", "claude-haiku-4-5")
+    models = tuple(ModelInfo(name, adaptive_thinking=False) for name in names)
+    stage = await serve(replace(one(Text("ok")), models=models))
+    for name in names:
+        await stage.ask(model=name, max_tokens=8_000)
+        sent = stage.requests[-1]
+        assert sent.body["thinking"] == {"type": "enabled", "budget_tokens": 4_000}
 
 
 async def test_a_model_of_unknown_make_gets_a_plain_request(serve: Serve) -> None:

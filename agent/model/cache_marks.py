@@ -1,0 +1,48 @@
+"""Which blocks of a request are marked for the prompt cache: four at most, as the API allows.
+
+Marks on blocks, as gateways drop a mark at the top level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from agent.messages import Block
+
+MARK: Final = {"type": "ephemeral"}
+_UNMARKED: Final = frozenset({"thinking", "redacted_thinking"})
+
+
+def cache_marks(
+    system: Sequence[Block], messages: Sequence[dict[str, object]]
+) -> dict[str, object]:
+    """Return `system` and `messages` with their marks.
+
+    The first system block ends what every session shares, tools included; the last ends what this
+    conversation shares. The last two user messages: up to the first of them the request before
+    this one has filled the cache, however many blocks came since.
+    """
+    marked: dict[str, object] = {}
+    ends = {0, len(system) - 1}
+    if system:
+        marked["system"] = [_with_mark(b) if i in ends else b for i, b in enumerate(system)]
+    users = [i for i, message in enumerate(messages) if message["role"] == "user"]
+    marked["messages"] = [
+        {**message, "content": _end_marked(message["content"])} if i in users[-2:] else message
+        for i, message in enumerate(messages)
+    ]
+    return marked
+
+
+def _end_marked(content: object) -> object:
+    blocks = list(content) if isinstance(content, list) else []
+    for index in range(len(blocks) - 1, -1, -1):
+        if blocks[index].get("type") not in _UNMARKED:
+            blocks[index] = _with_mark(blocks[index])
+            break
+    return blocks
+
+
+def _with_mark(block: Block) -> Block:
+    return {**block, "cache_control": MARK}

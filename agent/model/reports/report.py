@@ -1,0 +1,93 @@
+"""One model as servers describe it: llama.cpp, vLLM, LM Studio, Ollama, LiteLLM."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+
+class ModelReport(Struct, frozen=True):
+    """What a server reports; None for what it leaves out."""
+
+    window: int | None = None
+    """Tokens of prompt and answer together."""
+    output: int | None = None
+    thinks: bool | None = None
+    """Whether it takes `thinking` with a budget."""
+    caches: bool | None = None
+
+
+def read_list(record: Mapping[str, object] | None, model: str) -> ModelReport | None:
+    """Return what a model list says: `meta.n_ctx` of llama.cpp, `max_model_len` of vLLM,
+    `max_input_tokens` of gateways, `loaded_context_length` of LM Studio."""
+    for entry in _entries(record, "data"):
+        if model not in (entry.get("id"), entry.get("name")):
+            continue
+        meta = entry.get("meta")
+        running = meta.get("n_ctx") if isinstance(meta, Mapping) else None
+        named = ("max_model_len", "loaded_context_length", "max_input_tokens", "context_length")
+        windows = (running, *(entry.get(name) for name in named))
+        return ModelReport(
+            next(filter(None, map(_size, windows)), None),
+            _size(entry.get("max_output_tokens")) or _size(entry.get("max_tokens")),
+        )
+    return None
+
+
+def read_gateway(record: Mapping[str, object] | None, model: str) -> ModelReport | None:
+    """Return what LiteLLM's `/model/info` says."""
+    for entry in _entries(record, "data"):
+        info = entry.get("model_info")
+        if entry.get("model_name") == model and isinstance(info, Mapping):
+            return ModelReport(
+                _size(info.get("max_input_tokens")),
+                _size(info.get("max_output_tokens")),
+                _flag(info.get("supports_reasoning")),
+                _flag(info.get("supports_prompt_caching")),
+            )
+    return None
+
+
+def read_ollama(
+    running: Mapping[str, object], shown: Mapping[str, object] | None, model: str
+) -> ModelReport:
+    """Return what Ollama says: the window of a loaded model, else `num_ctx`, else the largest.
+
+    `running` is the answer of `/api/ps`, `shown` that of `/api/show`.
+    """
+    shown = shown or {}
+    info = shown.get("model_info")
+    fields = info.items() if isinstance(info, Mapping) else ()
+    largest = next((_size(v) for k, v in fields if str(k).endswith(".context_length")), None)
+    chosen = re.search(r"^num_ctx\s+(\d+)", str(shown.get("parameters", "")), re.MULTILINE)
+    loaded = next(
+        (
+            _size(entry.get("context_length"))
+            for entry in _entries(running, "models")
+            if model in (entry.get("name"), entry.get("model"))
+        ),
+        None,
+    )
+    can = shown.get("capabilities")
+    return ModelReport(
+        loaded or (int(chosen[1]) if chosen else None) or largest,
+        thinks="thinking" in can if isinstance(can, list) else None,
+    )
+
+
+def _entries(record: Mapping[str, object] | None, key: str) -> Iterator[Mapping[str, object]]:
+    found = record.get(key) if record is not None else None
+    for entry in found if isinstance(found, list) else ():
+        if isinstance(entry, Mapping):
+            yield entry
+
+
+def _size(value: object) -> int | None:
+    is_count = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_count and isinstance(value, int) and value > 0 else None
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
