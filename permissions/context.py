@@ -49,6 +49,9 @@ class PermissionContext(Struct, frozen=True):
     """Managed keys, e.g. `disableBypassPermissionsMode`; True and "disable" mean the same."""
     own_dirs: tuple[Path, ...] = ()
     """The agent's own directories (settings, hooks, trust store), beside `<home>/.agent`."""
+    protected_files: frozenset[str] = frozenset()
+    """Absolute paths of files that something in force runs, such as a hook's script: protected like
+    settings. As written and with links resolved."""
     readable_dirs: tuple[Path, ...] = ()
     """Directories that may be read like the scope, e.g. where long tool results are stored."""
     scratch_dir: Path | None = None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from agent.permission_config.named_files import named_files
 from agent.settings.file import read_settings
 from agent.settings.load import Settings
 from agent.settings.rules import rules_of
@@ -57,6 +58,7 @@ def permission_setup(
         bypass_available=bypass,
         policy=settings.policy,
         own_dirs=(settings.agent_home,),
+        protected_files=named_files(settings),
         readable_dirs=tuple(readable_dirs),
         scratch_dir=scratch_dir,
         blocked_hosts=frozenset(h.lower() for h in settings.values.blockedHosts or ()),

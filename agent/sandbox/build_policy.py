@@ -74,7 +74,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     secret = () if is_shared else _without(_canonical(request.allow_read), credentials)
     denied = (*_canonical(request.deny_read), *denied_files(context, scope))
     kept = (*credentials, *_canonical(request.deny_write), *denied_files(context, roots, "Edit"))
-    mounts = protected_mounts(roots, cwd)
+    mounts = protected_mounts(roots, cwd, context.protected_files)
     return SandboxPolicy(
         confinement=request.confinement,
         cwd=cwd,

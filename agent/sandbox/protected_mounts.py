@@ -48,20 +48,22 @@ class ProtectedMounts(Struct):
     """Directories outside that a work tree's repository needs."""
 
 
-def protected_mounts(roots: Iterable[str], cwd: str) -> ProtectedMounts:
+def protected_mounts(roots: Iterable[str], cwd: str, files: Iterable[str] = ()) -> ProtectedMounts:
     """Return what protects canonical writable directories as they are now.
 
     Args:
+        files: Absolute paths of files that are protected whatever their names.
         cwd: Where the command starts: names around it are protected however deep it is.
     """
     mounts = ProtectedMounts([], [], [], [], [], [], [])
     for root in roots:
-        _protect(mounts, root, cwd)
+        inside = [path for path in sorted(files) if is_below(path, root) and os.path.lexists(path)]
+        _protect(mounts, root, [*_protected_names(root, cwd), *inside])
     return mounts
 
 
-def _protect(mounts: ProtectedMounts, root: str, cwd: str) -> None:
-    for path in dict.fromkeys(_protected_names(root, cwd)):
+def _protect(mounts: ProtectedMounts, root: str, paths: Iterable[str]) -> None:
+    for path in dict.fromkeys(paths):
         if os.path.islink(path):
             mounts.links.append((path, os.readlink(path)))
         elif os.path.basename(path).lower() == ".git":

@@ -50,6 +50,8 @@ class Scope(Struct, frozen=True):
     """As given, absolute; relative paths of tools start here or at the shell's directory."""
     mode: Mode
     files: FileView
+    protected_files: frozenset[str]
+    """Case-folded."""
 
     @classmethod
     def of(cls, context: PermissionContext, mode: Mode, view: FileView | None = None) -> Scope:
@@ -71,6 +73,7 @@ class Scope(Struct, frozen=True):
             launch=absolute(context.launch_dir),
             mode=mode,
             files=files,
+            protected_files=frozenset(path.casefold() for path in context.protected_files),
         )
 
     def resolve(self, written: str, base: str | None = None) -> Target | None:
@@ -135,9 +138,11 @@ class Scope(Struct, frozen=True):
         if target is not None and not self.contains(target):
             return self._outside(target, os.path.dirname(target.real))
         floor = self.check_write(target, written)
-        if floor is not None or target is None or target.real not in self.roots:
+        if floor is not None or target is None:
             return floor
-        return self._protected_floor(f"removes the working directory {target.real}")
+        if target.real in self.roots:
+            return self._protected_floor(f"removes the working directory {target.real}")
+        return self._run_by_others(target, is_removed=True)
 
     def _protected(self, target: Target) -> Floor | None:
         results = {self._protection(spelling) for spelling in target.spellings}
@@ -145,7 +150,18 @@ class Scope(Struct, frozen=True):
             return self._protected_floor(f"writes {_shown(target)}, the agent's own settings")
         if Protection.PROTECTED in results and self.mode is not Mode.BYPASS:
             return self._protected_floor(f"writes {_shown(target)}, a protected path")
-        return None
+        return self._run_by_others(target, is_removed=False)
+
+    def _run_by_others(self, target: Target, *, is_removed: bool) -> Floor | None:
+        """Check a change of what a hook, the status line or a server runs, or of what holds it."""
+        if self.mode is Mode.BYPASS or not self.protected_files:
+            return None
+        if not any(self._is_run(path, is_removed=is_removed) for path in target.spellings):
+            return None
+        what = "removes" if is_removed else "writes"
+        return self._protected_floor(
+            f"{what} {_shown(target)}, which a hook, the status line or a server runs"
+        )
 
     def _protection(self, path: str) -> Protection:
         if _is_below_one(path, self.own):
@@ -153,6 +169,16 @@ class Scope(Struct, frozen=True):
             if not self._is_scratch(path, inside_own):
                 return Protection.OWN
         return self._named_protection(path) if may_be_protected(path) else Protection.NONE
+
+    def _is_run(self, path: str, *, is_removed: bool) -> bool:
+        if path in self.roots:
+            return False
+        folded = path.casefold()
+        if folded in self.protected_files:
+            return True
+        # A directory that is there already gets one more name; a new or removed one, all of them.
+        takes_tree = is_removed or not self.files.is_dir(path)
+        return takes_tree and any(is_below(file, folded) for file in self.protected_files)
 
     def _is_scratch(self, path: str, inside_own: Sequence[str]) -> bool:
         # The scratch directory usually sits below the agent's home and is for the taking.

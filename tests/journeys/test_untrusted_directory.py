@@ -117,6 +117,33 @@ async def test_f20_what_is_written_during_a_trusted_run_does_not_apply(
     assert "42" not in second
 
 
+async def test_f21_a_hooks_script_is_not_edited_without_a_word(
+    project: Path, fresh_home: Path
+) -> None:
+    script = project / "scripts" / "lint.sh"
+    script.parent.mkdir()
+    script.write_text("exit 0\n")
+    hook = {"type": "command", "command": 'sh "$CLAUDE_PROJECT_DIR/scripts/lint.sh"'}
+    (project / ".agent").mkdir()
+    (project / ".agent" / "settings.json").write_text(
+        json.dumps({"hooks": {"PostToolUse": [{"hooks": [hook]}]}})
+    )
+    call = {"file_path": str(script), "content": "evil"}
+    turns = (
+        Turn((ToolCall("Read", {"file_path": str(script)}),)),
+        Turn((ToolCall("Write", call),)),
+        Turn((ToolCall("Write", {**call, "file_path": str(project / "scripts" / "new.sh")}),)),
+        Turn((Text("done"),)),
+    )
+    async with ScriptedServer(Scenario(turns=turns)) as server:
+        env = environment(fresh_home, server.base_url)
+        flags = ("--trust", "--permission-mode", "acceptEdits")
+        _, _, err = await run("-p", "go", *flags, cwd=project, env=env)
+    assert script.read_text() == "exit 0\n"
+    assert "which a hook, the status line or a server runs" in err
+    assert (project / "scripts" / "new.sh").exists(), "its neighbour is an ordinary file"
+
+
 def _adding(name: str, line: str) -> str:
     head = f"diff --git a/{name} b/{name}\nnew file mode 100644\n--- /dev/null\n+++ b/{name}\n"
     return f"{head}@@ -0,0 +1 @@\n+{line}\n"

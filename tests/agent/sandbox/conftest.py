@@ -75,7 +75,9 @@ def make_confined(available: Availability, tmp_path: Path) -> Iterator[MakeConfi
     if available.level is not SandboxLevel.FULL:
         pytest.skip(f"level {available.level}: {available.reason}")
 
-    def make(*, deny: Sequence[str] = (), git: bool = False) -> Confined:
+    def make(
+        *, deny: Sequence[str] = (), git: bool = False, protected: Sequence[str] = ()
+    ) -> Confined:
         home, outside = tmp_path / "home", tmp_path / "outside"
         project, temp_dir = home / "project", home / ".agent" / "sessions" / "scratch"
         for directory in (project, outside, temp_dir):
@@ -91,6 +93,7 @@ def make_confined(available: Availability, tmp_path: Path) -> Iterator[MakeConfi
             home=home,
             scratch_dir=temp_dir,
             own_dirs=(home / ".agent",),
+            protected_files=frozenset(str(project / name) for name in protected),
         )
         sandbox = Sandbox(available, lambda: context, state_dir=home / ".agent" / "sandbox")
         return Confined(sandbox, project, home, outside, temp_dir)

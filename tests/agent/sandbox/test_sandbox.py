@@ -204,3 +204,25 @@ def test_the_seatbelt_profile_takes_paths_as_parameters_only() -> None:
     writable = profile.index('(allow file-write* (subpath (param "PATH_0")))')
     assert writable < profile.index('(deny file-write* (subpath (param "PATH_1")))')
     assert any(part.startswith("-DPATH_0=/p") for part in argv)
+
+
+@pytest.mark.parametrize("confinement", [Confinement.PROJECT, Confinement.PROJECT_FILES])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo evil > scripts/lint.sh",
+        "rm -f scripts/lint.sh; echo evil > scripts/lint.sh",
+        "mv scripts old; mkdir scripts; echo evil > scripts/lint.sh",
+        "echo evil > x; mv -f x scripts/lint.sh",
+    ],
+)
+def test_f21_what_a_hook_runs_is_read_only(
+    make_confined: MakeConfined, confinement: Confinement, command: str
+) -> None:
+    confined = make_confined(protected=["scripts/lint.sh", "missing.sh"])
+    script = confined.project / "scripts" / "lint.sh"
+    script.parent.mkdir()
+    script.write_text("harmless")
+    confined.run(command, confinement)
+    assert script.read_text() == "harmless"
+    assert confined.run("echo > scripts/other.sh", confinement).exit_code == 0

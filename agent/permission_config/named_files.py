@@ -1,0 +1,90 @@
+"""The files of a project that a hook, a status line or a server in force names.
+
+Their command line was accepted, not what the file will contain: a change of it is asked about like
+one of the settings.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from agent.settings.load import Settings
+from agent.settings.project_items import handlers
+
+_PROJECT: Final = re.compile(r"\$\{?(?:CLAUDE|AGENT_TUI)_PROJECT_DIR\}?")
+_HOME: Final = re.compile(r"\$\{?HOME\}?(?=/)|^~(?=/)")
+_PUNCTUATION: Final = re.compile(r"""[\s'"`;|&<>(){}]+""")
+_LOOKS_LIKE_A_FILE: Final = re.compile(r"(?!-)(?=.*/|.*\.\w+\Z)[\w./+@-]+")
+
+
+def named_files(settings: Settings) -> frozenset[str]:
+    """Return absolute paths inside the project, as written and with links resolved.
+
+    A file that does not exist yet is among them where the word looks like a path: who creates it
+    decides what runs.
+    """
+    found: set[str] = set()
+    for command in _commands(settings):
+        found.update(_files(command, settings))
+    return frozenset(found)
+
+
+def _commands(settings: Settings) -> Iterator[list[str]]:
+    """Yield the words of each command that something in force runs."""
+    for text in settings.hooks:
+        for groups in text.raw.values():
+            for _, handler in handlers(groups):
+                if isinstance(handler, dict):
+                    yield _words_of(handler)
+    for server in settings.mcp_servers:
+        if server.in_force:
+            yield _words_of(server.raw)
+    for line in (settings.values.statusLine, settings.values.fileSuggestion):
+        if line is not None:
+            yield _words(line.command)
+
+
+def _words_of(raw: Mapping[str, object]) -> list[str]:
+    command, arguments = raw.get("command"), raw.get("args")
+    words = _words(command) if isinstance(command, str) else []
+    return [*words, *map(str, arguments if isinstance(arguments, list) else ())]
+
+
+def _words(command: str) -> list[str]:
+    """Split a shell command, and once more the code in a word such as that of `sh -c`."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        words = [command]
+    return [*words, *(part for word in words for part in _PUNCTUATION.split(word))]
+
+
+def _files(words: list[str], settings: Settings) -> Iterator[str]:
+    root = str(settings.project_root)
+    names = [part for word in words for part in (word, word.rpartition("=")[2])]
+    names = [name for name in names if name and "\0" not in name]
+    names = [_HOME.sub(str(settings.home), _PROJECT.sub(root, name)) for name in names]
+    places = [str(settings.launch_dir), root]
+    # For `cd scripts && ./check.sh`.
+    places += [path for name in names if os.path.isdir(path := os.path.join(root, name))]
+    for place in dict.fromkeys(places):
+        for name in names:
+            path = os.path.normpath(os.path.join(place, name))
+            is_named = os.path.isfile(path) or (
+                _LOOKS_LIKE_A_FILE.fullmatch(name) is not None and not os.path.exists(path)
+            )
+            if is_named and _is_inside(path, root):
+                yield path
+                yield os.path.realpath(path)
+
+
+def _is_inside(path: str, root: str) -> bool:
+    return Path(path).is_relative_to(root) and path != root

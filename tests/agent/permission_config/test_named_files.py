@@ -1,0 +1,68 @@
+"""Which files of a project something in force runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.permission_config.named_files import named_files
+from agent.settings.load import CliSettings, Settings, load_settings
+
+
+def settings_of(root: Path, home: Path, content: object, *, trust: bool = True) -> Settings:
+    (root / ".agent").mkdir(parents=True)
+    (root / ".git").mkdir()
+    (root / ".agent" / "settings.json").write_text(json.dumps(content))
+    agent_home, cli = home / ".agent", CliSettings(trust=trust)
+    return load_settings(launch_dir=root, home=home, agent_home=agent_home, cli=cli)
+
+
+def hook(command: str, **more: object) -> dict[str, object]:
+    handler = {"type": "command", "command": command, **more}
+    return {"hooks": {"Stop": [{"hooks": [handler]}]}}
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("./scripts/lint.sh --fix", ["scripts/lint.sh"]),
+        ('"$CLAUDE_PROJECT_DIR"/scripts/lint.sh', ["scripts/lint.sh"]),
+        ("${CLAUDE_PROJECT_DIR}/scripts/lint.sh", ["scripts/lint.sh"]),
+        ("cd scripts && ./lint.sh", ["lint.sh", "scripts/lint.sh"]),
+        ("bash -c 'cd /tmp; scripts/lint.sh|cat'", ["scripts/lint.sh"]),
+        ("python3 check.py", ["check.py"]),
+        ("tool --config=conf/x.toml", ["conf/x.toml"]),
+        ("run;./missing", ["missing"]),
+        ("echo 'unclosed ./x.sh", ["x.sh"]),
+        ("npm run lint", []),
+        ("make -C . test", []),
+        ("/usr/bin/true ../outside.sh", []),
+    ],
+)
+def test_words_of_a_command_that_are_files(tmp_path: Path, command: str, names: list[str]) -> None:
+    root = tmp_path / "project"
+    (root / "scripts").mkdir(parents=True)
+    (root / "scripts" / "lint.sh").write_text("")
+    found = named_files(settings_of(root, tmp_path, hook(command)))
+    assert sorted(str(Path(path).relative_to(root)) for path in found) == names
+
+
+def test_servers_status_lines_arguments_and_links(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    (root / "real").mkdir(parents=True)
+    (root / "real" / "server.py").write_text("")
+    (root / "server.py").symlink_to("real/server.py")
+    content = {
+        "statusLine": {"type": "command", "command": "./line.sh"},
+        "mcpServers": {"one": {"command": "python3", "args": ["server.py"]}},
+        **hook("node", args=["hook.js"]),
+    }
+    found = named_files(settings_of(root, tmp_path, content))
+    assert found == {str(root / n) for n in ("line.sh", "server.py", "real/server.py", "hook.js")}
+
+
+def test_what_is_not_in_force_names_nothing(tmp_path: Path) -> None:
+    settings = settings_of(tmp_path / "project", tmp_path, hook("./x.sh"), trust=False)
+    assert named_files(settings) == frozenset()

@@ -1,0 +1,54 @@
+"""Files that a hook, the status line or a server runs are changed with a user's word only."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from permissions.decision import Behavior, Reason
+from permissions.evaluate.cascade import decide
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from tests.permissions.engine import Engine
+
+
+def decision_on(
+    engine: Engine, tool: str, *, mode: Mode = Mode.ACCEPT_EDITS, **call: str
+) -> object:
+    scripts = engine.root / "scripts"
+    scripts.mkdir(exist_ok=True)
+    (scripts / "lint.sh").touch()
+    files = frozenset({str(scripts / "lint.sh"), str(engine.root / "new" / "run.sh")})
+    context = replace(engine.context(mode=mode, allow=["Bash(echo *)"]), protected_files=files)
+    decision = decide(PermissionRequest(tool, call), context)
+    return decision.behavior if decision.reason is Reason.PROTECTED_PATH else decision.reason
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cp x scripts/lint.sh",
+        "echo x > scripts/lint.sh",
+        "echo x > scripts/../scripts/LINT.sh",
+        "rm scripts/lint.sh",
+        "mv scripts old",
+        "rm -r scripts",
+        "mkdir new",
+        "ln -s scripts new",
+    ],
+)
+def test_f21_commands_that_change_one_ask(engine: Engine, command: str) -> None:
+    assert decision_on(engine, "Bash", command=command) is Behavior.ASK
+
+
+@pytest.mark.parametrize("command", ["cp x scripts/other.sh", "mkdir other", "rm scripts/other.sh"])
+def test_their_neighbours_are_ordinary(engine: Engine, command: str) -> None:
+    (engine.root / "x").touch()
+    assert decision_on(engine, "Bash", command=command) is Reason.MODE_DEFAULT
+
+
+@pytest.mark.parametrize("path", ["scripts/lint.sh", "new/run.sh"])
+def test_f21_edits_of_one_ask_and_plan_denies(engine: Engine, path: str) -> None:
+    file = str(engine.root / path)
+    assert decision_on(engine, "Write", file_path=file) is Behavior.ASK
+    assert decision_on(engine, "Write", mode=Mode.DONT_ASK, file_path=file) is Behavior.DENY
