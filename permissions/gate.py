@@ -8,7 +8,7 @@ resolves an ask).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -41,6 +41,7 @@ from permissions.resolve.denial_limits import DenialState
 from permissions.resolve.handlers import Handler, user_decision
 from permissions.resolve.race import Abort
 from permissions.rules.rule_set import Rule
+from permissions.scope.added_directories import may_be_added
 
 RefreshSettings = Callable[[], Awaitable[None]]
 """Takes over settings that changed on disk; raises nothing."""
@@ -88,6 +89,7 @@ class PermissionGate:
         self._auto_available = auto_available
         self._denials = DenialState()
         self._mode_listeners: list[Callable[[Mode], None]] = []
+        self._directory_listeners: list[Callable[[Path], None]] = []
         self._mode_before_plan: Mode | None = None
         self._history = History(now)
         self._changed = asyncio.Event()
@@ -168,6 +170,10 @@ class PermissionGate:
     def on_mode_change(self, listener: Callable[[Mode], None]) -> None:
         """Call the listener with every new mode."""
         self._mode_listeners.append(listener)
+
+    def on_directory(self, listener: Callable[[Path], None]) -> None:
+        """Call the listener with every working directory that an answer adds."""
+        self._directory_listeners.append(listener)
 
     def set_mode(self, mode: Mode) -> tuple[DecisionWarning, ...]:
         """Switch the mode as the user asks; a closed gate leaves it unchanged and
@@ -392,7 +398,9 @@ class PermissionGate:
             self._audit.write(decision, request)
 
     def _store(self, decision: Decision, grant: GrantChoice) -> Decision:
-        if self._grants is None:
+        if grant.directories and decision.source is DecisionSource.USER:
+            self._add_directories(grant.directories)
+        if self._grants is None or not grant.rules:
             return decision
         shadows = shadow_warnings_of(grant, self._context)
         try:
@@ -407,6 +415,20 @@ class PermissionGate:
             )
             self._notify(warning.message)
             return replace(decision, warnings=(*decision.warnings, warning))
+
+    def _add_directories(self, directories: Sequence[str]) -> None:
+        """Take directories into the scope for the session, as far as each is fit for that."""
+        context = self._context
+        known = context.additional_dirs
+        added = [
+            Path(one)
+            for one in directories
+            if Path(one) not in known and may_be_added(one, context)
+        ]
+        self.replace_context(replace(context, additional_dirs=(*known, *added)))
+        for directory in added:
+            for listener in tuple(self._directory_listeners):
+                listener(directory)
 
 
 def _warning(kind: str, message: str) -> DecisionWarning:

@@ -119,6 +119,7 @@ def build_command_service(
     def on_directory(path: Path) -> None:
         shared.background.start(dispatch.directory_added(str(path), "slash_command"))
 
+    parts.permissions.gate.on_directory(on_directory)
     side_question = SideQuestion(
         model.client,
         parts.loop.request,

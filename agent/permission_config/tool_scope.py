@@ -4,7 +4,7 @@ enter."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +24,9 @@ class WorkingDirectories:
         context = self._context()
         return _is_below(path, (*self._writable(context), *context.readable_dirs))
 
-    def may_write(self, path: Path) -> bool:
-        """Whether a write there is inside scope."""
-        return _is_below(path, self._writable(self._context()))
+    def may_write(self, path: Path, also: Sequence[str] = ()) -> bool:
+        """Whether a write there is inside scope, or in what the user opened for this call."""
+        return _is_below(path, (*self._writable(self._context()), *map(Path, also)))
 
     @staticmethod
     def _writable(context: PermissionContext) -> tuple[Path, ...]:

@@ -20,6 +20,7 @@ from agent.tools.live_output import LiveOutput
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import ToolServices
 from hooks.answers.outcome import EventOutcome
+from permissions.confinement import Confinement
 from permissions.gate import PermissionGate
 
 Outcome = Literal["ok", "failed", "denied", "interrupted", "invalid"]
@@ -154,6 +155,10 @@ class Ready(Struct, frozen=True):
     """What rules, hooks and users see."""
     target: str = ""
     """Once it is decided: the file that was decided about, links resolved."""
+    confinement: Confinement = Confinement.READ_ONLY
+    """Once it is decided: what its decision assumed."""
+    write_dirs: tuple[str, ...] = ()
+    """Once it is decided: directories outside the working directories that it may write to."""
 
 
 class RunningCall(Struct):

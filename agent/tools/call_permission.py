@@ -21,6 +21,7 @@ from agent.tools.declined import DECLINED_AND_STOPPED, declined_with
 from agent.tools.files.edited_input import change_note
 from agent.tools.interruption import failed_sibling, interrupted_text
 from hooks.answers.outcome import EventOutcome
+from permissions.confinement import Confinement
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 from permissions.evaluate.answered import USERS, answered
 from permissions.evaluate.cascade import Evaluation
@@ -38,7 +39,8 @@ RETRY: Final = "\n\nA hook says that you may try this call again."
 
 
 async def permit(call: RunningCall, ready: Ready) -> Ready:
-    """Return the call as it may run; its input may be another one than the model's.
+    """Return the call as it may run, and what it is confined to; its input may be another one than
+    the model's.
 
     Raises:
         Refused: it may not run.
@@ -62,7 +64,12 @@ async def permit(call: RunningCall, ready: Ready) -> Ready:
         call.comment = decision.feedback
     if call.abort.aborted:
         raise Refused("interrupted", interrupted_text(call.abort))
-    return replace(ready, target=evaluation.target)
+    return replace(
+        ready,
+        target=evaluation.target,
+        confinement=decision.confinement or Confinement.READ_ONLY,
+        write_dirs=decision.write_dirs,
+    )
 
 
 async def _resolve_ask(

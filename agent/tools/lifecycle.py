@@ -90,7 +90,13 @@ async def _execute(call: RunningCall, ready: Ready) -> ToolOutcome:
         await call.ports.recorder.tool_started(call.use, ready.seen, call.events.agent_id)
     try:
         async with _file_watch(call, ready):
-            run = tool.run(ready.parsed, replace(call.context, target=ready.target))
+            context = replace(
+                call.context,
+                target=ready.target,
+                confinement=ready.confinement,
+                write_dirs=ready.write_dirs,
+            )
+            run = tool.run(ready.parsed, context)
             is_cancelled = tool.interrupt_behavior is InterruptBehavior.CANCEL
             outcome = await (call.abort.race(run) if is_cancelled else run)
     except Aborted as error:

@@ -185,8 +185,12 @@ class WorkingScope(Protocol):
         """Whether the path, links resolved, lies inside the working directories."""
         ...
 
-    def may_write(self, path: Path) -> bool:
-        """Whether a write there can be allowed at all (scope only; rules were asked before)."""
+    def may_write(self, path: Path, also: Sequence[str] = ()) -> bool:
+        """Whether a write there can be allowed at all (scope only; rules were asked before).
+
+        Args:
+            also: Directories outside that the user opened for this one call.
+        """
         ...
 
 

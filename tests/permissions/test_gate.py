@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from permissions.confinement import Confinement
 from permissions.decision import (
     Behavior,
     Decision,
@@ -436,3 +438,44 @@ async def test_a_reading_part_that_is_a_reason_stays_one(
 ) -> None:
     shown = door(engine, **rules).gate.preview(bash("git status && npm test"), cwd=engine.root)
     assert shown.parts[0].behavior is Behavior.ASK
+
+
+async def test_a_user_opens_a_directory_outside_once(own_engine: Engine) -> None:
+    place = str(own_engine.root.parent / "outside")
+    d = door(own_engine, at_once("dialog", YES))
+    for _ in range(2):
+        decision = await d.call(f"touch {place}/x")
+        assert (decision.behavior, decision.source) == (Behavior.ALLOW, DecisionSource.USER)
+        assert (decision.confinement, decision.write_dirs) == (Confinement.NONE, (place,))
+    assert d.gate.context.additional_dirs == ()
+
+
+async def test_a_user_adds_a_directory_for_the_session(own_engine: Engine) -> None:
+    place = own_engine.root.parent / "outside"
+    grant = GrantChoice((), "session", directories=(str(place), "/etc"))
+    d = door(own_engine, at_once("dialog", replace(YES, grant=grant)), mode=Mode.ACCEPT_EDITS)
+    added: list[Path] = []
+    d.gate.on_directory(added.append)
+    await d.call(f"touch {place}/x")
+    assert d.gate.context.additional_dirs == (place,)
+    assert added == [place]
+    assert d.store.stored == []
+    again = await d.call(f"touch {place}/y")
+    assert (again.source, again.confinement) == (DecisionSource.MODE, Confinement.PROJECT)
+
+
+@pytest.mark.parametrize("name", ["hook", "classifier", "model classifier"])
+async def test_nobody_but_a_user_opens_a_directory_outside(own_engine: Engine, name: str) -> None:
+    place = str(own_engine.root.parent / "outside")
+    grant = GrantChoice((), "session", directories=(place,))
+    d = door(own_engine, at_once(name, replace(YES, grant=grant)))
+    decision = await d.call(f"touch {place}/x")
+    assert decision.behavior is Behavior.DENY
+    assert d.gate.context.additional_dirs == ()
+
+
+async def test_an_answer_of_a_hook_covers_every_part_it_may_lift(engine: Engine) -> None:
+    """The first part asks by mode alone; the second is a user's."""
+    d = door(engine, at_once("hook", YES))
+    assert (await d.call("make && touch .git/x")).behavior is Behavior.DENY
+    assert (await d.call("make && deploy")).confinement is Confinement.PROJECT_FILES

@@ -21,6 +21,15 @@ from agent.events import (
 )
 from agent.model.local_servers import LocalServer
 from agent.tools.services import Question
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionSource,
+    GrantChoice,
+    Reason,
+    ReasonType,
+)
+from permissions.request import PermissionRequest
 from tests.tui.dialogs.test_dialogs import BASH, OFFER, PENDING, QUESTIONS
 from tests.tui.dialogs.test_question import PREVIEWS, press
 from tests.tui.recorded import RecordedConversation, Step, ask, make_app, until_interrupted
@@ -28,6 +37,8 @@ from tests.tui.transcript.samples import DIFF
 from tui.app.app import AgentApp
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.onboarding import OnboardingDialog
+from tui.dialogs.permission import PermissionDialog
+from tui.dialogs.permission_ask import GrantOffer, PermissionAsk
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
 from tui.dialogs.trust_dialog import TrustDialog, TrustLine, TrustRequest
@@ -85,8 +96,22 @@ SERVERS = [
     LocalServer("Ollama", "http://localhost:11434", ("qwen3:8b", "gpt-oss:20b")),
     LocalServer("vLLM", "http://localhost:8000", ("glm-4.6",)),
 ]
+OUTSIDE = PermissionAsk(
+    PermissionRequest("Bash", {"command": "make coverage > /tmp/report.txt"}),
+    Decision(
+        Behavior.ASK,
+        DecisionSource.SCOPE_CHECK,
+        ReasonType.SAFETY_CHECK,
+        Reason.SCOPE_BOUNDS_VIOLATION,
+        "writes /tmp/report.txt, outside the working directories",
+        effects=("outside git: /tmp/report.txt",),
+        write_dirs=("/tmp",),
+    ),
+    offers=(GrantOffer(GrantChoice((), "session", directories=("/tmp",))),),
+)
 DIALOGS: dict[str, Callable[[], Dialog]] = {
     "question": lambda: QuestionDialog(QUESTIONS, Highlighter()),
+    "outside": lambda: PermissionDialog(OUTSIDE, Highlighter()),
     "question-marks": lambda: answered(QUESTIONS, "2", "1"),
     "question-review": lambda: answered(QUESTIONS, "2", "1", "enter"),
     "question-preview": lambda: answered((PREVIEWS,), "down"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from permissions.decision import Decision, GrantChoice
+from permissions.decision import Decision, GrantChoice, Reason
 from permissions.evaluate.cascade import Evaluation
 from permissions.grants.suggest import Grant, suggest
 from permissions.rule import RuleSource
+from permissions.scope.added_directories import may_be_added
 from tui.dialogs.permission_ask import GrantOffer
 
 _WIDER: Final = (RuleSource.PROJECT, RuleSource.USER)
@@ -16,6 +17,11 @@ _WIDER: Final = (RuleSource.PROJECT, RuleSource.USER)
 
 def grant_offers(evaluation: Evaluation, decision: Decision) -> tuple[GrantOffer, ...]:
     """Return what may be remembered for an ask, each with where else it could be stored."""
+    if decision.write_dirs:
+        context = evaluation.context
+        fit = all(may_be_added(directory, context) for directory in decision.write_dirs)
+        choice = GrantChoice((), str(RuleSource.SESSION), directories=decision.write_dirs)
+        return (GrantOffer(choice),) if fit and _is_outside(decision) else ()
     offers: list[GrantOffer] = []
     for grant in suggest(evaluation, decision):
         wider: tuple[Grant, ...] = ()
@@ -24,6 +30,10 @@ def grant_offers(evaluation: Evaluation, decision: Decision) -> tuple[GrantOffer
         offer = _offer(grant, tuple(_offer(other) for other in wider))
         offers.append(offer)
     return tuple(offers)
+
+
+def _is_outside(decision: Decision) -> bool:
+    return decision.reason is Reason.SCOPE_BOUNDS_VIOLATION
 
 
 def _offer(grant: Grant, elsewhere: tuple[GrantOffer, ...] = ()) -> GrantOffer:

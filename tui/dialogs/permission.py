@@ -284,9 +284,13 @@ class PermissionDialog:
         """Return the dialog at a width."""
         ask = self._ask
         if self._revision.is_choosing:
-            return self._revision.view(title_runs(ask.request, ask.display), width_cells)
+            return self._revision.view(
+                title_runs(ask.request, ask.display, ask.pending), width_cells
+            )
         if self._revision.is_editing:
-            return self._revision.edit_view(title_runs(ask.request, ask.display), width_cells)
+            return self._revision.edit_view(
+                title_runs(ask.request, ask.display, ask.pending), width_cells
+            )
         width = max(1, width_cells - INDENT - 1)
         subject = subject_rows(ask.request, ask.display, width_cells, self._highlighter)
         more: list[Row] = []
@@ -311,7 +315,7 @@ class PermissionDialog:
             *self._all_row(),
             FooterRow(self._hint(width_cells), is_optional=True),
         ]
-        title = title_runs(ask.request, ask.display)
+        title = title_runs(ask.request, ask.display, ask.pending)
         body = SequenceView((subject, more))
         if not self._is_traced:
             return DialogView(title, body, footer, pinned=pinned)

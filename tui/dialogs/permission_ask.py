@@ -67,7 +67,8 @@ def answers_of(ask: PermissionAsk) -> list[Choice]:
     ]
     if is_barred(ask):
         return noes
-    yes = Choice("Yes", comment_hint="and tell the model…")
+    label = "Yes, once" if ask.pending.write_dirs else "Yes"
+    yes = Choice(label, comment_hint="and tell the model…")
     offers: list[Choice] = []
     named: tuple[str, ...] = ()
     for offer in ask.offers:
@@ -81,6 +82,10 @@ def answers_of(ask: PermissionAsk) -> list[Choice]:
 
 
 def _storing(offer: GrantOffer, *, is_named: bool) -> Choice:
+    if offer.choice.directories:
+        named = ", ".join(map(reveal, offer.choice.directories))
+        is_one = len(offer.choice.directories) == 1
+        return Choice(_ADD_ONE if is_one else _ADD_MANY, "", named)
     label, file = _DESTINATIONS.get(offer.choice.destination, (_ALWAYS, offer.choice.destination))
     details = [file]
     if not is_named:
@@ -144,7 +149,7 @@ def is_barred(ask: PermissionAsk) -> bool:
 
 def unjudged(proposed: PermissionAsk) -> PermissionAsk:
     """Return the ask without what was found out about the model's own call."""
-    pending = replace(proposed.pending, parts=(), effects=(), message=_CHANGED)
+    pending = replace(proposed.pending, parts=(), effects=(), message=_CHANGED, write_dirs=())
     return replace(proposed, offers=(), session_edits=False, pending=pending)
 
 
@@ -173,6 +178,8 @@ _CHANGED: Final = "You changed it: the rules are checked again before it runs."
 OTHER_PLACE: Final = "←→ change"
 """Names the keys that choose another place for a rule."""
 _ALWAYS: Final = "Yes, always"
+_ADD_ONE: Final = "Yes, and add this directory for the session"
+_ADD_MANY: Final = "Yes, and add these directories for the session"
 _DESTINATIONS: Final = {
     "session": ("Yes, for this session", ""),
     "localSettings": ("Yes, always in this project", ".agent/settings.local.json"),

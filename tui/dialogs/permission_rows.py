@@ -9,7 +9,14 @@ from typing import Final
 
 from agent.display import CommandDisplay, DiffDisplay, Display
 from permissions.base.text.sanitize import reveal
-from permissions.decision import Behavior, Decision, DecisionSource, PartVerdict, RuleRef
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionSource,
+    PartVerdict,
+    Reason,
+    RuleRef,
+)
 from permissions.explain.explain_decision import (
     NAME_CELLS,
     Shorten,
@@ -31,9 +38,11 @@ INDENT: Final = 3
 PAD: Final[tuple[Run, ...]] = ((" " * INDENT, TEXT),)
 
 
-def title_runs(request: PermissionRequest, display: Display | None) -> tuple[Run, ...]:
+def title_runs(
+    request: PermissionRequest, display: Display | None, pending: Decision
+) -> tuple[Run, ...]:
     """Return the question, and the file with what is added and removed."""
-    runs: tuple[Run, ...] = ((question_of(request), Ink(Role.ACCENT, bold=True)),)
+    runs: tuple[Run, ...] = ((question_of(request, pending), Ink(Role.ACCENT, bold=True)),)
     if isinstance(display, DiffDisplay):
         path: Run = (" " + reveal(display.path), Ink(bold=True))
         runs = (*runs, path, ("  ", TEXT), *diff_counts(display))
@@ -43,8 +52,10 @@ def title_runs(request: PermissionRequest, display: Display | None) -> tuple[Run
     return runs
 
 
-def question_of(request: PermissionRequest) -> str:
+def question_of(request: PermissionRequest, pending: Decision) -> str:
     """Return what is asked."""
+    if pending.reason is Reason.UNSANDBOXED:
+        return "Run this command outside the sandbox?"
     question = _QUESTIONS.get(request.tool)
     if question is not None:
         return question

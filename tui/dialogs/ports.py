@@ -92,7 +92,7 @@ class DialogContender:
             with_new_warnings(pending, self._shown_warnings),
             self._preview(request.tool_use_id),
             offers,
-            session_edits=request.tool in _EDIT_TOOLS and bool(offers),
+            session_edits=request.tool in _EDIT_TOOLS and any(one.choice.rules for one in offers),
             short=self._short,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -143,7 +144,7 @@ async def _run(tool_input: EditInput, context: ToolContext) -> ToolOutcome:
         target,
         edited.data,
         expected_digest=edited.digest_before,
-        may_write=services.scope.may_write,
+        may_write=partial(services.scope.may_write, also=context.write_dirs),
     )
     services.files.record(path, digest(edited.data))
     times = "" if edited.count == 1 else f" in {edited.count} places"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -87,7 +88,7 @@ async def _run(tool_input: WriteInput, context: ToolContext) -> ToolOutcome:
         target,
         data,
         expected_digest=current.digest if current else None,
-        may_write=services.scope.may_write,
+        may_write=partial(services.scope.may_write, also=context.write_dirs),
     )
     services.files.record(path, digest(data))
     verb = "Wrote" if current else "Created"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,8 @@ class DirectoryScope:
     def is_inside(self, path: Path) -> bool:
         return Path(os.path.realpath(path)).is_relative_to(self.directory)
 
-    def may_write(self, path: Path) -> bool:
-        return self.is_inside(path)
+    def may_write(self, path: Path, also: Sequence[str] = ()) -> bool:
+        return self.is_inside(path) or any(path.is_relative_to(one) for one in also)
 
 
 @dataclass

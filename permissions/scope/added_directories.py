@@ -1,0 +1,44 @@
+"""Which directories an answer may add to the working directories for a session."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from permissions.context import PermissionContext
+from permissions.paths.protected_paths import Protection, protection_of
+from permissions.paths.resolve import is_below
+
+_SYSTEM: Final = (
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib64",
+    "/proc",
+    "/sbin",
+    "/sys",
+    "/usr",
+)
+
+
+def may_be_added(directory: str, context: PermissionContext) -> bool:
+    """Is a directory narrow and plain enough for a whole session?
+
+    Not one around the home or a working directory, none of the system's, none that is protected,
+    and no hidden one of the home (`~/.ssh`): writes there are asked about one by one.
+
+    Args:
+        directory: Canonical.
+    """
+    home = os.path.realpath(context.home)
+    around = [home, *map(os.path.realpath, (context.launch_dir, *context.additional_dirs))]
+    if any(is_below(one, directory) for one in around):
+        return False
+    if any(
+        is_below(directory, one) for one in (*_SYSTEM, *map(os.path.realpath, context.own_dirs))
+    ):
+        return False
+    is_hidden = is_below(directory, home) and directory[len(home) :].startswith("/.")
+    return not is_hidden and protection_of(directory) is Protection.NONE
