@@ -14,10 +14,12 @@ from textual.pilot import Pilot
 from agent.display import DiffDisplay
 from agent.messages import user_message
 from permissions.context import PermissionContext
+from permissions.decision import Behavior
 from permissions.evaluate.cascade import decide
 from permissions.explain.explain_decision import home_relative, with_rules
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
+from permissions.resolve.handlers import denied_without_user
 from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
 from tests.screens.test_screens import WORK, Compare, frozen
 from tests.tui.app.test_app_keys import settled
@@ -132,7 +134,9 @@ async def decided(pilot: Pilot[Any], app: AgentApp) -> None:
     gate.replace_context(gate.context.with_rules(RuleSet.build(RULES)[0]))
     for text in ("npm test", "touch /tmp/x", "npm run build && npm run 漢字"):
         request = PermissionRequest("Bash", {"command": text})
-        gate.log(gate.evaluate(request), request)
+        decision = gate.evaluate(request)
+        is_open = decision.behavior is Behavior.ASK
+        gate.log(denied_without_user(decision) if is_open else decision, request)
     await command("/permissions", "tab", "tab")(pilot, app)
 
 
