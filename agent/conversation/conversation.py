@@ -215,10 +215,8 @@ class Conversation:
             await self.prompt_queue.on_recorded(event.message.uid)
         if event.type == "tool_result" and event.name == "TodoWrite":
             await recorder.todos(self.view.todos)
-        notices = (recorder.take_complaint(), parts.totals.take_notice())
-        return [
-            Notice(self._state.turn_id, "warning", text) for text in notices if text is not None
-        ]
+        texts = filter(None, (recorder.take_complaint(), parts.totals.take_notice()))
+        return list(map(partial(Notice, self._state.turn_id, "warning"), texts))
 
     async def _record_synthetic(self, turn_id: str, messages: tuple[Message, ...]) -> None:
         """Record what the loop added while it was being abandoned."""

@@ -10,7 +10,7 @@ import operator
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Protocol, Self
 
 from msgspec import Struct, field
@@ -90,12 +90,13 @@ class RealFiles:
             return False
         disk = self._with(None)
         answers: tuple[tuple[Callable[[str], object], Mapping[str, object]], ...] = (
-            (disk._mode, known.modes),
             (os.readlink, known.links),
             (os.path.isdir, known.linked_dirs),
             (disk.entries, known.entries),
         )
         try:
+            if _modes(known.modes) != list(known.modes.values()):
+                return False
             for ask, answered in answers:
                 if not all(map(operator.eq, map(ask, answered), answered.values())):
                     return False
@@ -210,12 +211,7 @@ class RealFiles:
         known = self._known
         if known is not None and path in known.modes:
             return known.modes[path]
-        try:
-            mode = os.lstat(path).st_mode
-        except FileNotFoundError:
-            mode = _MISSING
-        except OSError:
-            mode = _ODD
+        [mode] = _modes((path,))
         if known is not None:
             known.modes[path] = mode
         return mode
@@ -272,6 +268,19 @@ class RealFiles:
         except (OSError, ValueError):
             return False
         return True
+
+
+def _modes(paths: Iterable[str]) -> list[int]:
+    """Return the mode of each name itself, `_MISSING`, or `_ODD` for another error."""
+    modes: list[int] = []
+    for path in paths:
+        try:
+            modes.append(os.lstat(path).st_mode)
+        except FileNotFoundError:
+            modes.append(_MISSING)
+        except OSError:
+            modes.append(_ODD)
+    return modes
 
 
 _ODD_NAME = re.compile(r"/(?:\.{0,2}/|\.{0,2}\Z)|\x00")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 
 from msgspec import Struct
 
@@ -51,7 +51,7 @@ def names(text: str) -> frozenset[str]:
 
 def each(kind: AccessKind, words: Sequence[Word]) -> list[Access]:
     """Return one access per word."""
-    return [Access(kind, word) for word in words]
+    return list(map(partial(Access, kind), words))
 
 
 def attached_values(words: Sequence[Word], names: frozenset[str]) -> list[Word]:

@@ -32,7 +32,7 @@ def test_from_a_request_to_an_approved_edit(screen: Screen, serve: Serve, projec
     assert program.wait_until(shows("answer:")), program.emulator.text()
     text = program.emulator.text()
     assert "tool: Read greet.py" in text
-    assert "Permission required: Edit greet.py" in text
+    assert "Permission required: Make this edit? greet.py" in text
     assert "line 1 added: print('hello')" in text
     assert "1. Yes (selected)" in text
     program.type(b"and the other one\r")

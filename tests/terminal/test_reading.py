@@ -77,7 +77,7 @@ def test_a_command_is_edited_without_an_editor_and_runs_as_edited(
     program.type(b"\x15touch \xe6\xbc\xa2\xe5\xad\x97")
     assert program.wait_until(shows("touch 漢字")), program.emulator.text()
     program.type(b"\r")
-    assert program.wait_until(shows("Do this, as you changed it?")), program.emulator.text()
+    assert program.wait_until(shows("Run your changed version?")), program.emulator.text()
     program.listen(0.3)
     program.type(b"y")
     assert program.wait_until(shows("So be it.")), program.emulator.text()

@@ -120,7 +120,9 @@ async def test_a_slow_git_is_not_waited_for(tmp_path: Path) -> None:
     git, gate = tmp_path / "git", tmp_path / "go"
     git.write_text(f"#!/bin/sh\nwhile [ ! -e '{gate}' ]; do sleep 0.01; done\nexit 1\n")
     git.chmod(0o755)
-    conversation = RecordedConversation([], launch_dir=tmp_path)
+    project = tmp_path / "project"
+    project.mkdir()
+    conversation = RecordedConversation([], launch_dir=project)
     app = make_app(conversation)
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
