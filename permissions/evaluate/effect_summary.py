@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from permissions.evaluate.cascade import Evaluation
+from permissions.evaluate.grave_effects import GRAVE_LABELS, grave_effects, secret_label
 from permissions.paths.file_view import FileView
 from permissions.paths.resolve import is_below
 from permissions.scope.resolve_access import resolve_access
@@ -65,6 +66,9 @@ def _effects_of(evaluation: Evaluation) -> tuple[str, ...]:
     scope = evaluation.view.scope
     if tool == "Bash":
         return _of_commands(evaluation.facts, scope)
+    if tool == "Read":
+        label = secret_label(str(tool_input.get("file_path", "")))
+        return (f"{label} {tool_input['file_path']}",) if label else ()
     if tool in EDIT_TOOLS:
         path = tool_input.get("file_path", tool_input.get("notebook_path"))
         target = scope.resolve(path, evaluation.view.base) if isinstance(path, str) else None
@@ -81,7 +85,10 @@ def _effects_of(evaluation: Evaluation) -> tuple[str, ...]:
 
 def _of_commands(facts: Iterable[CommandFacts], scope: Scope) -> tuple[str, ...]:
     named: dict[str, list[str]] = {label: [] for label in _LABELS}
-    for one in _all(facts):
+    every = list(_all(facts))
+    for label, name in grave_effects(every):
+        named[label].append(name)
+    for one in every:
         for label, name in (*_program_effects(one), *_file_effects(one, scope)):
             named[label].append(name)
     return tuple(f"{label} {_named(names)}" for label, names in named.items() if names)
@@ -89,7 +96,7 @@ def _of_commands(facts: Iterable[CommandFacts], scope: Scope) -> tuple[str, ...]
 
 _DELETES, _MOVES, _LOSES, _AS_ROOT = "deletes", "moves", "discards work:", "as root:"
 _OUTSIDE_GIT, _REACHES, _WRITES = "outside git:", "network:", "writes"
-_LABELS = (_DELETES, _MOVES, _LOSES, _AS_ROOT, _OUTSIDE_GIT, _REACHES, _WRITES)
+_LABELS = (*GRAVE_LABELS, _DELETES, _MOVES, _LOSES, _AS_ROOT, _OUTSIDE_GIT, _REACHES, _WRITES)
 """The gravest first."""
 
 

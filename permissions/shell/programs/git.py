@@ -592,8 +592,7 @@ PROGRAMS = (
         "--open-files-in-pager --receive-pack --upload-pack", global_valued="cC", commands=commands,
         command_words=configured_commands, network="clone fetch ls-remote pull push remote "
         "submodule", logs_in=True, discards={"reset": "--hard", "clean": "", "checkout": "--",
-        "restore": "", "stash": "drop clear", "branch": "-D", "push": "--force -f "
-        "--force-with-lease --delete --mirror", "rebase": "", "filter-branch": ""},
+        "restore": "", "stash": "drop clear", "branch": "-D", "rebase": ""},
         has_subcommands=True, exact_subcommands="bisect branch checkout clean config filter-branch "
         "rebase remote reset restore rm stash submodule tag update-ref worktree"),
 )  # fmt: skip

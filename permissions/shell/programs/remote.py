@@ -123,21 +123,25 @@ def wget(words: Sequence[Word]) -> list[Access]:
     writes = [word for word in documents if word.text != "-"]
     if not documents:
         directories = found.values("-P", "--directory-prefix") or (HERE,)
-        writes.extend(directories)
-        ends = [
-            re.split("[?#]", word.text.rstrip("/"))[0].rpartition("/") for word in found.operands
-        ]
+        files = list(filter(None, (_saved_as(one.text) for one in found.operands)))
+        writes.extend(directories if len(files) < len(found.operands) or not files else ())
         writes.extend(
-            Word(one.raw, f"{one.text}/{name}", one.splits)
-            for one in directories
-            for _, slash, name in ends
-            if slash and name
+            Word(file, f"{one.text}/{file}", one.splits) for one in directories for file in files
         )
     writes.extend(found.values("-o", "--output-file", "-a", "--append-output"))
     return [
         *each(AccessKind.WRITE, writes),
         *each(AccessKind.READ, found.values("-i", "--input-file", "--post-file", "--body-file")),
     ]
+
+
+def _saved_as(address: str) -> str:
+    """Return the name that the end of an address gives a file; "" without one."""
+    return (
+        re.split("[?#]", address.partition("://")[2] or address)[0]
+        .partition("/")[2]
+        .rpartition("/")[2]
+    )
 
 
 def wget_risk(_program: str, words: Sequence[Word]) -> str:
