@@ -103,21 +103,6 @@ class Code(Enum):
     __hash__ = object.__hash__
 
 
-class Creates(Enum):
-    """What a command may put at the places that it writes."""
-
-    LINK = "link"
-    """A link, for sure."""
-    COPY = "copy"
-    """What its sources hold, links as links."""
-    UNPACK = "unpack"
-    """Anything, below a directory that stays one."""
-    TREE = "tree"
-    """Anything, anywhere in the work tree."""
-
-    __hash__ = object.__hash__
-
-
 class Program(Struct, frozen=True):
     """What the engine knows of one program, or of several that are alike."""
 
@@ -147,8 +132,6 @@ class Program(Struct, frozen=True):
     """Letters of options that make it read its operands: `perl -n`."""
     changes_settings: Callable[[Sequence[Word]], str] | None = None
     """Settings file of the user or the machine that it changes without naming it; "" for none."""
-    creates: Callable[[Sequence[str]], Creates | None] | None = None
-    """Links and directories that it may put where it writes."""
     follows_links: str = ""
     """The short option, and long ones, with which it goes through links."""
     builds: bool = False

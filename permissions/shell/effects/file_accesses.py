@@ -10,9 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from permissions.shell.access import Access, AccessKind, attached_values, each, names
-from permissions.shell.command_pattern import WORD_END
 from permissions.shell.effects.code_names import code_accesses
-from permissions.shell.program import Creates, Program, Rewrites
+from permissions.shell.program import Program, Rewrites
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import HOME_MARK, Word
 
@@ -32,16 +31,6 @@ def accesses(program: str, words: Sequence[Word]) -> list[Access]:
         *(code_accesses(known, words) if known.code is not None else ()),
         *_settings(known, words),
     ]
-
-
-def created_by(program: str, joined: str) -> Creates | None:
-    """Return the links and directories that a command may create; None for none.
-
-    Args:
-        joined: All its words, `WORD_END` in between.
-    """
-    creates = program_named(program).creates
-    return None if creates is None else creates(joined.split(WORD_END)[1:])
 
 
 def _outputs(known: Program, words: Sequence[Word]) -> list[Access]:

@@ -13,7 +13,6 @@ from permissions.shell.arguments import (
     split_arguments,
 )
 from permissions.shell.program import (
-    Creates,
     Program,
     ReadOnly,
     Risk,
@@ -167,37 +166,6 @@ _TAR_LISTS = names(
 )
 
 
-_UNPACKS = re.compile(r"-{0,1}[A-Za-z]*x[A-Za-z]*|--(?:ext|get).*")
-
-
-_LISTS = re.compile(r"-[A-Za-z]*[ltpZv]")
-
-
-def creates_tar(words: Sequence[str]) -> Creates | None:
-    """Return what tar may put where it unpacks."""
-    extracts = words[:1] and _UNPACKS.fullmatch(words[0])
-    if extracts or any(word.startswith("-") and _UNPACKS.fullmatch(word) for word in words):
-        return Creates.UNPACK
-    return None
-
-
-def creates_unzip(words: Sequence[str]) -> Creates | None:
-    """Return what unzip may put where it unpacks."""
-    return None if any(_LISTS.match(word) for word in words) else Creates.UNPACK
-
-
-def creates_seven_zip(words: Sequence[str]) -> Creates | None:
-    """Return what 7z may put where it unpacks."""
-    command = next((word.lower() for word in words if not word.startswith("-")), "")
-    return Creates.UNPACK if command in ("x", "e") else None
-
-
-def creates_cpio(words: Sequence[str]) -> Creates | None:
-    """Return what cpio may put where it unpacks."""
-    reads = any(re.match(r"-[A-Za-z]*[ip]|--(?:extract|pass)", word) for word in words)
-    return Creates.UNPACK if reads else None
-
-
 _RISK = Risk(
     "IFP",
     "--checkpoint-action --to-command --use-compress-program --rsh-command --info-script "
@@ -230,18 +198,17 @@ def lists_zip(words: Sequence[Word]) -> bool:
 
 PROGRAMS = (
     Program("tar", accesses=tar, risk_check=tar_risk, read_only=lists_tar, shows_version=True,
-        creates=creates_tar, command_options="-F -I --checkpoint-action --info-script "
+        command_options="-F -I --checkpoint-action --info-script "
         "--new-volume-script --rsh-command --to-command --use-compress-program"),
-    Program("gtar bsdtar", accesses=tar, risk_check=tar_risk, creates=creates_tar,
+    Program("gtar bsdtar", accesses=tar, risk_check=tar_risk,
         command_options="-F -I --checkpoint-action --info-script --new-volume-script --rsh-command "
         "--to-command --use-compress-program"),
-    Program("unzip", accesses=unzip, read_only=lists_zip, creates=creates_unzip),
+    Program("unzip", accesses=unzip, read_only=lists_zip),
     Program("zip", accesses=zip_archive, risk=Risk("T", "--test --unzip-command", valued="xibtn")),
-    Program("7z 7za 7zr", accesses=seven_zip, creates=creates_seven_zip),
+    Program("7z 7za 7zr", accesses=seven_zip),
     Program("jar", accesses=java_archive),
-    Program("cpio", accesses=copy_in_out, risk=Risk(long="--rsh-command", valued="DOFHIRMEC"),
-        creates=creates_cpio),
-    Program("pax", creates=creates_cpio),
+    Program("cpio", accesses=copy_in_out, risk=Risk(long="--rsh-command", valued="DOFHIRMEC")),
+    Program("pax"),
     Program("zipinfo", accesses=reads(), read_only=ReadOnly("12slmvhtzT")),
     Program("zipfile tarfile", more_outputs=unpacked_by_module),
     Program("gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma unzstd compress uncompress",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from permissions.shell.access import Access, AccessKind, attached_values, each, names
 from permissions.shell.arguments import Arguments, split_arguments
-from permissions.shell.program import CommandRunner, Creates, Program, Risk
+from permissions.shell.program import CommandRunner, Program, Risk
 from permissions.shell.syntax import HOME_MARK, PWD_MARK, Word
 
 _GLOBAL = names("--context --host --log-level --config --kubeconfig --namespace --container --file")
@@ -168,22 +168,18 @@ def _has_only(found: Arguments, valued: str, listed: frozenset[str]) -> bool:
     )
 
 
-def creates_container(words: Sequence[str]) -> Creates | None:
-    return Creates.COPY if "cp" in words[:2] else None
-
-
 _IN_CONTAINER = CommandRunner("exec run", valued="pceuwvnhl", skip=1, is_elsewhere=True)
 _CLUSTER_RISK = Risk(long="--kubeconfig --as --server --token", takes_unknown=True)
 
 PROGRAMS = (
     Program("docker", accesses=container, read_options="--env-file -f --file --secret",
-        risk_check=container_risk, shows_version=True, creates=creates_container,
+        risk_check=container_risk, shows_version=True,
         runner=_IN_CONTAINER, global_valued="Hlc", network="login pull push", exact_only=True),
     Program("podman", accesses=container, read_options="--env-file -f --file --secret",
-        risk_check=container_risk, creates=creates_container, runner=_IN_CONTAINER,
+        risk_check=container_risk, runner=_IN_CONTAINER,
         global_valued="", exact_only=True),
     Program("kubectl", accesses=container, read_options="-f --filename --from-env-file --from-file "
-        "--kubeconfig", risk=_CLUSTER_RISK, creates=creates_container,
+        "--kubeconfig", risk=_CLUSTER_RISK,
         runner=CommandRunner("exec", valued="pceuwvnhl", skip=1, is_elsewhere=True),
         output_directories="--cache-dir --output-directory", global_valued="nsv", network="*",
         has_subcommands=True, exact_subcommands="apply cp create delete drain edit exec patch "

@@ -11,7 +11,6 @@ from permissions.shell.arguments import (
     split_arguments,
 )
 from permissions.shell.program import (
-    Creates,
     Program,
     Risk,
 )
@@ -228,37 +227,10 @@ _LINKS = re.compile(r"-[A-Za-z]*s|--sy")
 _SYNCS_LINKS = re.compile(r"-[A-Za-z]*[al]|--(?:archive|links)")
 
 
-def creates_link(_words: Sequence[str]) -> Creates:
-    """Return what ln makes."""
-    return Creates.LINK
-
-
-def creates_copy(words: Sequence[str]) -> Creates | None:
-    """Return what cp makes beside plain files."""
-    if any(_LINKS.match(word) for word in words):
-        return Creates.LINK
-    return Creates.COPY if any(_PRESERVES_LINKS.match(word) for word in words) else None
-
-
-def creates_move(_words: Sequence[str]) -> Creates:
-    """Return what mv makes."""
-    return Creates.COPY
-
-
-def creates_sync(words: Sequence[str]) -> Creates | None:
-    """Return what rsync makes beside plain files."""
-    return Creates.COPY if any(_SYNCS_LINKS.match(word) for word in words) else None
-
-
-def creates_unpack(_words: Sequence[str]) -> Creates:
-    """Return what patch makes."""
-    return Creates.UNPACK
-
-
 PROGRAMS = (
-    Program("cp", accesses=copy, edits=True, creates=creates_copy),
-    Program("mv", accesses=move, edits=True, creates=creates_move),
-    Program("ln link", accesses=link, creates=creates_link),
+    Program("cp", accesses=copy, edits=True),
+    Program("mv", accesses=move, edits=True),
+    Program("ln link", accesses=link),
     Program("install", accesses=install, risk=Risk(long="--strip-program", valued="mogtS")),
     Program("rm rmdir", accesses=remove, edits=True),
     Program("unlink", accesses=remove),
@@ -279,12 +251,12 @@ PROGRAMS = (
     Program("split", accesses=split_file, risk=Risk(long="--filter", valued="abClnt",
         valued_long="--additional-suffix"), command_options="--filter"),
     Program("csplit", accesses=outputs("-f --prefix"), reads_operands=True),
-    Program("patch", accesses=patch, output_files="-r --reject-file", creates=creates_unpack),
+    Program("patch", accesses=patch, output_files="-r --reject-file"),
     Program("ar", output_directories="--output", output_operands={"": 1}),
     Program("rsync", accesses=synchronise, output_files="--log-file --only-write-batch "
         "--write-batch", output_directories="-T --backup-dir --partial-dir --temp-dir",
         read_options="--early-input --exclude-from --files-from --include-from --password-file",
         risk=Risk("eTM", "--backup-dir --daemon --log-file --only-write-batch --partial-dir "
         "--remote-option --rsh --rsync-path --temp-dir --write-batch", valued="fB"),
-        creates=creates_sync, command_options="-e --rsh --rsync-path", network="*", logs_in=True),
+        command_options="-e --rsh --rsync-path", network="*", logs_in=True),
 )  # fmt: skip

@@ -23,7 +23,6 @@ from permissions.shell.flow.nested_scripts import (
 )
 from permissions.shell.program import (
     Commands,
-    Creates,
     Program,
 )
 from permissions.shell.syntax import (
@@ -51,10 +50,6 @@ class Subcommand(Struct, frozen=True):
     """Words that lead out of the work tree, or to a protected file, may be written."""
     read_only: str | None = None
     """Words with which it only reads; `*` for all that are not risky; None: it is not known to."""
-    changes_tree: bool = False
-    """May put anything anywhere in the work tree."""
-    leaves_tree: str = ""
-    """Subcommands of its own that do not."""
     files: Callable[[Sequence[Word], bool], list[Access]] | None = None
     """Files among its operands, and whether git was moved elsewhere (`-C`)."""
 
@@ -277,49 +272,6 @@ def changes_settings(words: Sequence[Word]) -> str:
 def _has_short(texts: Iterable[str], option: str) -> bool:
     """Is an option of git given, maybe shortened?"""
     return any(len(text) > 3 and option.startswith(text) for text in texts)
-
-
-_CHECKS = names("--stat --numstat --summary --check --cached --show-current-patch")
-_RESETS = names("--hard --merge --keep --recurse-submodules")
-
-
-def creates(words: Sequence[str]) -> Creates | None:
-    """Return what git may put into the work tree."""
-    if not words:
-        return None
-    subcommand, rest = words[0], words[1:]
-    if subcommand == "clone" or (subcommand == "worktree" and "add" in rest[:1]):
-        return Creates.UNPACK
-    known = _known(subcommand)
-    if known is _UNKNOWN:
-        return Creates.TREE
-    if not known.changes_tree or (rest[:1] and rest[0] in names(known.leaves_tree)):
-        return None
-    return None if _leaves_files(subcommand, rest) else Creates.TREE
-
-
-def _leaves_files(subcommand: str, rest: Sequence[str]) -> bool:
-    match subcommand:
-        case "apply":
-            return not _CHECKS.isdisjoint(rest) and not _has(rest, names("--apply"))
-        case "reset":
-            return not _has(rest, _RESETS)
-        case "checkout" | "switch":
-            return _only_names_a_branch(rest)
-        case _:
-            return False
-
-
-def _has(words: Sequence[str], options: frozenset[str]) -> bool:
-    """Is one of the long options given, shortened or not?"""
-    given = [word for word in words if word.startswith("--") and len(word) > 2]
-    return any(option.startswith(word) for word in given for option in options)
-
-
-def _only_names_a_branch(words: Sequence[str]) -> bool:
-    """Is it `checkout -b name`, which leaves every file as it is?"""
-    makes_one = any(word in ("-b", "-c", "--create") for word in words)
-    return makes_one and sum(not word.startswith("-") for word in words) == 1
 
 
 # What a rule or a mode may allow.
@@ -546,19 +498,18 @@ _SUBCOMMANDS = {
             "--points-at --sort"),
         Subcommand("remote", read_only="get-url -n show -v --verbose"),
         Subcommand("stash", output_options="--output", risky=_DIFF_RISK,
-            read_only="list -p show --stat", changes_tree=True, leaves_tree="clear create drop "
-            "list show store", files=_outside_tree),
+            read_only="list -p show --stat", files=_outside_tree),
         Subcommand("config", output_options="-f --file", read_only=""),
         Subcommand("worktree", read_only="list --porcelain", files=_work_trees, writes_words=True),
         Subcommand("reflog", risky=_DIFF_RISK, read_only="-n show"),
         Subcommand("clean", read_only="", files=_outside_tree, writes_words=True),
         Subcommand("format-patch", output_options="-o --output --output-directory",
             risky=f"-o --output-directory {_DIFF_RISK}", writes_words=True),
-        Subcommand("rebase", risky="--exec -x", changes_tree=True),
+        Subcommand("rebase", risky="--exec -x"),
         Subcommand("clone", risky="-c --config --template -u --upload-pack", files=_cloned,
             writes_words=True),
         Subcommand("fetch", risky="--upload-pack"),
-        Subcommand("pull", risky="--upload-pack", changes_tree=True),
+        Subcommand("pull", risky="--upload-pack"),
         Subcommand("push", risky="--exec --receive-pack", writes_words=True),
         Subcommand("ls-remote", risky="--exec --upload-pack"),
         Subcommand("archive", output_options="-o --output", risky="--exec -o --output",
@@ -568,18 +519,17 @@ _SUBCOMMANDS = {
         Subcommand("commit notes", input_options="-F --file"),
         Subcommand("add update-index update-ref symbolic-ref pack-refs commit-tree write-tree "
             "hash-object gc prune repack"),
-        Subcommand("apply", risky="--unsafe-paths", changes_tree=True, files=_applied,
+        Subcommand("apply", risky="--unsafe-paths", files=_applied,
             writes_words=True),
-        Subcommand("merge", input_options="-F --file", changes_tree=True),
-        Subcommand("am cherry-pick revert switch", changes_tree=True),
-        Subcommand("read-tree sparse-checkout", changes_tree=True, leaves_tree="list",
+        Subcommand("merge", input_options="-F --file"),
+        Subcommand("am cherry-pick revert switch"),
+        Subcommand("read-tree sparse-checkout",
             writes_words=True),
-        Subcommand("bisect", runs="run", changes_tree=True, leaves_tree="log view"),
-        Subcommand("checkout restore reset", changes_tree=True, writes_words=True),
-        Subcommand("lfs", changes_tree=True, leaves_tree="env locks ls-files status track untrack"),
-        Subcommand("mv rm", changes_tree=True, files=_removed),
-        Subcommand("submodule", runs="foreach", changes_tree=True, leaves_tree="foreach init "
-            "status summary"),
+        Subcommand("bisect", runs="run"),
+        Subcommand("checkout restore reset", writes_words=True),
+        Subcommand("lfs"),
+        Subcommand("mv rm", files=_removed),
+        Subcommand("submodule", runs="foreach"),
     )
     for name in one.names.split()
 }  # fmt: skip
@@ -588,7 +538,7 @@ _SUBCOMMANDS = {
 
 PROGRAMS = (
     Program("git", accesses=git, changes_settings=changes_settings, risk_check=git_risk,
-        read_only=reads_only, shows_version=True, creates=creates, command_options="-O -c --exec "
+        read_only=reads_only, shows_version=True, command_options="-O -c --exec "
         "--open-files-in-pager --receive-pack --upload-pack", global_valued="cC", commands=commands,
         command_words=configured_commands, network="clone fetch ls-remote pull push remote "
         "submodule", logs_in=True, discards={"reset": "--hard", "clean": "", "checkout": "--",

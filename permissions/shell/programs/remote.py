@@ -12,7 +12,6 @@ from permissions.shell.arguments import (
     split_arguments,
 )
 from permissions.shell.program import (
-    Creates,
     Program,
     Risk,
     Wrapper,
@@ -226,17 +225,6 @@ _RUNS = (
 )
 
 
-def creates_forge(words: Sequence[str]) -> Creates | None:
-    if "clone" in words[:2]:
-        return Creates.TREE
-    return Creates.TREE if "checkout" in words[:2] else None
-
-
-def creates_older(words: Sequence[str]) -> Creates | None:
-    taken = names("checkout co update up switch merge pull clone import unshelve revert")
-    return Creates.TREE if words[:1] and words[0] in taken else None
-
-
 PROGRAMS = (
     Program("ssh", output_files="-E", read_options="-F -i", risk=Risk("oFEJI",
         valued="BbcDeiLlmOpQRSWw"), wrapper=Wrapper("BbcDEeFIiJLlmOoPpQRSWw", operands=1),
@@ -285,11 +273,11 @@ PROGRAMS = (
         output_operands={"repo clone": 1, "gist clone": 1}, reads_after={"gist create": 0,
         "release upload": 1, "secret set": 0},
         reads_at_files=True, changes_settings=settings_after("~/.config/gh/config.yml", "config "
-        "set", "alias set", "alias import"), risk_check=github_risk, creates=creates_forge,
+        "set", "alias set", "alias import"), risk_check=github_risk,
         global_valued="R", network="*", has_subcommands=True, exact_subcommands="alias api auth "
         "extension repo secret", exact_third="close delete edit merge reopen run transfer"),
     Program("glab", network="*"),
-    Program("svn", output_operands={"checkout": 1, "co": 1, "export": 1}, creates=creates_older,
+    Program("svn", output_operands={"checkout": 1, "co": 1, "export": 1},
         global_valued=""),
-    Program("hg", output_operands={"clone": 1}, creates=creates_older, global_valued="R"),
+    Program("hg", output_operands={"clone": 1}, global_valued="R"),
 )  # fmt: skip
