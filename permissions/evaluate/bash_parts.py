@@ -150,7 +150,7 @@ def _floors(
 ) -> Iterator[Floor | None]:
     yield bash.floor
     for access in accesses:
-        yield _left_open(bash, access.floor)
+        yield _access_floor(bash, access)
     yield link
     if bash.is_restricted:
         yield possible_command_rule(bash, facts)
@@ -164,6 +164,21 @@ def _floors(
     if bash.context.blocked_hosts:
         for host in hosts(facts):
             yield check_host(bash.context.blocked_hosts, host)
+
+
+def _access_floor(bash: CallView, access: ResolvedAccess) -> Floor | None:
+    return None if _may_be_sent(bash, access) else _left_open(bash, access.floor)
+
+
+def _may_be_sent(bash: CallView, access: ResolvedAccess) -> bool:
+    """Does a rule about files, and not one about commands, let it be read and handed on?"""
+    if access.kind is not AccessKind.SENT or access.floor is None:
+        return False
+    calls = [RuleSubject("Read", {}, target) for target in access.targets]
+    rules = [first_match(bash.rules, _ALLOW, call, bash.anchors) for call in calls]
+    return bool(rules) and all(
+        rule is not None and isinstance(rule.specifier, PathPattern) for rule in rules
+    )
 
 
 def _file_rule_floors(bash: CallView, facts: CommandFacts) -> Iterator[Floor | None]:

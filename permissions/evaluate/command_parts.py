@@ -8,6 +8,7 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
+from permissions.confinement import SandboxLevel
 from permissions.evaluate.bash_parts import (
     command_part,
     empty,
@@ -44,7 +45,9 @@ def command_parts(bash: CallView) -> CommandParts:
     if any(one.when_plain for one in facts):
         changing = [one for one in facts if not _only_reads(one)]
         facts = tuple(_with_plain_names(bash, one, changing) for one in facts)
-    facts = tuple(map(partial(with_unclear_paths, bash), facts))
+    if bash.level is not SandboxLevel.FULL:
+        # There, whatever a wildcard covers writes into the project alone.
+        facts = tuple(map(partial(with_unclear_paths, bash), facts))
     return CommandParts(facts, list(_prepared_parts(bash, facts)) or [empty(bash, command)])
 
 

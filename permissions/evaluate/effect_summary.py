@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from permissions.evaluate.cascade import Evaluation
-from permissions.evaluate.grave_effects import GRAVE_LABELS, grave_effects, secret_label
+from permissions.evaluate.grave_effects import GRAVE_LABELS, grave_effects, secret_file
 from permissions.paths.file_view import FileView
 from permissions.paths.resolve import is_below
 from permissions.scope.resolve_access import resolve_access
@@ -67,8 +67,7 @@ def _effects_of(evaluation: Evaluation) -> tuple[str, ...]:
     if tool == "Bash":
         return _of_commands(evaluation.facts, scope)
     if tool == "Read":
-        label = secret_label(str(tool_input.get("file_path", "")))
-        return (f"{label} {tool_input['file_path']}",) if label else ()
+        return secret_file(tool_input.get("file_path"))
     if tool in EDIT_TOOLS:
         path = tool_input.get("file_path", tool_input.get("notebook_path"))
         target = scope.resolve(path, evaluation.view.base) if isinstance(path, str) else None

@@ -44,12 +44,17 @@ def _secrets(facts: CommandFacts) -> Iterator[tuple[str, str]]:
         if one.kind is RedirectKind.READ and one.target is not None
     ]
     for word in read:
-        if label := secret_label(word.text):
+        if label := _secret_label(word.text):
             yield label, _shown(word)
 
 
-def secret_label(path: str) -> str:
-    """Return what a file with this name holds; "" for nothing that has to stay secret."""
+def secret_file(path: object) -> tuple[str, ...]:
+    """Return what is read with this file, in words; () for nothing that has to stay secret."""
+    label = _secret_label(path) if isinstance(path, str) else ""
+    return (f"{label} {path}",) if label else ()
+
+
+def _secret_label(path: str) -> str:
     name = path.rstrip("/").rpartition("/")[2]
     if _KEY_NAME.fullmatch(name):
         return PRIVATE_KEY
@@ -84,24 +89,26 @@ def _is_rewritten(verb: str, rest: Sequence[str]) -> bool:
 def _downloads(facts: Sequence[CommandFacts]) -> Iterator[tuple[str, str]]:
     """Yield the programs that fetch what a shell or an interpreter runs in the same call."""
     fetching = [one for one in facts if not _DOWNLOADERS.isdisjoint(_heads(one))]
-    fetched = {
-        access.path.text.removeprefix("./")
-        for one in fetching
-        for access in one.accesses
-        if access.kind is AccessKind.WRITE
-    }
-    runs = any(one.takes_code or one.hidden for one in facts if one not in fetching)
-    runs = runs or any(_runs_one_of(one, fetched) for one in facts if one not in fetching)
-    if runs:
+    fetched = {path for one in fetching for path in _files(one, AccessKind.WRITE)}
+    others = [one for one in facts if one not in fetching]
+    if fetching and any(_runs_one_of(one, fetched) for one in others):
         yield from ((RUNS_DOWNLOAD, name) for one in fetching for name in sorted(_fetchers(one)))
 
 
+def _files(facts: CommandFacts, kind: AccessKind) -> set[str]:
+    paths = (access.path.text for access in facts.accesses if access.kind is kind)
+    return {path.removeprefix("./") for path in paths}
+
+
 def _runs_one_of(facts: CommandFacts, files: set[str]) -> bool:
+    """Does it run one of the files, or what comes by its input?"""
+    if facts.takes_code or facts.hidden:
+        return True
     heads = {head.removeprefix("./") for head in (form.head for form in facts.deny_forms)}
     is_interpreter = any(
         program_named(head).is_shell or program_named(head).code is not None for head in heads
     )
-    read = {access.path.text.removeprefix("./") for access in facts.accesses}
+    read = _files(facts, AccessKind.READ)
     return bool(heads & files) or (is_interpreter and bool(read & files))
 
 

@@ -61,16 +61,19 @@ def add_places(scoped: Scoped, outer: CommandFacts, before: Places) -> None:
 
 def _written(scope: Scope, one: CommandFacts, kind: Creates, before: Places) -> Iterable[str]:
     written = [access for access in one.accesses if access.kind is AccessKind.WRITE]
-    match kind:
-        case Creates.LINK:
-            return _paths(scope, one, [_named(one, access) for access in written])
-        case Creates.COPY:
-            return _paths(scope, one, written) if _copies_links(scope, one, before) else ()
-        case Creates.UNPACK:
-            return _paths(scope, one, written)
+    if kind is Creates.LINK:
+        written = [_named(one, access) for access in written]
+    elif kind is Creates.COPY and not _copies_links(scope, one, before):
+        return ()
+    elif kind is Creates.TREE:
+        return _work_trees(scope, one)
+    return _paths(scope, one, written)
+
+
+def _work_trees(scope: Scope, one: CommandFacts) -> set[str]:
+    """Return the places of a command: wherever it is started, it may change all of one."""
     places = [access for access in one.accesses if access.kind is AccessKind.PLACE]
     found = set(_paths(scope, one, places or [Access(AccessKind.PLACE, HERE)]))
-    # Wherever it is started, it may change all of a work tree.
     roots = (*scope.roots, scope.launch)
     return found | {root for root in roots if any(is_below(path, root) for path in found)}
 
@@ -148,13 +151,18 @@ def _leads_through(touch: ResolvedAccess, one: CommandFacts, place: Place) -> bo
 
 def _reached(touch: ResolvedAccess, one: CommandFacts) -> Iterator[str]:
     """Yield the paths that an access opens, in all spellings."""
-    makes = any(form.head in ("mkdir", "rmdir") for form in one.deny_forms)
-    leaves_name = (touch.kind is AccessKind.REMOVE or makes) and not touch.text.endswith("/")
-    for target in touch.targets:
-        for path in target.spellings:
-            yield (path.rpartition("/")[0] or "/") if leaves_name else path
+    paths = (path for target in touch.targets for path in target.spellings)
+    if _leaves_last_name(touch, one):
+        paths = (path.rpartition("/")[0] or "/" for path in paths)
+    yield from paths
     if touch.targets and any(".." in text for text in (touch.text, *one.directories)):
         yield from _way(touch.text, one)
+
+
+def _leaves_last_name(touch: ResolvedAccess, one: CommandFacts) -> bool:
+    """Is only what leads to the name followed, as for a removal or a new directory?"""
+    makes = any(form.head in ("mkdir", "rmdir") for form in one.deny_forms)
+    return (touch.kind is AccessKind.REMOVE or makes) and not touch.text.endswith("/")
 
 
 def _way(text: str, one: CommandFacts) -> Iterator[str]:

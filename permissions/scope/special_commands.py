@@ -29,6 +29,7 @@ _BARE = frozenset({"HEAD", "objects", "refs"})
 _OWN = OWN_DIRS | OWN_FILES
 _NAMES = frozenset({"-name", "-iname"})
 _OTHER = frozenset({"!", "-not", "-o", "-or", ","})
+_EXCLUDING = frozenset({"!", "-not", "-prune"})
 MAX_MERGED = 1_000
 """Files of a copied tree that are looked at; a user is asked about more."""
 MERGERS = frozenset({"cp", "rsync"})
@@ -85,42 +86,49 @@ def _is_repository(scope: Scope, directory: str) -> bool:
 
 
 def find_target_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
-    """Return the floor when find may change the agent's own settings.
-
-    Only a name that the settings do not have, as a condition of everything, leaves them out.
-    """
+    """Return the floor when find may change the agent's own settings."""
     form = next((form for form in facts.deny_forms if form.head == "find" and form.joined), None)
     words = [Word(text, text) for text in form.joined.split(WORD_END)[1:]] if form else []
     if not changes_found(words):
         return None
     scope = scoped.scope
-    patterns = _demanded_names(words)
-    for root in roots_of(words) or [HERE]:
-        for target in _targets(scope, facts, AccessKind.READ, root):
-            for name in scope.files.entries(target.real) or ():
-                own = f"{target.real}/{name}"
-                below = [own, *(entries_below(scope.files, own, MAX_MERGED) or ())]
-                if name.casefold() in _OWN and _is_met(below, patterns):
-                    return scope.check_write(
-                        resolve_literal(own, own, base="/", files=scope.files), own
-                    )
+    tests = _tests(words)
+    for path in _own_settings(scope, words, facts):
+        if not _leaves_out(tests) and _is_met(scope, path, tests):
+            return scope.check_write(resolve_literal(path, path, base="/", files=scope.files), path)
     return None
 
 
-def _demanded_names(words: list[Word]) -> list[str]:
-    """Return the patterns that every name has to fit; [] where some need not."""
+def _tests(words: list[Word]) -> list[str]:
+    """Return the words outside of the commands that find runs."""
     inside = {place for start, end in exec_spans(words) for place in range(start, end + 1)}
-    texts = [word.plain for place, word in enumerate(words) if place not in inside]
-    if not _OTHER.isdisjoint(texts):
-        return []
-    return [value for test, value in pairwise(texts) if test in _NAMES]
+    return [word.plain for place, word in enumerate(words) if place not in inside]
 
 
-def _is_met(paths: list[str], patterns: list[str]) -> bool:
-    names = [path.rpartition("/")[2].casefold() for path in paths]
-    return not patterns or any(
-        all(fnmatchcase(name, pattern.casefold()) for pattern in patterns) for name in names
-    )
+def _own_settings(scope: Scope, words: list[Word], facts: CommandFacts) -> Iterator[str]:
+    for root in roots_of(words) or [HERE]:
+        for target in _targets(scope, facts, AccessKind.READ, root):
+            names = scope.files.entries(target.real) or ()
+            yield from (f"{target.real}/{name}" for name in names if name.casefold() in _OWN)
+
+
+def _leaves_out(tests: list[str]) -> bool:
+    """Do the tests surely leave out hidden directories, or whatever holds something?"""
+    excludes = not _EXCLUDING.isdisjoint(tests)
+    return "-empty" in tests or (excludes and any("/.*" in one or ".agent" in one for one in tests))
+
+
+def _is_met(scope: Scope, own: str, tests: list[str]) -> bool:
+    """May a name below the settings fit each pattern that is a condition of everything?"""
+    below = [] if "-maxdepth" in tests else entries_below(scope.files, own, MAX_MERGED) or []
+    demanded = [] if not _OTHER.isdisjoint(tests) else pairwise(tests)
+    patterns = [value.casefold() for test, value in demanded if test in _NAMES]
+    for path in (own, *below):
+        name = path.rpartition("/")[2].casefold()
+        is_kind = "f" not in tests or not scope.files.is_dir(path)
+        if is_kind and all(fnmatchcase(name, pattern) for pattern in patterns):
+            return True
+    return False
 
 
 def tree_copy_floor(scope: Scope, facts: CommandFacts) -> Floor | None:
@@ -142,19 +150,19 @@ def tree_copy_floor(scope: Scope, facts: CommandFacts) -> Floor | None:
 
 def _pairs(scope: Scope, facts: CommandFacts, *, whole: bool) -> Iterator[tuple[str, str]]:
     """Yield each directory that is copied with the one that its files end up in."""
-    places = [
-        target.lexical
-        for access in facts.accesses
-        if access.kind is AccessKind.WRITE
-        for target in _targets(scope, facts, access.kind, access.path)
-    ]
-    for access in facts.accesses if places else ():
-        text = access.path.text
+    places = [target.lexical for _, target in _touched(scope, facts, AccessKind.WRITE)]
+    for word, source in _touched(scope, facts, AccessKind.READ):
+        text = word.text
         has_source_name = not (whole or text.endswith(("/.", "/")) or text == ".")
-        reads = access.kind is AccessKind.READ
-        for source in _targets(scope, facts, access.kind, access.path) if reads else ():
-            name = f"/{source.lexical.rpartition('/')[2]}" if has_source_name else ""
-            yield from ((source.real, f"{place}{name}") for place in places)
+        name = f"/{source.lexical.rpartition('/')[2]}" if has_source_name else ""
+        yield from ((source.real, f"{place}{name}") for place in places)
+
+
+def _touched(scope: Scope, facts: CommandFacts, kind: AccessKind) -> Iterator[tuple[Word, Target]]:
+    for access in facts.accesses:
+        if access.kind is kind:
+            for target in _targets(scope, facts, kind, access.path):
+                yield access.path, target
 
 
 def _merged(scope: Scope, source: str, directory: str) -> Floor | None:

@@ -22,7 +22,8 @@ _STATEMENT = re.compile(
     re.IGNORECASE,
 )
 _REACHES = re.compile(
-    r"\b(?:attach|vacuum|\w*file|copy|program|load|system|source|tee|pager)\b|/\*", re.IGNORECASE
+    r"\b(?:attach|vacuum|\w*file|copy|program|load|system|source|tee|pager)\b|/\*|^[.\\]",
+    re.IGNORECASE | re.MULTILINE,
 )
 _FUNCTION = re.compile(r"([\w\"`\]]+)\s*\(")
 _FUNCTIONS = names(
@@ -34,16 +35,18 @@ _FUNCTIONS = names(
 
 def _only_queries(text: str) -> bool:
     """Is it SQL of a usual kind, or a command that shows something? Else it is not understood."""
-    lines = [line.strip() for line in text.splitlines()]
+    lines = (line.strip() for line in text.splitlines())
     sql = "\n".join(line for line in lines if not _COMMAND.fullmatch(line))
-    if _REACHES.search(sql) or any(line.startswith((".", "\\")) for line in sql.splitlines()):
-        return False
-    if not all(match[1].lower() in _FUNCTIONS for match in _FUNCTION.finditer(sql)):
+    if _REACHES.search(sql) or not _calls_known(sql):
         return False
     plain = re.sub(r"'[^']*'", "''", sql)
     if "\\" in plain or ("\\" in sql and re.search(r"\\'|[\"$]", sql)):
         return False
     return all(_STATEMENT.match(one.strip()) for one in plain.split(";") if one.strip())
+
+
+def _calls_known(sql: str) -> bool:
+    return all(match[1].lower() in _FUNCTIONS for match in _FUNCTION.finditer(sql))
 
 
 def input_risk(words: Sequence[Word], text: str | None) -> str:

@@ -109,11 +109,6 @@ def test_the_project_itself_is_not(project: Engine, command: str) -> None:
     assert _answer(project, command) is Behavior.ALLOW
 
 
-def test_a_submodule_belongs_to_the_project(project: Engine) -> None:
-    (project.root / ".git/modules/lib").mkdir(parents=True)
-    assert _answer(project, "cd lib && git status") is Behavior.ALLOW
-
-
 @pytest.fixture
 def governed(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     """A project with settings of its own."""
@@ -161,7 +156,6 @@ def test_own_settings_among_what_is_found_are_asked_about(governed: Engine, comm
         "find . -type f ! -path '*/.*' -exec sed -i s/a/b/ {} +",
         "find . -path ./.agent -prune -o -type f -exec sed -i s/a/b/ {} +",
         "find . -maxdepth 1 -type f -delete",
-        r"find . -regex '.*\.\(py\|js\)' -delete",
         "find src -type f -delete",
         "find . -type f -exec grep x {} +",
     ],
