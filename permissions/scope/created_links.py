@@ -55,7 +55,9 @@ def add_places(scoped: Scoped, outer: CommandFacts, before: Places) -> None:
     for one in outer.with_inner():
         made = [links_made(form.head, form.joined) for form in one.deny_forms if form.joined]
         kind = next(filter(None, made), None)
-        for path in _written(scoped.scope, one, kind, before) if kind is not None else ():
+        if kind is None:
+            continue
+        for path in _written(scoped.scope, one, kind, before):
             before.places.setdefault(path, Place(path, one, outer.stage, kind))
 
 
