@@ -72,6 +72,16 @@ async def build_loop(
         recorder=recorder,
         previews=shared.previews,
     )
+    context = managers.build(
+        request,
+        model.recovery,
+        dispatch,
+        prefix.system,
+        wire,
+        notes_on=extractor.notes_on,
+    )
+    if (advice := context.too_small()) is not None:
+        start.notes.append(advice)
     ports = LoopPorts(
         client=model.client,
         recovery=model.recovery,
@@ -83,14 +93,7 @@ async def build_loop(
         queued=queue_taker(shared.queue, commands.expander),
         reports=ended_shells(shared.shells),
         after_calls=sources.after_calls,
-        context=managers.build(
-            request,
-            model.recovery,
-            dispatch,
-            prefix.system,
-            wire,
-            notes_on=extractor.notes_on,
-        ),
+        context=context,
     )
     return LoopParts(late.ports.bind(ports), prefix, request, sources, extractor)
 

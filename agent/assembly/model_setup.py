@@ -80,6 +80,7 @@ async def build_model(
         setup.endpoint.base_url,
         fallback_models=setup.fallback_models,
         refresh=key_refresh(client, setup, start.settings, env),
+        learn_limits=used.learn_limits,
     )
     return ModelParts(client, used, small, costs, policy, recovery)
 

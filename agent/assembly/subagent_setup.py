@@ -26,6 +26,7 @@ from agent.prompt.system import PromptConfig, build_system
 from agent.recovery.retry import RequestSource, RetryPolicy
 from agent.subagents.subagent import BuiltSubagent, SubagentRunner, SubagentSpec
 from agent.tools.file_state import FileState
+from agent.tools.repeated_failures import RepeatedFailures
 
 _PROMPT: Final = (
     "You work for another agent, not for a person: nobody can answer questions. Do the task you "
@@ -101,6 +102,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
                 registry=tools,
                 hooks=hooks.tools,
                 services=services,
+                failures=RepeatedFailures(),
                 agent_type=spec.agent_type,
             ),
             hooks=hooks,

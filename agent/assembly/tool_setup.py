@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -22,6 +23,10 @@ from permissions.decision import Reason
 from permissions.gate import PermissionGate
 from permissions.mode import Mode, parse_mode
 from permissions.request import PermissionRequest
+
+SMALL_WINDOW: Final = 16_000
+"""Below this the definitions of all tools would leave too little to work in."""
+SMALL_TOOLS: Final = ("Read", "Edit", "Bash", "Grep")
 
 
 class ToolParts(Struct, frozen=True):
@@ -48,6 +53,13 @@ def build_tools(
     scope = WorkingDirectories(lambda: gate.context)
     checkpoints = start.checkpoints(late.turn_id, scope)
     registry = start.registry()
+    window = model.used.capabilities.context_window
+    if start.options.tools is None and window < SMALL_WINDOW:
+        registry = registry.without({t.name for t in registry.all()} - set(SMALL_TOOLS))
+        start.notes.append(
+            f"The model's window is {window:,} tokens, so it has only the tools "
+            f"{', '.join(SMALL_TOOLS)}; --tools chooses others."
+        )
     names = [tool.name for tool in registry.all()]
     registry = registry.without(denied_tools(gate.context.rules, names))
     deferred = DeferredTools(registry)

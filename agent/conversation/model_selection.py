@@ -110,6 +110,13 @@ class ModelInUse:
         self._wants_thinking = before
         return False
 
+    def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
+        """Take over a window and a longest answer that an error of the endpoint named."""
+        self._client.learn_limits(model, window, output)
+        if model == self.model:
+            self.capabilities = self._client.known(model)
+            self.totals.context_window = self.capabilities.context_window
+
     async def learn_capabilities(self) -> None:
         """Ask the endpoint what the model can take; the table counts until it answers."""
         model = self.model

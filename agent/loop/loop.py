@@ -23,6 +23,7 @@ from agent.loop.loop_state import LoopState
 from agent.loop.model_turn import Answered, Failed, Interrupted, ModelTurn
 from agent.loop.stop_check import TurnEnd
 from agent.loop.tool_round import ToolRound
+from agent.loop.written_calls import written_call, written_call_notice
 from agent.messages import Message, tool_results_message, user_message
 from agent.recovery.classify import FailureKind
 from agent.stream import TurnEvents
@@ -161,6 +162,10 @@ class AgentLoop:
                     state = replace(state, messages=self.messages)
                 return await self._after_overflow(state, "the context window is full", abort.signal)
         text = answer.message.text
+        registry = self._ports.calls.registry
+        written = written_call(text, {tool.name for tool in registry.all()})
+        if written is not None:
+            await self._events.notice("warning", written_call_notice(written))
         return await self._end.run(state, text, self._output_tokens, abort.signal)
 
     async def _after_refusal(self, state: LoopState, answer: Answered) -> Terminal:
@@ -220,11 +225,8 @@ class AgentLoop:
         if step is not None:
             await self._replace_history(step)
             return replace(state, messages=self.messages).advance("reactive_compact_retry")
-        await self._fail(
-            "prompt_too_long",
-            f"The conversation no longer fits the model's window ({detail}). "
-            "Use /compact to shorten it, /rewind to go back, or /clear to start afresh.",
-        )
+        advice = context.too_small() if context is not None else None
+        await self._fail("prompt_too_long", advice or _no_longer_fits(detail))
         await self._ports.hooks.stop_failure("invalid_request", detail)
         return self._history.terminal("prompt_too_long", state, detail)
 
@@ -247,3 +249,10 @@ class AgentLoop:
         events = self._events
         update = self._ports.account(usage, model or "", events.turn_id, events.agent_id)
         await events.emit(update)
+
+
+def _no_longer_fits(detail: str) -> str:
+    return (
+        f"The conversation no longer fits the model's window ({detail}). "
+        "Use /compact to shorten it, /rewind to go back, or /clear to start afresh."
+    )

@@ -59,6 +59,10 @@ class ContextStep(Struct, frozen=True):
 class ContextPort(Protocol):
     """Fits the conversation into the model's window; `agent.memory` implements it."""
 
+    def too_small(self) -> str | None:
+        """Return that the window has no room for prompt and tools, for users; None where it has."""
+        ...
+
     def round_tokens(self) -> int:
         """Return how many tokens the results of one round may take together."""
         ...

@@ -58,6 +58,8 @@ class Recovery(Struct):
     """Read the credentials anew; returns whether they changed."""
     without: frozenset[str] = frozenset()
     """Features the endpoint does not take, learnt from its answers."""
+    learn_limits: Callable[[str, int | None, int | None], None] = lambda *_: None
+    """Takes a model with its window and its longest answer, where an error names them."""
     fallen_back_to: str | None = None
     """The model that took over for the rest of the prompt."""
     rng: random.Random = field(default_factory=random.Random)
@@ -149,6 +151,7 @@ class ModelTurn:
                 recovery.breakers.succeeded(*self._server, recovery.monotonic())
                 return _answered(fold)
             failure = classify(error, now=recovery.wall_clock())
+            self._learn_limits(failure)
             state, rung = climb(
                 state,
                 failure,
@@ -197,6 +200,12 @@ class ModelTurn:
         if fold.complete:
             return None
         return ModelError("cut", "The answer ended before it was whole.", phase="stream")
+
+    def _learn_limits(self, failure: Failure) -> None:
+        """Have later requests ask for what fits, not this one alone."""
+        window = failure.overflow.limit_tokens if failure.overflow is not None else None
+        if window is not None or failure.output_limit is not None:
+            self._recovery.learn_limits(self._request.model, window, failure.output_limit)
 
     async def _withdraw(self, reason: str) -> None:
         """Take back what a failed attempt has shown."""

@@ -67,6 +67,17 @@ class ContextBudget(Struct, frozen=True):
         return Pressure.COMPACT if tokens >= self.trigger else Pressure.NONE
 
 
+def too_small(prefix_tokens: int, budget: ContextBudget) -> str | None:
+    """Return that a window has no room for system prompt and tools, and what to do, for users."""
+    if prefix_tokens < budget.trigger:
+        return None
+    return (
+        f"The system prompt and the tools take about {prefix_tokens:,} tokens; the model's window "
+        f"is {budget.window:,}. Start the server with a larger one: llama.cpp with -c 32768, "
+        "Ollama with OLLAMA_CONTEXT_LENGTH=32768, vLLM with --max-model-len 32768."
+    )
+
+
 class CompactionState(Struct, frozen=True):
     """What earlier attempts in this session came to."""
 

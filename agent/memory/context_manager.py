@@ -17,7 +17,7 @@ from agent.abort import Aborted, AbortSignal
 from agent.events import Compacted, CompactionMeans
 from agent.history import HistoryPart
 from agent.loop.loop_ports import ContextPort, ContextStep
-from agent.memory.budget import CompactionState, ContextBudget, Pressure
+from agent.memory.budget import CompactionState, ContextBudget, Pressure, too_small
 from agent.memory.cut_points import unread_start
 from agent.memory.endpoint_summary import EndpointSummaryPort
 from agent.memory.estimate import next_request_tokens, total_tokens
@@ -87,6 +87,10 @@ class ContextManager:
         self._warned = False
         self._ratio = 1.0
         self.state = CompactionState()
+
+    def too_small(self) -> str | None:
+        """See `ContextPort`."""
+        return too_small(self._ports.prefix_tokens(), self._ports.budget())
 
     def round_tokens(self) -> int:
         """See `ContextPort`."""

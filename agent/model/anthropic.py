@@ -16,6 +16,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from agent.model.capabilities import Override, known_capabilities, read_capabilities
 from agent.model.client import (
     MessageStop,
@@ -119,6 +121,13 @@ class AnthropicClient:
         """Return what is known without asking; see `ModelClient.known`."""
         found = self._capabilities.get(model)
         return found or self._overridden(known_capabilities(model))
+
+    def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
+        """Store a window and a longest answer that an error of the endpoint named."""
+        known = self.known(model)
+        window = min(window or known.context_window, known.context_window)
+        output = min(output or known.max_output_tokens, known.max_output_tokens, window)
+        self._capabilities[model] = replace(known, context_window=window, max_output_tokens=output)
 
     def _overridden(self, known: ModelCapabilities) -> ModelCapabilities:
         override = self._overrides.get(known.model)

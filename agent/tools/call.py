@@ -18,6 +18,7 @@ from agent.stream import TurnEvents
 from agent.tools.base import AnyTool, ToolContext
 from agent.tools.live_output import LiveOutput
 from agent.tools.registry import ToolRegistry
+from agent.tools.repeated_failures import RepeatedFailures
 from agent.tools.services import ToolServices
 from hooks.answers.outcome import EventOutcome
 from permissions.confinement import Confinement
@@ -103,6 +104,7 @@ class CallPorts(Struct, frozen=True):
     recorder: CallRecorder | None = None
     previews: dict[str, Display | None] | None = None
     """Filled by tool_use_id before the user is asked; the dialog reads it."""
+    failures: RepeatedFailures = field(default_factory=RepeatedFailures)
     agent_type: str | None = None
     """What kind of sub-agent these are for; None is the main agent."""
 

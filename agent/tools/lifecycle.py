@@ -47,6 +47,7 @@ async def run_call(
         outcome = await _lifecycle(call)
     finally:
         await call.live.aclose()
+    ports.failures.note(use, outcome.outcome)
     if call.has_started and ports.recorder is not None:
         await ports.recorder.tool_ended(
             use,
@@ -69,6 +70,7 @@ async def _lifecycle(call: RunningCall) -> CallOutcome:
     await _dispatched(call, ready.tool.name)
     call.seen = ready.seen
     try:
+        await _refuse_repeated(call)
         ready = await permit(call, ready)
     except Refused as refused:
         return await _ended(call, refused, 0.0)
@@ -81,6 +83,14 @@ async def _lifecycle(call: RunningCall) -> CallOutcome:
         await _after_failure(call, ready, refused, elapsed_s)
         return await _ended(call, refused, elapsed_s)
     return await _finish(call, ready, outcome, time.monotonic() - started)
+
+
+async def _refuse_repeated(call: RunningCall) -> None:
+    """Raise Refused for a call that keeps failing, unless the user wants it run again."""
+    ports = call.ports
+    text = await ports.failures.refusal(call.use, call.identifier, ports.services.user, call.abort)
+    if text is not None:
+        raise Refused("failed", text)
 
 
 async def _execute(call: RunningCall, ready: Ready) -> ToolOutcome:

@@ -1,0 +1,36 @@
+"""Tool calls that a model wrote as text: its server did not turn them into calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+_FORMS: Final = (
+    r"<tool_call>\s*\{.{0,40}?\"name\"\s*:\s*\"(?P<name>[\w-]+)\"",
+    r"<function(?:=|\s+name=\")(?P<name>[\w-]+)",
+    r"\[TOOL_CALLS\]\s*\[?\s*\{?.{0,40}?\"?name\"?\s*:?\s*\"?(?P<name>[\w-]+)\"",
+    r"<invoke name=\"(?P<name>[\w-]+)\"",
+    r"(?:\A|```(?:json)?)\s*\{\s*\"name\"\s*:\s*\"(?P<name>[\w-]+)\"\s*,\s*"
+    r"\"(?:arguments|parameters|input)\"\s*:",
+    r"<\|python_tag\|>\s*(?P<name>[\w-]+)",
+)
+_LONGEST: Final = 20_000
+
+
+def written_call(text: str, names: Collection[str]) -> str | None:
+    """Return the tool that an answer calls in words; None where it does not."""
+    for form in _FORMS:
+        for found in re.finditer(form, text[:_LONGEST], re.DOTALL):
+            if found["name"] in names:
+                return found["name"]
+    return None
+
+
+def written_call_notice(name: str) -> str:
+    """Return what a user is told of such an answer."""
+    return (
+        f"The model wrote a call of {name} as text, so nothing was run: its server did not "
+        "recognize it as a tool call. Start llama.cpp with --jinja, vLLM with "
+        "--enable-auto-tool-choice and --tool-call-parser, or choose a model made for tools."
+    )

@@ -1,0 +1,92 @@
+"""A model server of one's own: small windows, models that repeat themselves or call in words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.events import Notice
+from agent.model.scripted.scenario import ModelInfo, Scenario, Text, ToolCall, Turn
+from agent.model.scripted.server import ScriptedServer
+from tests.journeys.conftest import Begin, results, terminal
+from tests.journeys.program import environment, run
+
+DONE = Turn((Text("Done."),), times=0)
+MISSING = ToolCall("Read", {"file_path": "${cwd}/nowhere.txt"})
+
+
+def tiny(window: int) -> Scenario:
+    model = ModelInfo("tiny", max_input_tokens=window, max_tokens=window)
+    return Scenario(turns=(DONE,), models=(model,))
+
+
+@pytest.mark.parametrize(
+    ("flags", "offered"),
+    [((), {"Read", "Edit", "Bash", "Grep"}), (("--tools", "Read,Glob"), {"Read", "Glob"})],
+)
+async def test_a_small_window_gets_few_tools(
+    tmp_path: Path, fresh_home: Path, flags: tuple[str, ...], offered: set[str]
+) -> None:
+    async with ScriptedServer(tiny(12_000)) as server:
+        env = environment(fresh_home, server.base_url, ANTHROPIC_MODEL="tiny")
+        status, _, err = await run("-p", "hi", *flags, cwd=tmp_path, env=env)
+    assert status == 0, err
+    assert {tool["name"] for tool in server.requests[0].body["tools"]} == offered
+    assert ("window is 12,000 tokens, so it has only the tools" in err) is not bool(flags)
+
+
+async def test_a_window_without_room_is_named_with_both_numbers(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    async with ScriptedServer(tiny(2_000)) as server:
+        env = environment(fresh_home, server.base_url, ANTHROPIC_MODEL="tiny")
+        status, _, err = await run("-p", "hi", cwd=tmp_path, env=env)
+    assert status == 1
+    assert "the model's window is 2,000. Start the server with a larger one" in err
+
+
+async def test_the_servers_only_model_is_taken_without_a_name(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    async with ScriptedServer(tiny(64_000)) as server:
+        env = environment(fresh_home, server.base_url)
+        del env["ANTHROPIC_MODEL"]
+        status, out, err = await run("-p", "hi", cwd=tmp_path, env=env)
+        assert (status, out) == (0, "Done.\n"), err
+        assert server.requests[0].body["model"] == "tiny"
+    both = Scenario(turns=(DONE,), models=(ModelInfo("one"), ModelInfo("two")))
+    async with ScriptedServer(both) as server:
+        env = {**env, "ANTHROPIC_BASE_URL": server.base_url}
+        status, _, err = await run("-p", "hi", cwd=tmp_path, env=env)
+    assert status != 0
+    assert "one" in err
+    assert "two" in err
+
+
+async def test_an_answer_that_did_not_fit_is_asked_for_smaller_from_then_on(begin: Begin) -> None:
+    model = ModelInfo("claude-opus-5-5", max_input_tokens=36_000)
+    scenario = Scenario(turns=(DONE,), models=(model,), models_endpoint=False)
+    journey = await begin(scenario=scenario)
+    await journey.send("one")
+    await journey.send("two")
+    assert [request.status for request in journey.server.requests] == [400, 200, 200]
+
+
+async def test_the_same_failing_call_is_not_run_a_third_time(begin: Begin) -> None:
+    journey = await begin([*[Turn((MISSING,))] * 4, DONE], has_person=False)
+    events = await journey.send("go")
+    texts = [result.text for result in results(events)]
+    assert ["Not run: this very call has failed" in text for text in texts] == [
+        False, False, True, True,
+    ]  # fmt: skip
+    assert terminal(events).reason == "completed"
+
+
+async def test_a_call_in_words_is_named_to_the_user(begin: Begin) -> None:
+    words = json.dumps({"name": "Read", "arguments": {"file_path": "a"}})
+    journey = await begin([Turn((Text(f"<tool_call>{words}</tool_call>"),))])
+    events = await journey.send("go")
+    (notice,) = (e.text for e in events if isinstance(e, Notice) and "as text" in e.text)
+    assert "a call of Read" in notice
