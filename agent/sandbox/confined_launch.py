@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -19,6 +20,33 @@ from agent.sandbox.refusals import Refusal, RefusalKind, find_refusals
 from agent.sandbox.seatbelt import seatbelt_arguments
 from agent.sandbox.seccomp import WITH_UNIX, WITHOUT_UNIX, filter_program
 from permissions.base.process.spawn import CannotConfine, Launch
+
+
+class CallAccess(Protocol):
+    """The way of one call to the network, through the session's proxy."""
+
+    @property
+    def join_argv(self) -> tuple[str, ...]:
+        """The words before the program, which enter the session's namespace."""
+        ...
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """What these words need to inherit."""
+        ...
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """Variables that lead programs to the proxy."""
+        ...
+
+    def refused_hosts(self) -> Sequence[tuple[str, str]]:
+        """Return `host:port` and the reason of each connection that was refused."""
+        ...
+
+    def close(self) -> None:
+        """Revoke it. Raises nothing."""
+        ...
 
 
 class SandboxRun:
@@ -36,6 +64,8 @@ class SandboxRun:
     ) -> None:
         """Only `confined_launch` calls this."""
         self.policy = policy
+        self.network: CallAccess | None = None
+        """Its way to the network; released at its end."""
         self._is_wrapped = is_wrapped
         self._placeholders = placeholders
         self._held = tuple(held)
@@ -58,6 +88,8 @@ class SandboxRun:
         """Remove placeholders; move away what should not have been made."""
         held, self._held = self._held, ()
         self._placeholders.release(held)
+        if self.network is not None:
+            self.network.close()
         self._moved |= move_planted(self.policy, self._quarantine)
 
     def refusals(self, output: str, *, failed: bool = True) -> tuple[Refusal, ...]:
@@ -66,7 +98,12 @@ class SandboxRun:
             Refusal(RefusalKind.WRITE, path, PROTECTED, place)
             for path, place in self._moved.items()
         ]
-        return (*planted, *(find_refusals(self.policy, output) if failed else ()))
+        hosts = () if self.network is None else self.network.refused_hosts()
+        connections = [
+            Refusal(RefusalKind.CONNECT, host, reason) for host, reason in dict(hosts).items()
+        ]
+        found = find_refusals(self.policy, output) if failed else ()
+        return (*planted, *connections, *found)
 
 
 def confined_launch(
@@ -76,19 +113,18 @@ def confined_launch(
     placeholders: Placeholders,
     quarantine: Path,
     *,
-    join: Sequence[str] = (),
-    env: Mapping[str, str] | None = None,
+    network: CallAccess | None = None,
 ) -> Launch:
     """Return the launch that runs a program under a policy.
 
     Args:
-        join: The command that enters the session's network namespace, in front of the backend's.
-        env: Variables for the program beside those of the policy.
+        network: Its way to the network, where the policy has one.
 
     Raises:
         CannotConfine: a placeholder cannot be made, or the system refuses a descriptor.
     """
-    inner = replace(program, env={**program.env, **policy.env, **(env or {})})
+    proxies = network.env if network is not None else {}
+    inner = replace(program, env={**program.env, **policy.env, **proxies})
     match available.backend:
         case Backend.LANDLOCK:
             run = SandboxRun(policy, placeholders, (), (), quarantine)
@@ -99,7 +135,7 @@ def confined_launch(
             prefix = tuple(seatbelt_arguments(policy))
             return replace(inner, argv=(*prefix, *program.argv), confined=run)
         case Backend.BUBBLEWRAP:
-            return _in_bubblewrap(inner, policy, available, placeholders, quarantine, join)
+            return _in_bubblewrap(inner, policy, available, placeholders, quarantine, network)
         case Backend.NONE:
             raise CannotConfine(f"this machine cannot enforce {policy.confinement}")
 
@@ -110,7 +146,7 @@ def _in_bubblewrap(
     available: Availability,
     placeholders: Placeholders,
     quarantine: Path,
-    join: Sequence[str],
+    network: CallAccess | None,
 ) -> Launch:
     try:
         held = placeholders.acquire(policy.missing_directories, policy.missing_files)
@@ -132,11 +168,15 @@ def _in_bubblewrap(
         placeholders.release(held)
         raise CannotConfine(f"the sandbox cannot be set up: {error.strerror}") from error
     run = SandboxRun(policy, placeholders, held, descriptors, quarantine, is_wrapped=True)
+    run.network = network
+    join, namespaces = ((), ()) if network is None else (network.join_argv, network.descriptors)
     argv = (
         *(*join, available.program, "--args", str(mounts), "--seccomp", str(seccomp), "--"),
         *program.argv,
     )
-    return replace(program, argv=argv, pass_fds=(*program.pass_fds, mounts, seccomp), confined=run)
+    return replace(
+        program, argv=argv, pass_fds=(*program.pass_fds, *namespaces, mounts, seccomp), confined=run
+    )
 
 
 def _memory_file(content: bytes) -> int:

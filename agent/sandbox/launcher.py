@@ -8,6 +8,7 @@ import ctypes
 import json
 import os
 import platform
+import signal
 import stat
 import struct
 import sys
@@ -91,6 +92,9 @@ def main() -> None:
     except (OSError, KeyError) as error:
         sys.stderr.write(f"agent-tui: the sandbox cannot be set up: {error}\n")
         sys.exit(EXIT_CANNOT_HOLD)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        # Python ignores them, and what is ignored stays so in the program.
+        signal.signal(number, signal.SIG_DFL)
     os.execvp(command[0], command)
 
 

@@ -6,17 +6,23 @@ Next: `agent.sandbox.build_policy` (what a confinement means here) and
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.sandbox.availability import Availability
 from agent.sandbox.build_policy import PolicyError, PolicyRequest, build_policy
 from agent.sandbox.confined_launch import confined_launch
 from agent.sandbox.denied_files import TooManyFiles
+from agent.sandbox.network.call_access import SessionAccess
+from agent.sandbox.network.call_tokens import NetworkCall
+from agent.sandbox.network.namespace import NamespaceRefused
+from agent.sandbox.network.session_network import SessionNetwork
 from agent.sandbox.placeholders import Placeholders
-from agent.sandbox.policy import SandboxPolicy
+from agent.sandbox.policy import Network, SandboxPolicy
 from permissions.base.process.spawn import CannotConfine, Confine, Launch
 from permissions.confinement import Confinement, SandboxLevel, can_hold
 from permissions.context import PermissionContext
@@ -32,6 +38,8 @@ class RunRequest(Struct, frozen=True):
     """Paths outside the working directories that a rule lets it read."""
     unprotected: tuple[str, ...] = ()
     """Protected names that this program may change."""
+    network: Network = Network.OFF
+    """For `project` alone; `SESSION` only through `launch_call`."""
 
 
 class Sandbox:
@@ -43,10 +51,18 @@ class Sandbox:
         context: Callable[[], PermissionContext],
         *,
         state_dir: Path,
+        network: SessionNetwork | None = None,
     ) -> None:
-        """`context` returns the current working directories and rules; `state_dir` takes the
-        record of placeholders and what was moved away, and outlives the session."""
+        """Nothing is started yet.
+
+        Args:
+            context: Returns the current working directories and rules.
+            state_dir: Takes the record of placeholders and what was moved away; outlives the
+                session.
+            network: The way of commands to the hosts that are allowed.
+        """
         self.available = available
+        self._network = network
         self._context = context
         self._placeholders = Placeholders(state_dir)
         self._quarantine = state_dir / "quarantine"
@@ -73,12 +89,15 @@ class Sandbox:
                     write_dirs=request.write_dirs,
                     visible=request.visible,
                     unprotected=request.unprotected,
+                    network=request.network,
                 )
             )
         except (PolicyError, TooManyFiles) as error:
             raise CannotConfine(str(error)) from error
 
-    def launch(self, program: Launch, request: RunRequest) -> Launch:
+    def launch(
+        self, program: Launch, request: RunRequest, access: SessionAccess | None = None
+    ) -> Launch:
         """Return the launch of a program under a confinement; reads directories, so it takes time.
 
         Raises:
@@ -93,8 +112,49 @@ class Sandbox:
             )
         policy = self.policy(request, program)
         return confined_launch(
-            program, policy, self.available, self._placeholders, self._quarantine
+            program,
+            policy,
+            self.available,
+            self._placeholders,
+            self._quarantine,
+            network=access,
         )
+
+    async def launch_call(self, program: Launch, request: RunRequest, call: NetworkCall) -> Launch:
+        """Return the launch of a command of the model, as its decision assumed.
+
+        Where this machine does not enforce the confinement, the decision took that into account,
+        and the program is returned as it is.
+
+        Raises:
+            CannotConfine: the confinement cannot be prepared.
+        """
+        if not can_hold(self.level, request.confinement):
+            return program
+        access = await self._access(request, call, program)
+        if access is not None:
+            request = replace(request, network=Network.SESSION)
+        try:
+            return await asyncio.to_thread(self.launch, program, request, access)
+        except BaseException:
+            if access is not None:
+                access.close()
+            raise
+
+    async def _access(
+        self, request: RunRequest, call: NetworkCall, program: Launch
+    ) -> SessionAccess | None:
+        """Return a way to the network for commands of a user who works inside the sandbox."""
+        works_inside = self._context().sandbox.works_inside
+        if self._network is None or not works_inside:
+            return None
+        if request.confinement is not Confinement.PROJECT:
+            return None
+        try:
+            await self._network.start()
+        except NamespaceRefused as error:
+            raise CannotConfine(f"there is no network namespace: {error}") from error
+        return SessionAccess(self._network, call, program.env)
 
     def launch_where_held(self, program: Launch, request: RunRequest) -> Launch:
         """Return the same, and the program as it is where this machine does not enforce it.

@@ -12,6 +12,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.display import CommandDisplay, Display
+from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.sandbox import RunRequest
 from agent.tools.base import (
     Concurrency,
@@ -26,8 +27,12 @@ from agent.tools.interruption import interruption_cause
 from agent.tools.services import ToolServices
 from agent.tools.shell.command_effect import only_reads
 from agent.tools.shell.refused_note import refused_note
-from agent.tools.shell.shell_process import ShellError, ShellProcess, command_environment
-from permissions.base.process.spawn import Confine
+from agent.tools.shell.shell_process import (
+    ConfineCommand,
+    ShellError,
+    ShellProcess,
+    command_environment,
+)
 
 DEFAULT_TIMEOUT_MS: Final = 120_000
 MAX_TIMEOUT_MS: Final = 600_000
@@ -151,13 +156,13 @@ async def _start(tool_input: BashInput, context: ToolContext) -> ShellProcess:
             env_files=services.env_files,
             live=None if tool_input.run_in_background else context.progress,
             scratch_dir=services.scratch_dir,
-            confine=_confine(context),
+            confine=_confine(tool_input.command, context),
         )
     except ShellError as error:
         raise ToolError(str(error)) from error
 
 
-def _confine(context: ToolContext) -> Confine | None:
+def _confine(command: str, context: ToolContext) -> ConfineCommand | None:
     """Return what holds the command to what its decision assumed."""
     sandbox = context.services.sandbox
     if sandbox is None:
@@ -167,7 +172,8 @@ def _confine(context: ToolContext) -> Confine | None:
         write_dirs=context.write_dirs,
         visible=tuple(map(str, context.services.env_files)),
     )
-    return lambda program: sandbox.launch_where_held(program, request)
+    call = NetworkCall(context.tool_use_id, command)
+    return lambda program: sandbox.launch_call(program, request, call)
 
 
 async def _wait(shell: ShellProcess, context: ToolContext, timeout_s: float) -> str:

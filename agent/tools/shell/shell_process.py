@@ -9,7 +9,7 @@ import shlex
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +18,7 @@ from agent.tools.shell.shell_output import ShellOutput
 from permissions.base.files.plain_file import read_plain
 from permissions.base.process.child_process import ChildProcess
 from permissions.base.process.process_tree import session_members
-from permissions.base.process.spawn import CannotConfine, CannotStart, Confine, ConfinedRun, Launch
+from permissions.base.process.spawn import CannotConfine, CannotStart, ConfinedRun, Launch
 
 GRACE_S: Final = 2.0
 """How long a command may clean up after TERM before it gets KILL."""
@@ -52,6 +52,10 @@ _QUIET: Final = {
     "GIT_TERMINAL_PROMPT": "0",
     "AGENT_TUI": "1",
 }
+
+
+ConfineCommand = Callable[[Launch], Awaitable[Launch]]
+"""Returns the confined launch of a command; raises `CannotStart`."""
 
 
 class ShellError(AgentError):
@@ -115,7 +119,7 @@ class ShellProcess:
         env_files: Sequence[Path] = (),
         live: Callable[[str], None] | None = None,
         scratch_dir: Path | None = None,
-        confine: Confine | None = None,
+        confine: ConfineCommand | None = None,
     ) -> ShellProcess:
         """Start bash with exactly this text as its command, in a session without a terminal.
 
@@ -139,7 +143,7 @@ class ShellProcess:
         program = Launch((bash, "--noprofile", "--norc", "-c", command), {**env, **prologue}, cwd)
         try:
             if confine is not None:
-                program = await asyncio.to_thread(confine, program)
+                program = await confine(program)
             self.confined = program.confined
             # One pipe for both streams is the only way to preserve their order.
             self._child = await ChildProcess.start(program, stdout=writing, stderr=writing)

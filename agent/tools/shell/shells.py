@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.tools.shell.shell_output import ShellOutput
-from agent.tools.shell.shell_process import ShellProcess
-from permissions.base.process.spawn import Confine
+from agent.tools.shell.shell_process import ConfineCommand, ShellProcess
 
 SHOWN_CHARS: Final = 80
 """A longer command is cut where it is only named."""
@@ -41,7 +40,7 @@ class ShellRegistry:
         env_files: Sequence[Path] = (),
         live: Callable[[str], None] | None = None,
         scratch_dir: Path | None = None,
-        confine: Confine | None = None,
+        confine: ConfineCommand | None = None,
     ) -> ShellProcess:
         """Start a command in the foreground; the caller waits for it, then calls `release`.
 
