@@ -60,6 +60,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     system_prompt: str | None = None
     append_system_prompt: str | None = None
     allow_bypass: bool = False
+    sandbox: str | None = None
+    """`read-only`, `workspace-write`, `off` or `danger-full-access`; None is what settings set."""
     trust: bool = False
     demo: bool = False
     debug: bool = False

@@ -30,8 +30,14 @@ from agent.assembly.model_setup import build_model, model_overrides
 from agent.assembly.permission_setup import PermissionParts, build_permissions
 from agent.assembly.prompt_setup import build_prompt
 from agent.assembly.recording import build_recording
+from agent.assembly.sandbox_setup import build_sandbox, probe_sandbox
 from agent.assembly.session_opening import open_session
-from agent.assembly.start_context import CurrentSettings, StartContext, UserPorts
+from agent.assembly.start_context import (
+    CurrentSettings,
+    StartContext,
+    UserPorts,
+    scratch_directory,
+)
 from agent.assembly.subagent_setup import build_subagents
 from agent.assembly.tool_setup import build_tools
 from agent.assembly.wiring import LateParts, SharedState
@@ -96,9 +102,11 @@ async def assemble(
         SessionError: the session cannot be opened.
         ConfigError: no model can be chosen.
     """
+    probing = asyncio.create_task(asyncio.to_thread(probe_sandbox, options, environment))
     session, resumed, session_notes = await asyncio.to_thread(
         open_session, options, environment, settings
     )
+    late = LateParts()
     async with AsyncExitStack() as on_failure:
         on_failure.callback(session.close)
         start = StartContext(
@@ -111,23 +119,27 @@ async def assemble(
             resumed=resumed,
             is_demo=is_demo,
             env=child_environment(environment.env, settings.env),
+            sandbox=build_sandbox(
+                await probing, late.gate, settings, environment, scratch_directory(session)
+            ),
         )
         client = AnthropicClient(setup.endpoint, model_overrides(settings))
         on_failure.push_async_callback(client.aclose)
-        assembled = await _build(start, client, session_notes, on_close)
+        assembled = await _build(start, late, client, session_notes, on_close)
         on_failure.pop_all()
         return assembled
 
 
 async def _build(
     start: StartContext,
+    late: LateParts,
     client: AnthropicClient,
     session_notes: Sequence[str],
     on_close: Sequence[Callable[[], Awaitable[None]]],
 ) -> Assembled:
     """Build the parts in the order in which they need each other."""
     start.make_directories()
-    late, shared = LateParts(), SharedState()
+    shared = SharedState()
     rules = RuleChanges(late.gate, start.user.notify)
     setup = start.permissions()
     hook_session = start.hook_session(setup)

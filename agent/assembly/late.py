@@ -33,6 +33,11 @@ class Late(Generic[T]):
         self._bound = (value,)
         return value
 
+    @property
+    def is_bound(self) -> bool:
+        """Whether it can be read."""
+        return bool(self._bound)
+
     def __call__(self) -> T:
         """Return the value.
 

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from agent.assembly.environment import Environment
+from agent.assembly.sandbox_setup import sandbox_state
 from agent.conversation.accounting import Totals
 from agent.conversation.conversation_ports import (
     DEFAULT_MAX_TURNS,
@@ -29,6 +30,7 @@ from agent.options import RunOptions
 from agent.permission_config.contenders import is_auto_available
 from agent.permission_config.permission_context import PermissionSetup, permission_setup
 from agent.prompt.git import read_branch
+from agent.sandbox.sandbox import RunRequest, Sandbox
 from agent.session.checkpoints.checkpoint import Checkpoints
 from agent.session.checkpoints.worktree import Worktree
 from agent.session.prefix_binding import bound
@@ -39,8 +41,9 @@ from agent.settings.load import Settings
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import AskUser, WorkingScope
 from hooks.ports import HookSession
-from permissions.base.process.reading_programs import ReadingPrograms, unconfined
+from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.text.redactor import Redactor
+from permissions.confinement import Confinement
 from permissions.resolve.contender import Contender
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 
@@ -61,6 +64,11 @@ class UserPorts(Struct, frozen=True, kw_only=True):
         """Show a line, where there is somebody to see it."""
         if self.notice is not None:
             self.notice(text, level)
+
+
+def scratch_directory(session: Session) -> Path:
+    """Return the session's temporary directory."""
+    return session.directory / "scratch"
 
 
 class CurrentSettings:
@@ -105,6 +113,8 @@ class StartContext(Struct, frozen=True, kw_only=True):
     is_demo: bool
     env: Mapping[str, str]
     """What child processes may see."""
+    sandbox: Sandbox
+    """Confines what this program starts."""
     notes: list[str] = field(default_factory=list)
     """For the user; the builders of parts add to it."""
 
@@ -120,7 +130,8 @@ class StartContext(Struct, frozen=True, kw_only=True):
     @property
     def reading(self) -> ReadingPrograms:
         """What starts git and searches in the project."""
-        return ReadingPrograms(self.env, self.settings.project_root, unconfined)
+        confine = self.sandbox.confine_where_held(RunRequest(Confinement.READ_ONLY))
+        return ReadingPrograms(self.env, self.settings.project_root, confine)
 
     @property
     def directory(self) -> Path:
@@ -130,7 +141,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
     @property
     def scratch(self) -> Path:
         """Where the model may write what belongs to nobody's project."""
-        return self.directory / "scratch"
+        return scratch_directory(self.session)
 
     @property
     def results(self) -> Path:
@@ -203,6 +214,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
             ],
             scratch_dir=self.scratch,
             readable_dirs=(self.results,),
+            sandbox=sandbox_state(self.sandbox.available, self.options, self.settings),
             resumed_mode=resumed.mode if resumed is not None else None,
         )
 

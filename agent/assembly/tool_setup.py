@@ -72,6 +72,7 @@ def build_tools(
             results_dir=start.results,
             env=start.env,
             reading=start.reading,
+            sandbox=start.sandbox,
             files=FileState(),
             shells=shared.shells,
             scope=scope,

@@ -7,6 +7,7 @@ Next: `agent.sandbox.build_policy` (what a confinement means here) and
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -87,7 +88,7 @@ class Sandbox:
                     cwd=program.cwd or context.launch_dir,
                     env=program.env,
                     write_dirs=request.write_dirs,
-                    visible=request.visible,
+                    visible=(*request.visible, os.path.dirname(program.argv[0])),
                     unprotected=request.unprotected,
                     network=request.network,
                 )
@@ -156,15 +157,14 @@ class Sandbox:
             raise CannotConfine(f"there is no network namespace: {error}") from error
         return SessionAccess(self._network, call, program.env)
 
-    def launch_where_held(self, program: Launch, request: RunRequest) -> Launch:
-        """Return the same, and the program as it is where this machine does not enforce it.
+    def confine_where_held(self, request: RunRequest) -> Confine:
+        """Return what confines our own programs; where that cannot be enforced they run as they
+        are. Paths that they are given stay visible."""
 
-        For calls whose decision took the level of this machine into account.
-        """
-        if not can_hold(self.level, request.confinement):
-            return program
-        return self.launch(program, request)
+        def confine(program: Launch) -> Launch:
+            if not can_hold(self.level, request.confinement):
+                return program
+            named = tuple(word for word in program.argv[1:] if word.startswith("/"))
+            return self.launch(program, replace(request, visible=(*request.visible, *named)))
 
-    def confine(self, request: RunRequest) -> Confine:
-        """Return what confines launches that way."""
-        return lambda program: self.launch(program, request)
+        return confine
