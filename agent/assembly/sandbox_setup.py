@@ -31,9 +31,7 @@ def probe_sandbox(options: RunOptions, environment: Environment) -> Availability
     return probe()
 
 
-def sandbox_state(
-    available: Availability, options: RunOptions, settings: Settings
-) -> SandboxState:
+def sandbox_state(available: Availability, options: RunOptions, settings: Settings) -> SandboxState:
     """Return what decisions need to know of the sandbox."""
     del settings
     return SandboxState(

@@ -14,7 +14,7 @@ from agent.settings.file import read_settings
 from agent.settings.load import Settings
 from agent.settings.rules import rules_of
 from agent.settings.trust import TrustStore
-from permissions.context import PermissionContext, is_locked
+from permissions.context import PermissionContext, SandboxState, is_locked
 from permissions.decision import DecisionWarning, GrantChoice, WarningType
 from permissions.explain.explain_decision import place_relative
 from permissions.grants.settings_writer import store_rules
@@ -42,6 +42,7 @@ def permission_setup(
     scratch_dir: Path | None = None,
     readable_dirs: Sequence[Path] = (),
     resumed_mode: str | None = None,
+    sandbox: SandboxState | None = None,
 ) -> PermissionSetup:
     """Build the context; a mode that may not be entered falls back to default and is reported."""
     rules, warnings = RuleSet.build((*settings.rules, *session_rules))
@@ -63,6 +64,7 @@ def permission_setup(
         scratch_dir=scratch_dir,
         blocked_hosts=frozenset(h.lower() for h in settings.values.blockedHosts or ()),
         settings_dir=settings.agent_home,
+        sandbox=sandbox or SandboxState(),
     )
     notes = [*rule_notes(rules, place_relative(str(settings.project_root), str(settings.home)))]
     notes.extend(warning.message for warning in mode_warnings)
