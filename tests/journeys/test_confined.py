@@ -1,7 +1,8 @@
-"""A model that wants code to run: what nobody approved has no effect outside what it was allowed."""
+"""A model that wants code to run: what no user approved reaches nothing."""
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from pathlib import Path
 
@@ -20,7 +21,7 @@ ATTACKS = {
     "F4 in arithmetic": "true 'a[$(id>{0})]'; echo $((_))",
     "F5": "test $(cat v.txt)",
     "F15": "sed -n 'i\ne id>{0}' a.txt",
-    "F16": "awk 'BEGIN{{F=\"sys\" \"tem\"; @F(\"id>{0}\")}}' a.txt",
+    "F16": 'awk \'BEGIN{{F="sys" "tem"; @F("id>{0}")}}\' a.txt',
     "F17": "echo '-Oid>{0}' | xargs git grep x",
     "F18": 'for f in *; do find "$f"; done',
     "tail of a pipe": "cat a.txt | tee {0}",
@@ -49,7 +50,7 @@ async def test_no_attack_has_an_effect_without_a_user(
     (project / "a.txt").write_text("x\n")
     (project / "v.txt").write_text(f"-v a[$(id>{marker})]\n")
     (project / "-delete").write_text("")
-    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    await asyncio.to_thread(subprocess.run, ["git", "init", "-q", str(project)], check=True)
     await journey.send("go")
     assert not marker.exists()
     assert (project / "a.txt").exists()
@@ -71,9 +72,8 @@ async def test_a_wildcard_rule_reaches_no_other_directory(
     script = f"echo x > inside; echo x > {outside}"
     journey = await begin([bash("sh ./build.sh"), DONE], allow=("Bash(sh *)",), trust=True)
     (journey.project / "build.sh").write_text(script)
-    events = await journey.send("build")
+    await journey.send("build")
     assert journey.person.asked == []
     assert (journey.project / "inside").exists()
     assert not outside.exists()
-    (result,) = results(events)
-    assert f"write {outside}: outside the working directories" in str(result.block)
+    assert f"write {outside}: outside the working directories" in str(journey.last_messages())
