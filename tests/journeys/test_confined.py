@@ -65,10 +65,8 @@ async def test_a_reading_command_runs_read_only_and_a_yes_runs_unconfined(begin:
     assert (journey.project / "made").read_text() == "x\n"
 
 
-async def test_a_wildcard_rule_reaches_no_other_directory(
-    begin: Begin, fresh_home: Path, tmp_path: Path
-) -> None:
-    outside = tmp_path / "outside"
+async def test_a_wildcard_rule_reaches_no_other_directory(begin: Begin, fresh_home: Path) -> None:
+    outside = fresh_home / "outside"
     script = f"echo x > inside; echo x > {outside}"
     journey = await begin([bash("sh ./build.sh"), DONE], allow=("Bash(sh *)",), trust=True)
     (journey.project / "build.sh").write_text(script)
