@@ -128,8 +128,9 @@ async def test_a_slow_git_is_not_waited_for(tmp_path: Path) -> None:
         await settled(pilot)
         assert conversation.commands is not None
         center = conversation.commands
-        env = {**center.context.env, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-        conversation.commands = replace(center, context=replace(center.context, env=env))
+        env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        reading = replace(center.context.reading, env=env)
+        conversation.commands = replace(center, context=replace(center.context, reading=reading))
         assert "asking git …" in await opened(pilot, "/diff")
         gate.touch()
         async with asyncio.timeout(20):
