@@ -39,6 +39,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     deny: tuple[str, ...] = ()
     tools: tuple[str, ...] | None = None
     """The tools that requests list for the model; None is all."""
+    skills: tuple[str, ...] | None = None
+    """The skills that the model is shown; None is all."""
     add_dirs: tuple[Path, ...] = ()
     setting_sources: tuple[str, ...] | None = None
     """Of `user`, `project` and `local`, those whose settings count; None is all."""
@@ -65,6 +67,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     trust: bool = False
     demo: bool = False
     debug: bool = False
+    debug_file: Path | None = None
+    """Where the debug log goes; None is its usual place."""
     after_clear: bool = False
     """Whether the conversation before this one was cleared away."""
     setup: SetupTrigger | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ from agent.conversation.conversation_ports import (
     Identity,
 )
 from agent.conversation.model_selection import ModelInUse, choose_model
+from agent.errors import UsageError
 from agent.events import HookFinished, HookStarted
 from agent.messages import Block, Message
 from agent.model.anthropic import AnthropicClient
@@ -44,6 +46,7 @@ from hooks.ports import HookSession
 from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.text.redactor import Redactor
 from permissions.confinement import Confinement
+from permissions.mode import Mode
 from permissions.resolve.contender import Contender
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 
@@ -69,6 +72,10 @@ class UserPorts(Struct, frozen=True, kw_only=True):
 def scratch_directory(session: Session) -> Path:
     """Return the session's temporary directory."""
     return session.directory / "scratch"
+
+
+_SANDBOXED: Final = ("AGENT_TUI_SANDBOXED", "IS_SANDBOX")
+"""Variables that say that the machine may be given away: a container, for this run alone."""
 
 
 class CurrentSettings:
@@ -221,7 +228,15 @@ class StartContext(Struct, frozen=True, kw_only=True):
     def _bypass_available(self) -> bool:
         if not self.options.allow_bypass:
             return False
-        return self.environment.uid != 0 or self.environment.env.get("AGENT_TUI_SANDBOXED") == "1"
+        env = self.environment.env
+        if self.environment.uid != 0 or "1" in {env.get(name) for name in _SANDBOXED}:
+            return True
+        if self.options.permission_mode == Mode.BYPASS:
+            raise UsageError(
+                "bypassPermissions is refused to root: every command would have the whole machine. "
+                f"Run as another user or, inside a container, set {' or '.join(_SANDBOXED)} to 1."
+            )
+        return False
 
     def hook_session(self, permissions: PermissionSetup) -> HookSession:
         """Return what hooks receive of the session."""
@@ -278,7 +293,8 @@ class StartContext(Struct, frozen=True, kw_only=True):
         """Return what writes spans and, where asked for, the debug log."""
         debug: DebugLog | None = None
         if self.options.debug:
-            path = debug_path(self.environment.agent_home, self.session.id)
+            home = self.environment.agent_home
+            path = self.options.debug_file or debug_path(home, self.session.id)
             try:
                 debug = DebugLog(path, redact=redactor.line)
             except OSError as error:

@@ -101,7 +101,7 @@ def _mode(
             source,
             None,
             "bypassPermissions needs --allow-bypass at start (and not root without "
-            "AGENT_TUI_SANDBOXED=1, and no policy against it); default is used.",
+            "IS_SANDBOX=1, and no policy against it); default is used.",
         )
         return Mode.DEFAULT, (warning,)
     if mode is Mode.AUTO and not auto:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -184,18 +185,51 @@ async def test_another_model_takes_over_where_a_flag_says_so(
     assert "switched from claude-opus-5-5 to claude-haiku-5-5" in err
 
 
-async def test_bypass_needs_its_gate(project: Path, fresh_home: Path) -> None:
+@pytest.mark.parametrize(
+    ("flags", "status", "made"),
+    [
+        (["--permission-mode", "bypassPermissions"], 0, True),
+        (["--permission-mode", "bypassPermissions", "--allow-bypass"], 0, True),
+        (["--dangerously-skip-permissions"], 0, True),
+        (["--allow-dangerously-skip-permissions"], 3, False),
+    ],
+)
+async def test_bypass_needs_its_flag(
+    project: Path, fresh_home: Path, flags: list[str], status: int, made: bool
+) -> None:
     call = ToolCall("Bash", {"command": "touch made"})
-    for flags, sandboxed, made in (
-        (["--permission-mode", "bypassPermissions"], "1", False),
-        (["--permission-mode", "bypassPermissions", "--allow-bypass"], "1", True),
-        (["--dangerously-skip-permissions"], "1", True),
-    ):
-        async with ScriptedServer(Scenario(turns=(Turn((call,)), HELLO))) as server:
-            env = environment(fresh_home, server.base_url, AGENT_TUI_SANDBOXED=sandboxed)
-            await run("-p", "make", *flags, cwd=project, env=env)
-        assert (project / "made").exists() is made
-        (project / "made").unlink(missing_ok=True)
+    async with ScriptedServer(Scenario(turns=(Turn((call,)), HELLO))) as server:
+        env = environment(fresh_home, server.base_url, IS_SANDBOX="1")
+        assert (await run("-p", "make", *flags, cwd=project, env=env))[0] == status
+    assert (project / "made").exists() is made
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="root alone is refused")
+async def test_bypass_is_refused_to_root_outside_of_a_container(
+    project: Path, fresh_home: Path
+) -> None:
+    flags = ("--permission-mode", "bypassPermissions", "--output-format", "json")
+    async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
+        env = environment(fresh_home, server.base_url)
+        status, out, _ = await run("-p", "make", *flags, cwd=project, env=env)
+    assert status == 2
+    assert "refused to root" in json.loads(out)["errors"][0]
+    assert server.requests == []
+
+
+async def test_flags_of_client_libraries_are_taken(project: Path, fresh_home: Path) -> None:
+    log = project / "debug.log"
+    flags = (
+        "--allow-dangerously-skip-permissions --strict-mcp-config --no-chrome "
+        f"--include-hook-events --max-thinking-tokens 2000 --debug-file={log} "
+        "--thinking-display summarized --betas context-1m-2025-08-07 --debug-to-stderr"
+    )
+    async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
+        env = environment(fresh_home, server.base_url)
+        status, out, err = await run("-p", "hi", *flags.split(), cwd=project, env=env)
+    assert (status, out) == (0, "Hello.\n"), err
+    assert "--betas has no effect" in err
+    assert log.read_text()
 
 
 async def test_an_untrusted_projects_allow_rules_wait_for_trust(

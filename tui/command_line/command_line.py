@@ -15,6 +15,7 @@ from agent.options import RunOptions
 from tui.command_line import SUBCOMMANDS
 from tui.command_line.foreign_options import INSTEAD, WANTS, WORDS, meant, spread
 from tui.command_line.option_conflicts import refuse_contradictions
+from tui.command_line.taken_options import taken_without_effect
 from tui.version import version
 
 EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
@@ -307,7 +308,7 @@ class _InSections(click.Command):
     help="Use only these of user, project, local: settings, commands, instructions.",
 )  # fmt: skip
 @click.option(
-    "--plugin-dir", "plugin_dirs", multiple=True, metavar="FOLDER",
+    "--plugin-dir", "--plugin-dir-no-mcp", "plugin_dirs", multiple=True, metavar="FOLDER",
     type=click.Path(path_type=Path, file_okay=False),
     help="Use the hooks of a plugin. Repeatable.",
 )  # fmt: skip
@@ -357,7 +358,10 @@ class _InSections(click.Command):
 @click.option(
     "--append-system-prompt-file", type=_TEXT_FILE, metavar="FILE", help="The same, from a file."
 )
-@click.option("--allow-bypass", is_flag=True, help="Let bypassPermissions be chosen.")
+@click.option(
+    "--allow-bypass", "--allow-dangerously-skip-permissions", is_flag=True,
+    help="Let bypassPermissions be chosen.",
+)  # fmt: skip
 @click.option(
     "--dangerously-skip-permissions", is_flag=True,
     help="Start in bypassPermissions: nothing is asked.",
@@ -369,14 +373,21 @@ class _InSections(click.Command):
     help="Plain labelled lines, nothing drawn: for screen readers.",
 )  # fmt: skip
 @click.option("-d", "--debug", is_flag=True, help="Write a debug log.")
+@click.option(
+    "--debug-file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the debug log to this file.",
+)  # fmt: skip
+@click.option("--max-thinking-tokens", type=click.IntRange(min=0), hidden=True)
 @click.option("--verbose", is_flag=True, hidden=True)
 @click.option(
     "-v", "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
     help="Show the version and exit.",
 )  # fmt: skip
+@taken_without_effect
 def run(**given: Any) -> int:
     """A coding agent in the terminal: say what you want, watch it work, approve what is risky."""
     given.pop("verbose")
+    given["debug"] |= given["debug_file"] is not None
     refuse_contradictions(given)
     given["asks_over_stdout"] = given.pop("permission_prompt_tool") is not None
     # Other forms have no screen.
@@ -384,12 +395,15 @@ def run(**given: Any) -> int:
     _read_prompt_files(given)
     if given["session_id"] is not None:
         given["session_id"] = str(given["session_id"])
-    if (thinking := given.pop("thinking")) is not None:
-        given["wants_thinking"] = thinking != "disabled"
+    thinking, thinking_tokens = given.pop("thinking"), given.pop("max_thinking_tokens")
+    if thinking is not None or thinking_tokens is not None:
+        given["wants_thinking"] = thinking != "disabled" and thinking_tokens != 0
     given["stores_session"] = not given.pop("no_session_persistence")
     if given.pop("dangerously_skip_permissions"):
         given["allow_bypass"] = True
         given["permission_mode"] = given["permission_mode"] or "bypassPermissions"
+    # Without a screen nobody can choose the mode later: to name it is to want it.
+    given["allow_bypass"] |= given["headless"] and given["permission_mode"] == "bypassPermissions"
     _read_setup(given)
     options = RunOptions(**given)
     # The run's own modules come only now: help and version need none of them.

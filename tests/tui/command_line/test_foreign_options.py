@@ -184,3 +184,14 @@ def test_sources_of_settings_are_named_or_none_at_all(capsys: pytest.CaptureFixt
 )
 def test_options_of_streams_and_scripts_say_what_they_go_with(arguments: str) -> None:
     assert cli.main(shlex.split(arguments)) == 2
+
+
+@pytest.mark.parametrize(("tokens", "thinks"), [("0", False), ("2000", True)])
+def test_a_budget_for_thinking_says_whether_to_think(tokens: str, thinks: bool) -> None:
+    assert options_of("--max-thinking-tokens", tokens, "x").wants_thinking is thinks
+
+
+def test_only_a_run_without_a_screen_takes_a_modes_name_for_its_permission() -> None:
+    mode = ("--permission-mode", "bypassPermissions")
+    assert options_of("-p", "x", *mode).allow_bypass
+    assert not options_of("x", *mode).allow_bypass

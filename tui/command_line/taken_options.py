@@ -1,0 +1,32 @@
+"""Options that client libraries of other agents send, taken because a run does as well without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import click
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_TAKEN_FLAGS: Final = (
+    "--await-initialize", "--debug-to-stderr", "--exclude-dynamic-system-prompt-sections",
+    "--forward-subagent-text", "--include-hook-events", "--mcp-debug", "--no-chrome",
+    "--strict-mcp-config",
+)  # fmt: skip
+_TAKEN_VALUES: Final = (
+    "--betas", "--permission-prompts", "--system-prompt-snapshot", "--thinking-display",
+)  # fmt: skip
+
+
+def taken_without_effect(function: _Function) -> _Function:
+    """Take options that client libraries send and that a run does as well without."""
+    for name in _TAKEN_FLAGS:
+        function = click.option(name, is_flag=True, hidden=True, expose_value=False)(function)
+    for name in _TAKEN_VALUES:
+        function = click.option(name, hidden=True, expose_value=False, callback=_say)(function)
+    return function
+
+
+def _say(_context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        click.echo(f"agent-tui: {parameter.opts[0]} has no effect in this version.", err=True)
