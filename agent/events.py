@@ -311,6 +311,8 @@ class ErrorEvent(Struct, frozen=True):
     message: str
     """What failed and what to do about it, for users."""
     request_id: str | None = None
+    status: int | None = None
+    """HTTP status of the request that failed; None where none came."""
     agent_id: str | None = None
     type: Literal["error"] = "error"
 

@@ -115,7 +115,15 @@ def build_commands(
     return CommandAssembly(
         custom,
         registry,
-        Skills(registry, runner, mentions, scope, skill_hooks, shared.stream.emit),
+        Skills(
+            registry,
+            runner,
+            mentions,
+            scope,
+            skill_hooks,
+            shared.stream.emit,
+            only=start.options.skills,
+        ),
         files,
         Expander(registry, runner, mentions, scope, hooks, skill_hooks, ready=ready),
         reading,

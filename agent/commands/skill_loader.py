@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from agent.abort import AbortSignal
@@ -31,8 +32,13 @@ class Skills:
         scope: TurnScope,
         skill_hooks: SkillHooks,
         emit: Emit,
+        only: Sequence[str] | None = None,
     ) -> None:
-        """`emit` takes the events of commands that a skill runs."""
+        """`emit` takes the events of commands that a skill runs.
+
+        `only` are the names of those there are, without their plugins' names if one likes.
+        """
+        self._only = only
         self._registry = registry
         self._runner = runner
         self._mentions = mentions
@@ -43,11 +49,18 @@ class Skills:
 
     def names(self) -> tuple[str, ...]:
         """Return the names of what the model may use."""
-        return tuple(command.meta.name for command in self._registry.for_model())
+        return tuple(command.meta.name for command in self._offered())
+
+    def _offered(self) -> tuple[PromptCommand, ...]:
+        found = self._registry.for_model()
+        if self._only is None:
+            return found
+        chosen = {*self._only}
+        return tuple(c for c in found if chosen & {c.meta.name, c.meta.name.rpartition(":")[2]})
 
     async def load(self, name: str, arguments: str, turn_id: str, abort: AbortSignal) -> SkillText:
         """Return a skill's text and what it mentions. Raises ToolError."""
-        command = next((c for c in self._registry.for_model() if c.meta.name == name), None)
+        command = next((c for c in self._offered() if c.meta.name == name), None)
         if command is None:
             raise ToolError(f"There is no skill named {name!r}.")
         try:
@@ -75,7 +88,7 @@ class Skills:
 
     def news(self) -> str | None:
         """Return the list of skills for the model; None when it is unchanged."""
-        listing = skill_list(self._registry.for_model())
+        listing = skill_list(self._offered())
         if listing == (self._listed or ""):
             return None
         self._listed = listing

@@ -1,10 +1,11 @@
 """What a program at the other end of a stream-json run asks for, and is asked: control lines.
 
 Understood are the requests that client libraries of such streams send: `initialize`, `interrupt`,
-`set_permission_mode`, `set_model`. Any other is answered with an error, so that nobody waits. The
-program is asked in turn for the answers of its hooks (`hook_callback`), and with
+`set_permission_mode`, `set_model`. Any other is answered with an error, so that
+nobody waits. The program is asked in turn for the answers of its hooks (`hook_callback`), and with
 `--permission-prompt-tool stdio`, where it acts for the user, whether a call may run
-(`can_use_tool`). Next: `agent.headless.input_lines` (which reads the lines).
+(`can_use_tool`). Next: `agent.headless.introduction` (`initialize`), `agent.headless.input_lines`
+(which reads the lines).
 """
 
 from __future__ import annotations
@@ -12,16 +13,14 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from agent.errors import AgentError
+from agent.headless.introduction import Introduction, IntroductionError, read_introduction
 from hooks.answers.permission_updates import grant_of
-from hooks.config.match import MatchNothing, parse_matcher
-from hooks.config.spec import CallbackHandler, HandlerSpec, HookSource
-from hooks.events import EVENTS
+from hooks.config.spec import HookSource
 from permissions.base.text.sanitize import sanitize
 from permissions.decision import Behavior, Decision, GrantChoice
 from permissions.mode import Mode, parse_mode
@@ -33,13 +32,7 @@ if TYPE_CHECKING:
     from agent.conversation.conversation import Conversation
     from permissions.resolve.contender import Contender
 
-OWNER: Final = "calling program"
 DECLINED: Final = "The calling program does not allow this."
-_NOT_HERE: Final[Mapping[str, str]] = {
-    "sdkMcpServers": "MCP servers of the calling program are not connected",
-    "agents": "sub-agents of the calling program are not there",
-}
-"""Parts of `initialize` that must not be lost without a word."""
 
 
 class ControlError(AgentError):
@@ -62,37 +55,88 @@ class Control:
         self._closed = False
         self.is_introduced = False
         """Whether the other side is a program with this protocol; it reads results, no status."""
+        self.servers: tuple[str, ...] = ()
+        """Names of the MCP servers inside the calling program."""
         self.interrupted = False
         """Whether the running prompt was interrupted by a request; who runs it resets this."""
 
     # -- requests of the other side ------------------------------------------------------------
 
-    async def serve(self, conversation: Conversation, line: Mapping[str, object]) -> None:
-        """Do what a `control_request` line asks for, and answer it."""
-        request_id = line.get("request_id")
+    def read(self, line: Mapping[str, object]) -> Introduction | None:
+        """Return what an `initialize` line asks for; None for any other line.
+
+        Raises:
+            IntroductionError: it cannot be done; the requester was sent the reason.
+        """
         request = line.get("request")
-        answer: dict[str, object] = {"request_id": request_id}
+        if line.get("type") != "control_request" or not isinstance(request, Mapping):
+            return None
+        if request.get("subtype") != "initialize":
+            return None
         try:
+            return read_introduction(request, self._fired)
+        except IntroductionError as error:
+            self._refuse(line, error)
+            raise
+
+    def welcome(
+        self, conversation: Conversation, line: Mapping[str, object], introduction: Introduction
+    ) -> None:
+        """Register the hooks of the calling program, then answer its `initialize` line.
+
+        Raises:
+            IntroductionError: the hooks would not run; the requester was sent the reason.
+        """
+        runner = conversation.hooks.runner
+        if introduction.hooks and HookSource.CODE in runner.config.closed_to:
+            error = IntroductionError(f"hooks: {runner.config.switched_off}")
+            self._refuse(line, error)
+            raise error
+        runner.register(introduction.hooks)
+        self.is_introduced = True
+        self.servers = introduction.servers
+        self._answer(line, _welcome(conversation))
+
+    async def serve(self, conversation: Conversation, line: Mapping[str, object]) -> None:
+        """Do what a `control_request` line asks for, and answer it.
+
+        Raises:
+            IntroductionError: an `initialize` line cannot be honoured; the run must end.
+        """
+        try:
+            introduction = self.read(line)
+            if introduction is not None:
+                self._welcome_late(conversation, line, introduction)
+                return
+            request = line.get("request")
             if not isinstance(request, Mapping):
                 raise ControlError('expected {"request": {"subtype": …}}')
-            answer |= {"subtype": "success", "response": await self._done(conversation, request)}
+            self._answer(line, await self._done(conversation, request))
+        except IntroductionError:
+            conversation.controls.interrupt()
+            raise
         except AgentError as error:
-            answer |= {"subtype": "error", "error": str(error)}
+            self._refuse(line, error)
         except Exception as error:  # noqa: BLE001 - isolation boundary: the requester gets an answer
-            answer |= {"subtype": "error", "error": f"{type(error).__name__}: {error}"}
-        self._write({"type": "control_response", "response": answer})
+            self._refuse(line, f"{type(error).__name__}: {error}")
+
+    def _welcome_late(
+        self, conversation: Conversation, line: Mapping[str, object], introduction: Introduction
+    ) -> None:
+        """Honour an `initialize` line that is not the first line of the run."""
+        reason = "this was done already" if self.is_introduced else ""
+        if introduction.needs_a_start:
+            reason = "system prompt, title, skills and servers go with the first line of a run"
+        if reason:
+            error = IntroductionError(f"initialize: {reason}")
+            self._refuse(line, error)
+            raise error
+        self.welcome(conversation, line, introduction)
 
     async def _done(
         self, conversation: Conversation, request: Mapping[str, object]
     ) -> dict[str, object]:
         match request.get("subtype"):
-            case "initialize":
-                if self.is_introduced:
-                    raise ControlError("initialize: this was done already")
-                answer = _introduced(conversation, request)
-                conversation.hooks.runner.register(self._hooks(request.get("hooks")))
-                self.is_introduced = True
-                return answer
             case "interrupt":
                 self.interrupted = conversation.controls.interrupt()
                 return {}
@@ -106,6 +150,16 @@ class Control:
                 return {}
             case other:
                 raise ControlError(f"agent-tui does not know the control request {other!r}")
+
+    def _answer(self, line: Mapping[str, object], response: Mapping[str, object]) -> None:
+        self._respond(line, {"subtype": "success", "response": response})
+
+    def _refuse(self, line: Mapping[str, object], error: AgentError | str) -> None:
+        self._respond(line, {"subtype": "error", "error": str(error)})
+
+    def _respond(self, line: Mapping[str, object], answer: Mapping[str, object]) -> None:
+        response = {"request_id": line.get("request_id"), **answer}
+        self._write({"type": "control_response", "response": response})
 
     # -- requests to the other side ------------------------------------------------------------
 
@@ -166,40 +220,6 @@ class Control:
         finally:
             del self._waiting[request_id]
 
-    def _hooks(self, listed: object) -> list[HandlerSpec]:
-        """Read the `hooks` of `initialize`: by event, matchers with the ids of their callbacks."""
-        if listed is None:
-            return []
-        if not isinstance(listed, Mapping):
-            raise ControlError("hooks: expected an object of events")
-        specs: list[HandlerSpec] = []
-        for event, entries in listed.items():
-            if event not in EVENTS:
-                raise ControlError(f"hooks: there is no event {event!r}")
-            for entry in _objects(entries, event):
-                matcher, timeout_s = entry.get("matcher"), entry.get("timeout")
-                if not isinstance(matcher, str | None):
-                    raise ControlError(f"hooks: {event}: matcher: expected text")
-                if isinstance(read := parse_matcher(matcher), MatchNothing):
-                    raise ControlError(f"hooks: {event}: matcher: {read.reason}")
-                for callback_id in _texts(entry.get("hookCallbackIds"), event):
-                    handler = CallbackHandler(
-                        f"calling program: {callback_id}", partial(self._fired, callback_id)
-                    )
-                    specs.append(
-                        HandlerSpec(
-                            event=str(event),
-                            matcher=matcher,
-                            handler=handler,
-                            source=HookSource.CODE,
-                            position=len(specs),
-                            timeout_s=timeout_s if isinstance(timeout_s, int | float) else None,
-                            blocks_on_failure=entry.get("onFailure", "continue") != "continue",
-                            owner=OWNER,
-                        )
-                    )
-        return specs
-
     def answered(self, line: Mapping[str, object]) -> None:
         """Hand on a `control_response` line; one that nobody waits for is skipped."""
         response = line.get("response")
@@ -216,18 +236,6 @@ class Control:
                 future.set_result(None)
 
 
-def _objects(listed: object, event: str) -> list[Mapping[str, object]]:
-    if not isinstance(listed, list) or not all(isinstance(entry, Mapping) for entry in listed):
-        raise ControlError(f"hooks: {event}: expected a list of matchers with their callbacks")
-    return listed
-
-
-def _texts(listed: object, event: str) -> list[str]:
-    if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
-        raise ControlError(f"hooks: {event}: hookCallbackIds: expected a list of texts")
-    return listed
-
-
 def _set_mode(conversation: Conversation, name: object) -> str:
     mode = parse_mode(str(name))
     if mode is None:
@@ -237,10 +245,7 @@ def _set_mode(conversation: Conversation, name: object) -> str:
     return str(mode)
 
 
-def _introduced(conversation: Conversation, request: Mapping[str, object]) -> dict[str, object]:
-    for part, reason in _NOT_HERE.items():
-        if request.get(part):
-            raise ControlError(f"{part}: {reason}")
+def _welcome(conversation: Conversation) -> dict[str, object]:
     commands = conversation.commands.registry.listed()
     model = conversation.status.model
     return {

@@ -14,6 +14,7 @@ from typing import Final
 from agent.conversation.conversation import Conversation
 from agent.errors import UsageError
 from agent.headless.control_protocol import Control
+from agent.headless.introduction import Introduction
 from agent.user_prompt import Prompt
 from permissions.base.text.strict_json import load_json
 
@@ -29,7 +30,7 @@ class StreamInput:
     """Reads standard input while prompts run, so that a run can be interrupted and answered."""
 
     def __init__(self, descriptor: int, control: Control, *, output: int) -> None:
-        """Nothing is read yet. Once nobody reads `output`, nobody answers or asks any more."""
+        """Nothing is read before `begin`. Once `output` is closed, nobody answers or asks."""
         self._descriptor = descriptor
         self._output = output
         self._is_read = True
@@ -39,6 +40,41 @@ class StreamInput:
         """What the thread may still read ahead."""
         self._prompts: asyncio.Queue[Prompt | Exception | None] = asyncio.Queue(MAX_WAITING)
         self._stopped = asyncio.Event()
+        self._ahead: list[bytes | None] = []
+        """Lines that were looked at and belong to what follows."""
+
+    def begin(self) -> None:
+        """Read lines from now on."""
+        loop = asyncio.get_running_loop()
+        # A file, a device and a pipe that others read as well: a thread takes them all, and is
+        # left behind where nothing more arrives.
+        for work_of_thread in (self._read, self._watch_output):
+            threading.Thread(target=work_of_thread, args=(loop,), daemon=True).start()
+
+    async def introduction(self) -> tuple[Mapping[str, object], Introduction] | None:
+        """Return the first line, if it is the calling program's introduction, and what it says.
+
+        None leaves the line to `prompts`.
+
+        Raises:
+            IntroductionError: it cannot be honoured.
+        """
+        coming = asyncio.ensure_future(self._lines.get())
+        stopped = asyncio.ensure_future(self._stopped.wait())
+        await asyncio.wait({coming, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if not coming.done():
+            coming.cancel()
+            return None
+        line = coming.result()
+        with contextlib.suppress(ValueError):
+            value = parsed_line((line or b"").decode("utf-8", "replace"))
+            introduction = self._control.read(value)
+            if introduction is not None:
+                self._room.release()
+                return value, introduction
+        self._ahead.append(line)
+        return None
 
     def stop(self) -> None:
         """End the prompts: none follows the one that runs."""
@@ -57,11 +93,6 @@ class StreamInput:
         """
         if first is not None:
             self._prompts.put_nowait(first)
-        loop = asyncio.get_running_loop()
-        # A file, a device and a pipe that others read as well: a thread takes them all, and is
-        # left behind where nothing more arrives.
-        for work_of_thread in (self._read, self._watch_output):
-            threading.Thread(target=work_of_thread, args=(loop,), daemon=True).start()
         work = asyncio.ensure_future(self._sort(conversation))
         stopped = asyncio.ensure_future(self._stopped.wait())
         try:
@@ -126,7 +157,7 @@ class StreamInput:
     async def _sort(self, conversation: Conversation) -> None:
         """Serve control lines and queue prompts, in the order in which they arrived."""
         try:
-            while (line := await self._lines.get()) is not None:
+            while (line := await self._next_line()) is not None:
                 self._room.release()
                 prompt = await self._taken(line, conversation)
                 if prompt is not None:
@@ -137,6 +168,9 @@ class StreamInput:
             await self._prompts.put(error)
         self._control.close()
         await self._prompts.put(None)
+
+    async def _next_line(self) -> bytes | None:
+        return self._ahead.pop(0) if self._ahead else await self._lines.get()
 
     async def _taken(self, line: bytes, conversation: Conversation) -> Prompt | None:
         if len(line) > MAX_LINE_BYTES:

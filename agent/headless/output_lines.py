@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct, field
 
@@ -24,14 +25,19 @@ from agent.events import (
     ToolInputDelta,
     Usage,
 )
+from agent.headless.outcome import stopped
 from agent.user_prompt import Prompt
 
 Line = dict[str, object]
 Delta = TextDelta | ThinkingDelta | ToolInputDelta
 
 
-def init_line(conversation: Conversation) -> Line:
-    """Return the first line: what this run works with."""
+CLAUDE_CODE_VERSION: Final = "2.1.197"
+"""The release whose lines these follow; client libraries refuse or warn of what names none."""
+
+
+def init_line(conversation: Conversation, servers: Sequence[str]) -> Line:
+    """Return the first line: what this run works with. No `servers` are connected yet."""
     from agent.commands.spec import SKILLS  # one form of output alone names commands
 
     commands = conversation.commands.registry.listed()
@@ -44,10 +50,11 @@ def init_line(conversation: Conversation) -> Line:
         "model": conversation.status.model,
         "permissionMode": str(conversation.status.mode),
         "tools": list(conversation.view.tool_names),
-        "mcp_servers": [],
+        "mcp_servers": [{"name": name, "status": "failed"} for name in dict.fromkeys(servers)],
         "slash_commands": [command.meta.name for command in commands],
         "skills": [c.meta.name for c in commands if c.meta.source in SKILLS],
         "output_style": "default",
+        "claude_code_version": CLAUDE_CODE_VERSION,
         "agent_tui_version": conversation.identity.version,
         "demo": conversation.view.is_demo,
     }
@@ -112,6 +119,45 @@ def notice_line(event: RetryScheduled | ModelFallback | Compacted, session_id: s
             trigger = "manual" if event.trigger == "manual" else "auto"
             metadata = {"trigger": trigger, "pre_tokens": event.tokens_before}
             return line | {"subtype": "compact_boundary", "compact_metadata": metadata}
+
+
+def api_error_line(text: str, session_id: str) -> Line:
+    """Return the message that stands for the answer of a request that failed."""
+    uid = _new_uuid()
+    return {
+        "type": "assistant",
+        "message": {
+            "id": uid,
+            "type": "message",
+            "role": "assistant",
+            "model": "<synthetic>",
+            "content": [{"type": "text", "text": text}],
+            "stop_reason": "stop_sequence",
+            "usage": usage_json(Usage()),
+        },
+        "parent_tool_use_id": None,
+        "error": "unknown",
+        "session_id": session_id,
+        "uuid": uid,
+    }
+
+
+def failure_line(reason: str, session_id: str) -> Line:
+    """Return the result of a run that ended outside of any prompt."""
+    return {
+        "type": "result",
+        **stopped(reason).fields(),
+        "duration_ms": 0,
+        "duration_api_ms": 0,
+        "num_turns": 0,
+        "stop_reason": None,
+        "session_id": session_id,
+        "total_cost_usd": 0.0,
+        "usage": usage_json(Usage()),
+        "modelUsage": {},
+        "permission_denials": [],
+        "uuid": _new_uuid(),
+    }
 
 
 def usage_json(usage: Usage) -> dict[str, int]:

@@ -10,7 +10,7 @@ import json
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from msgspec import Struct, field
 
@@ -43,9 +43,11 @@ from agent.exit_status import (
     EXIT_LIMIT,
     EXIT_REFUSAL,
 )
+from agent.headless.outcome import Outcome, outcome_of, stopped
 from agent.headless.output_lines import (
     Delta,
     PartialLines,
+    api_error_line,
     init_line,
     message_line,
     models_json,
@@ -62,26 +64,6 @@ from permissions.decision import Behavior, DecisionSource
 if TYPE_CHECKING:
     from agent.headless.control_protocol import Control
 
-_STATUS: Final = {
-    "completed": EXIT_COMPLETED,
-    "stop_hook_prevented": EXIT_COMPLETED,
-    "max_turns": EXIT_LIMIT,
-    "budget_exceeded": EXIT_LIMIT,
-    "refusal": EXIT_REFUSAL,
-    "error": EXIT_ERROR,
-    "prompt_too_long": EXIT_ERROR,
-    "aborted_streaming": EXIT_INTERRUPTED,
-    "aborted_tools": EXIT_INTERRUPTED,
-}
-_FAILED: Final = "error_during_execution"
-_SUBTYPE: Final = {
-    "completed": "success",
-    "stop_hook_prevented": "success",
-    "refusal": "success",
-    "max_turns": "error_max_turns",
-    "budget_exceeded": "error_max_budget_usd",
-}
-
 
 class _Run(Struct):
     started: float = field(default_factory=time.monotonic)
@@ -89,7 +71,7 @@ class _Run(Struct):
     denials: list[dict[str, object]] = field(default_factory=list)
     denied_for_want: bool = False
     asked: set[str] = field(default_factory=set)
-    error: str = ""
+    failure: ErrorEvent | None = None
     notices: list[str] = field(default_factory=list)
     asked_at: float | None = None
     """When the request that is under way left."""
@@ -145,10 +127,10 @@ class HeadlessOutput:
         self._partial = PartialLines(conversation.view.session_id) if partial_messages else None
         self._inputs: dict[str, tuple[str, Mapping[str, object]]] = {}
 
-    def begin(self) -> None:
+    def begin(self, servers: Sequence[str]) -> None:
         """Write the `system`/`init` line of stream-json; other formats write nothing yet."""
         if self._format == "stream-json":
-            self._line(init_line(self._conversation))
+            self._line(init_line(self._conversation, servers))
 
     async def run(self, prompt: Prompt) -> int:
         """Run one prompt to its end, write what belongs to it, return its exit status."""
@@ -190,7 +172,8 @@ class HeadlessOutput:
     def _report(self, event: ErrorEvent | Notice | HookFinished, run: _Run) -> None:
         match event:
             case ErrorEvent():
-                run.error = event.message
+                if event.agent_id is None:
+                    run.failure = event
                 self._print(f"error: {event.message}")
             case Notice():
                 self._print(f"{event.level}: {event.text}")
@@ -273,53 +256,47 @@ class HeadlessOutput:
     def _end(self, run: _Run) -> int:
         terminal = run.terminal
         assert terminal is not None, "a run ends with Terminal"
-        status = _STATUS[terminal.reason]
-        if terminal.is_refused:
-            # Nothing was done: to a script an empty answer must not appear successful.
-            status, run.error = EXIT_ERROR, terminal.detail
-        if status == EXIT_COMPLETED and run.denied_for_want:
-            status = EXIT_DENIED
-        failed = status in {EXIT_ERROR, EXIT_LIMIT, EXIT_INTERRUPTED}
+        outcome = outcome_of(
+            terminal, run.answer.text, run.failure, denied_for_want=run.denied_for_want
+        )
         if self._format == "text":
-            if run.answer.text:
+            text = outcome.text or run.answer.text
+            if text:
                 # A file or a pipe receives the answer as it is; a terminal would obey it.
-                answer = sanitize(run.answer.text) if self._out.isatty() else run.answer.text
-                self._write(answer.rstrip("\n"))
-            self._explain(run, terminal, status)
-            return status
-        subtype = _SUBTYPE.get(terminal.reason, _FAILED) if status != EXIT_ERROR else _FAILED
-        result = self._result(run, subtype, failed=failed) | {
+                self._write((sanitize(text) if self._out.isatty() else text).rstrip("\n"))
+            self._explain(run, terminal, outcome.status)
+            return outcome.status
+        if outcome.is_api_error and self._format == "stream-json":
+            self._line(api_error_line(outcome.text, self._conversation.view.session_id))
+        result = self._result(run, outcome) | {
             "num_turns": terminal.turns,
             "terminal_reason": terminal.reason,
         }
         if terminal.detail:
             result["detail"] = terminal.detail
         self._line(result)
-        return status
+        return outcome.status
 
     def _write_command(self, text: str, run: _Run, *, failed: bool) -> int:
         """Write a command's text in place of an answer; return the exit status."""
+        outcome = stopped(text) if failed else Outcome(EXIT_COMPLETED, text=text)
         if self._format != "text":
-            run.answer.text = text
-            subtype = _FAILED if failed else "success"
-            self._line(self._result(run, subtype, failed=failed))
+            self._line(self._result(run, outcome))
         elif failed:
             self._print(text)
         else:
             self._write(sanitize(text))
-        return EXIT_ERROR if failed else EXIT_COMPLETED
+        return outcome.status
 
-    def _result(self, run: _Run, subtype: str, *, failed: bool) -> dict[str, object]:
+    def _result(self, run: _Run, outcome: Outcome) -> dict[str, object]:
         conversation = self._conversation
         return {
             "type": "result",
-            "subtype": subtype,
-            "is_error": failed,
+            **outcome.fields(),
             "duration_ms": int((time.monotonic() - run.started) * 1000),
             "duration_api_ms": int(run.api_s * 1000),
             "num_turns": 0,
             "stop_reason": run.stop_reason,
-            "result": run.answer.text if not run.error else run.error,
             "session_id": conversation.view.session_id,
             "total_cost_usd": round(conversation.status.cost_usd, 6),
             "usage": usage_json(conversation.status.usage),
@@ -380,12 +357,13 @@ async def run_headless(
     is_stored: bool = True,
     interrupted: Callable[[], int | None] = lambda: None,
     control: Control | None = None,
+    servers: Sequence[str] = (),
 ) -> int:
     """Run the prompts one after the other; return the first status that is not 0, else 0.
 
     `interrupted` returns the exit status of a signal that arrived, or None. With `control`, who
     sends the prompts learns how each ended, and decides whether more come: a failure ends none of
-    them.
+    them. `servers` are the names of the MCP servers that the settings list.
     """
     output = HeadlessOutput(
         conversation,
@@ -399,7 +377,7 @@ async def run_headless(
     if output_format == "stream-json":
         # The first line names the commands of files.
         await conversation.commands.ready()
-    output.begin()
+    output.begin([*servers, *(control.servers if control is not None else ())])
     status = EXIT_COMPLETED
     async for prompt in prompts:
         one = await output.run(prompt)

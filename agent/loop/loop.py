@@ -211,8 +211,9 @@ class AgentLoop:
             return await self._after_overflow(state, detail, signal)
         if result.message is not None and not result.message.tool_uses():
             await self._history.commit(result.message)
-        await self._fail(str(result.failure.kind), result.fail.text, result.error.request_id)
-        await self._ports.hooks.stop_failure(result.error.kind, detail)
+        error = result.error
+        await self._fail(str(result.failure.kind), result.fail.text, error.request_id, error.status)
+        await self._ports.hooks.stop_failure(error.kind, detail)
         await self._events.emit_all(self._ports.hooks.notices())
         return self._history.terminal("error", state, detail)
 
@@ -232,10 +233,12 @@ class AgentLoop:
 
     # -- pieces -----------------------------------------------------------------------------
 
-    async def _fail(self, kind: str, text: str, request_id: str | None = None) -> None:
+    async def _fail(
+        self, kind: str, text: str, request_id: str | None = None, status: int | None = None
+    ) -> None:
         events = self._events
         await events.emit(
-            ErrorEvent(events.turn_id, kind, text, request_id, agent_id=events.agent_id)
+            ErrorEvent(events.turn_id, kind, text, request_id, status, agent_id=events.agent_id)
         )
 
     async def _replace_history(self, step: ContextStep) -> None:

@@ -88,7 +88,8 @@ class PermissionChannelSection(_Section):
 class McpServerSection(_Section):
     """One entry of `mcpServers`."""
 
-    type: Literal["stdio", "http", "streamable-http", "sse", "ws"] | None = None
+    type: Literal["stdio", "http", "streamable-http", "sse", "ws", "sdk"] | None = None
+    """`sdk`: it runs inside the program that started this one."""
     command: str | None = None
     args: list[str] | None = None
     env: dict[str, str] | None = None

@@ -139,27 +139,102 @@ async def test_rules_it_adds_are_remembered_and_other_restrictions_deny_the_call
     assert sorted(path.name for path in project.iterdir()) == ["again", "made"]
 
 
-async def test_hooks_that_would_guard_nothing_are_refused(project: Path, fresh_home: Path) -> None:
-    hooks = (
-        ["PreToolUse"],
-        {"PreToolUse": {"matcher": "Bash"}},
-        {"PreToolUse": ["h1"]},
-        {"PreToolUse": [{"matcher": "Bash", "hookCallbackIds": "h1"}]},
-        {"PreToolUse": [{"matcher": 5, "hookCallbackIds": ["h1"]}]},
-        {"PreToolUse": [{"matcher": "(", "hookCallbackIds": ["h1"]}]},
-    )
+@pytest.mark.parametrize(
+    ("request_", "says"),
+    [
+        ({"hooks": ["PreToolUse"]}, "hooks: "),
+        ({"hooks": {"Nonsense": []}}, "hooks: there is no event 'Nonsense'"),
+        ({"hooks": {"PreToolUse": {"matcher": "Bash"}}}, "hooks: PreToolUse: "),
+        ({"hooks": {"PreToolUse": ["h1"]}}, "hooks: PreToolUse: "),
+        ({"hooks": {"PreToolUse": [{"hookCallbackIds": "h1"}]}}, "hookCallbackIds: "),
+        ({"hooks": {"PreToolUse": [{"matcher": 5}]}}, "matcher: "),
+        ({"hooks": {"PreToolUse": [{"matcher": "(", "hookCallbackIds": ["h1"]}]}}, "matcher: "),
+        ({"agents": {"reviewer": {"description": "d", "prompt": "p"}}}, "agents"),
+        ({"aGuardOfTheFuture": True}, "aGuardOfTheFuture"),
+        ({"systemPrompt": 5}, "systemPrompt: "),
+    ],
+    ids=str,
+)
+async def test_what_an_introduction_asks_for_in_vain_ends_the_run(
+    project: Path, fresh_home: Path, request_: dict[str, Any], says: str
+) -> None:
+    async with (
+        ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
+        program(server, project, fresh_home, "--allow", "Bash") as caller,
+    ):
+        caller.request("1", subtype="initialize", **request_)
+        caller.prompt("make it")  # sent by libraries that do not wait for the answer
+        answer = (await caller.until("control_response"))["response"]
+        assert says in answer["error"]
+        result = await caller.until("result")
+        assert (result["is_error"], result["subtype"]) == (True, "error_during_execution")
+        assert says in result["errors"][0]
+        assert await caller.process.wait() == 2
+    assert server.requests == []
+    assert list(project.iterdir()) == []
+
+
+async def test_hooks_that_settings_switch_off_end_the_run(project: Path, fresh_home: Path) -> None:
+    (fresh_home / ".agent").mkdir()
+    (fresh_home / ".agent" / "settings.json").write_text('{"disableAllHooks": true}')
+    hooks = {"PreToolUse": [{"matcher": "Bash", "hookCallbackIds": ["h1"]}]}
+    async with (
+        ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
+        program(server, project, fresh_home, "--allow", "Bash") as caller,
+    ):
+        caller.request("1", subtype="initialize", hooks=hooks)
+        caller.prompt("make it")
+        assert "disableAllHooks" in (await caller.until("result"))["errors"][0]
+        assert await caller.process.wait() == 2
+    assert server.requests == []
+
+
+async def test_hooks_that_come_late_count_and_a_second_introduction_ends_the_run(
+    project: Path, fresh_home: Path
+) -> None:
+    hooks = {"PreToolUse": [{"matcher": "Bash", "hookCallbackIds": ["h1"]}]}
     async with (
         ScriptedServer(Scenario(turns=(HELLO,))) as server,
         program(server, project, fresh_home) as caller,
     ):
-        for each in hooks:
-            caller.request("1", subtype="initialize", hooks=each)
+        caller.prompt("hello")
+        assert (await caller.until("result"))["result"] == "Hello."
+        for expected in ("success", "error"):
+            caller.request("1", subtype="initialize", hooks=hooks)
             answer = (await caller.until("control_response"))["response"]
-            assert answer["error"].startswith("hooks: "), each
-        for expected in ("success", "error"):  # the second time it is done already
-            caller.request("2", subtype="initialize", hooks={"PreToolUse": []})
-            assert (await caller.until("control_response"))["response"]["subtype"] == expected
+            assert answer["subtype"] == expected
+        assert "already" in (await caller.until("result"))["errors"][0]
+        assert await caller.process.wait() == 2
+
+
+async def test_an_introduction_sets_the_system_prompt_and_lists_servers_as_failed(
+    project: Path, fresh_home: Path
+) -> None:
+    config = (
+        '{"mcpServers": {"inside": {"type": "sdk", "name": "inside"}, "files": {"command": "x"}}}'
+    )
+    async with (
+        ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
+        program(server, project, fresh_home, "--mcp-config", config, "--allow", "Bash") as caller,
+    ):
+        hooks = {"PreToolUse": [{"matcher": "Bash", "hookCallbackIds": ["h1"]}]}
+        asks = {"systemPrompt": ["You are a teapot."], "sdkMcpServers": ["inside", "calc"]}
+        caller.request("1", subtype="initialize", hooks=hooks, **asks)
+        assert (await caller.until("control_response"))["response"]["subtype"] == "success"
+        caller.prompt("make it")
+        init = await caller.until("system")
+        assert init["mcp_servers"] == [
+            {"name": name, "status": "failed"} for name in ("inside", "files", "calc")
+        ]
+        assert init["claude_code_version"] >= "2."
+        asked = await caller.until("control_request")
+        decision = {"permissionDecision": "deny", "permissionDecisionReason": "no way"}
+        answer = {"hookSpecificOutput": {"hookEventName": "PreToolUse", **decision}}
+        caller.answer(asked, answer)
+        await caller.until("result")
         assert await caller.end() == 0
+    assert server.requests[0].body["system"][0]["text"] == "You are a teapot."
+    assert not (project / "made").exists()
 
 
 async def test_a_run_ends_when_nobody_reads_its_answers(project: Path, fresh_home: Path) -> None:
@@ -174,6 +249,8 @@ async def test_a_run_ends_when_nobody_reads_its_answers(project: Path, fresh_hom
             stderr=subprocess.PIPE,
         )  # fmt: skip
         os.close(writing)
+        assert process.stdin is not None
+        process.stdin.write(b'{"type":"keep_alive"}\n')
         await asyncio.to_thread(os.read, reading, 1)  # it has begun
         os.close(reading)
         # Nothing comes, and nothing has to be written, for it to notice.
@@ -232,8 +309,6 @@ async def test_its_hooks_are_asked(project: Path, fresh_home: Path) -> None:
         program(server, project, fresh_home, "--allow", "Bash") as caller,
     ):
         hooks = {"PreToolUse": [{"matcher": "Bash", "hookCallbackIds": ["h1"]}]}
-        caller.request("0", subtype="initialize", hooks={"Nonsense": []})
-        assert (await caller.until("control_response"))["response"]["subtype"] == "error"
         caller.request("1", subtype="initialize", hooks=hooks)
         assert (await caller.until("control_response"))["response"]["subtype"] == "success"
         caller.prompt("make it")
@@ -287,10 +362,10 @@ async def test_a_signal_ends_a_run_that_waits_for_prompts(
     [
         ([json.dumps({"type": "user", "message": {"content": "x"}})], 0, 2, ""),
         ([], 0, 1, ""),
-        (["nonsense"], 2, 1, "input line: not JSON"),
-        (["[]"], 2, 1, "not a user message"),
-        (['{"type": []}'], 2, 1, "not a user message"),
-        ([json.dumps({"type": "user", "message": {"content": " "}})], 2, 1, "empty"),
+        (["nonsense"], 2, 2, "input line: not JSON"),
+        (["[]"], 2, 2, "not a user message"),
+        (['{"type": []}'], 2, 2, "not a user message"),
+        ([json.dumps({"type": "user", "message": {"content": " "}})], 2, 2, "empty"),
     ],
     ids=["prompt", "nothing", "no-json", "no-object", "no-type", "blank"],
 )

@@ -190,7 +190,7 @@ async def test_a_prompt_that_a_hook_blocks_is_an_error(
     result = json.loads(out)
     assert (result["is_error"], result["subtype"]) == (True, "error_during_execution")
     assert result["terminal_reason"] == "stop_hook_prevented"
-    assert "No secrets, please." in result["result"]
+    assert "No secrets, please." in result["errors"][0]
 
 
 async def test_an_allow_flag_lets_the_call_run(project: Path, fresh_home: Path) -> None:
@@ -400,3 +400,54 @@ async def test_messages_of_a_sub_agent_name_the_call_they_belong_to(
     assert parents[-1] is None
     assert set(parents) == {None, "toolu_outer"}
     assert lines[-1]["num_turns"] == 2
+
+
+async def test_a_request_that_fails_is_an_api_error_in_every_form(
+    project: Path, fresh_home: Path
+) -> None:
+    fault = FaultPlan(Status(400, message="no such thing"), times=0)
+    async with ScriptedServer(Scenario(turns=(HELLO,), faults=(fault,))) as server:
+        env = environment(fresh_home, server.base_url)
+        status, text, err = await run("-p", "hi", cwd=project, env=env)
+        assert (status, text.startswith("API Error: 400 ")) == (1, True)
+        assert "no such thing" in text
+        assert "no such thing" in err
+        form = ("--output-format", "stream-json")
+        status, out, _ = await run("-p", "hi", *form, cwd=project, env=env)
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [line["type"] for line in lines] == ["system", "assistant", "result"]
+    assert lines[1]["message"]["model"] == "<synthetic>"
+    result = lines[2]
+    assert (status, result["subtype"], result["is_error"]) == (1, "success", True)
+    assert (result["api_error_status"], result["result"]) == (400, text.strip())
+    assert lines[1]["message"]["content"][0]["text"] == result["result"]
+
+
+async def test_what_stops_a_run_is_in_errors_and_a_refusal_is_a_sentence(
+    project: Path, fresh_home: Path
+) -> None:
+    again = Turn((Text("again"), ToolCall("Read", {"file_path": "x"})), times=0)
+    refused = Turn((), stop_reason="refusal", times=0)
+    form = ("--output-format", "json")
+    async with ScriptedServer(Scenario(turns=(again,))) as server:
+        env = environment(fresh_home, server.base_url)
+        status, out, _ = await run("-p", "go", "--max-turns", "1", *form, cwd=project, env=env)
+    result = json.loads(out)
+    assert (status, result["subtype"], "result" in result) == (4, "error_max_turns", False)
+    assert "1 turn" in result["errors"][0]
+    async with ScriptedServer(Scenario(turns=(refused,))) as server:
+        env = environment(fresh_home, server.base_url)
+        status, out, _ = await run("-p", "go", *form, cwd=project, env=env)
+    result = json.loads(out)
+    assert (status, result["subtype"], result["is_error"]) == (5, "success", True)
+    assert result["result"].startswith("The model refused")
+
+
+async def test_a_run_that_cannot_begin_is_a_result_too(project: Path, fresh_home: Path) -> None:
+    flags = ("-r", "11111111-1111-4111-8111-111111111111", "--output-format", "stream-json")
+    status, out, err = await run(
+        "-p", "hi", *flags, cwd=project, env=environment(fresh_home, "http://127.0.0.1:9")
+    )
+    result = json.loads(out)
+    assert (status, result["is_error"], result["session_id"]) == (1, True, flags[1])
+    assert result["errors"][0] in err

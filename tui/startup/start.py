@@ -6,22 +6,18 @@ from __future__ import annotations
 import asyncio
 import os
 import select
-import signal
 import sys
-from collections.abc import AsyncIterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from agent.errors import AgentError, UsageError
-from agent.exit_status import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED, EXIT_USAGE
+from agent.errors import AgentError, OutputError, UsageError
+from agent.exit_status import EXIT_ERROR, EXIT_USAGE
 from agent.options import RunOptions
 from permissions.base.process.own_environment import hide_secrets
 from permissions.base.process.worker_threads import run_to_end
 from permissions.base.text.sanitize import sanitize
 from tui.conversation.gc_pause import pause_collection, resume_collection
 from tui.screen_reader.preference import wants_lines
-from tui.version import version
 
 if TYPE_CHECKING:
     from tui.input.early_prompt import EarlyPrompt
@@ -39,12 +35,10 @@ def start(options: RunOptions, early: EarlyPrompt | None = None) -> int:
     """
     try:
         return _start(options, early)
-    except UsageError as error:
-        _give_back(early)
-        return _fail(str(error), EXIT_USAGE)
     except AgentError as error:
         _give_back(early)
-        return _fail(str(error), EXIT_ERROR)
+        _report_failure(options, error)
+        return EXIT_USAGE if isinstance(error, UsageError) else EXIT_ERROR
 
 
 def _give_back(early: EarlyPrompt | None) -> None:
@@ -80,9 +74,15 @@ def _start(options: RunOptions, early: EarlyPrompt | None) -> int:
     return run_screen(options, launch_dir, early)
 
 
-def _fail(message: str, status: int) -> int:
-    sys.stderr.write(f"agent-tui: {sanitize(message)}\n")
-    return status
+def _report_failure(options: RunOptions, error: AgentError) -> None:
+    """Report what ended the program; to a program that reads JSON, as a result too."""
+    sys.stderr.write(f"agent-tui: {sanitize(str(error))}\n")
+    if options.output_format != "text" and not isinstance(error, OutputError):
+        from agent.headless.output_lines import failure_line
+        from agent.headless.run import write_line
+
+        session_id = options.session_id or options.resume or ""
+        write_line(sys.stdout, failure_line(str(error), session_id))
 
 
 def _without_terminal(options: RunOptions, launch_dir: Path) -> int:
@@ -103,7 +103,14 @@ def _without_terminal(options: RunOptions, launch_dir: Path) -> int:
 def _headless(options: RunOptions, launch_dir: Path) -> int:
     prompts = [] if options.setup_only else _prompts(options, sys.stdin)
     hide_secrets()
-    return run_to_end(_run_headless(options, launch_dir, prompts))
+    # Everything that runs a model comes after the command line was understood; the first request
+    # brings the SDK, which takes longest, when it is on its way.
+    from agent.model.sdk import when_loaded
+
+    when_loaded(resume_collection)
+    from tui.startup.headless_run import run_without_screen
+
+    return run_to_end(run_without_screen(options, launch_dir, prompts))
 
 
 def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:
@@ -134,85 +141,3 @@ def _report_open_input(stdin: TextIO) -> None:
         sys.stderr.write(
             "agent-tui: waiting for standard input to end. To run without it: </dev/null\n"
         )
-
-
-async def _run_headless(options: RunOptions, launch_dir: Path, texts: list[str] | None) -> int:
-    # Everything that runs a model comes after the command line was understood; the first request
-    # brings the SDK, which takes longest, when it is on its way.
-    from agent.model.sdk import when_loaded
-
-    when_loaded(resume_collection)
-    from agent.assembly.assemble import UserPorts, assemble, environment_from, settings_for
-    from agent.headless.control_protocol import Control
-    from agent.headless.input_lines import StreamInput
-    from agent.headless.run import report_hooks, run_headless, run_start, write_line
-    from agent.user_prompt import Prompt
-    from tui.conversation.model_choice import Closer, close_all, demo_model, real_model
-
-    environment = environment_from(os.environ, launch_dir, version=version())
-    closers: list[Closer] = []
-    control = Control(partial(write_line, sys.stdout)) if texts is None else None
-    user_ports = UserPorts(dialog=control if options.asks_over_stdout else None)
-    try:
-        if options.demo:
-            setup, environment, closer = await demo_model(environment)
-            closers.append(closer)
-            settings = settings_for(options, environment)
-        else:
-            settings = settings_for(options, environment)
-            setup = await real_model(settings, environment, options)
-        assembled = await assemble(
-            options, environment, settings, setup, user_ports, is_demo=options.demo
-        )
-    except BaseException:
-        await close_all(closers)
-        raise
-    for notice in assembled.notices:
-        sys.stderr.write(f"agent-tui: {sanitize(notice)}\n")
-    conversation = assembled.conversation
-    by_signal: list[int] = []
-    lines = (
-        StreamInput(sys.stdin.fileno(), control, output=sys.stdout.fileno())
-        if control is not None
-        else None
-    )
-
-    def on_signal(status: int) -> None:
-        by_signal.append(status)
-        conversation.controls.interrupt()
-        if lines is not None:
-            lines.stop()
-
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, on_signal, EXIT_INTERRUPTED)
-    loop.add_signal_handler(signal.SIGTERM, on_signal, EXIT_TERMINATED)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` has it
-        loop.add_signal_handler(signal.SIGHUP, on_signal, EXIT_TERMINATED)
-
-    async def argument_prompts() -> AsyncIterator[Prompt]:
-        for text in texts or ():
-            yield Prompt(text)
-
-    first = Prompt(options.prompt) if options.prompt else None
-    prompts = argument_prompts() if lines is None else lines.prompts(conversation, first)
-    try:
-        if options.setup_only:
-            return await run_start(conversation, err=sys.stderr)
-        return await run_headless(
-            conversation,
-            prompts,
-            options.output_format,
-            out=sys.stdout,
-            err=sys.stderr,
-            partial_messages=options.include_partial_messages,
-            replays=options.replays_prompts,
-            is_stored=options.stores_session,
-            interrupted=lambda: by_signal[0] if by_signal else None,
-            control=control,
-        )
-    finally:
-        await conversation.aclose()
-        for line in conversation.shells.last_words():
-            print(f"agent-tui: {sanitize(line)}", file=sys.stderr)
-        report_hooks(conversation.hooks.notices(), sys.stderr)
-        await close_all(closers)

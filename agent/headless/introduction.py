@@ -1,0 +1,183 @@
+"""`initialize`: what the program at the other end of a stream-json run brings, and wants of it.
+
+Hooks of the program are guards, so nothing here is skipped in silence: a request with a part that
+this version does not understand ends the run. Next: `agent.headless.control_protocol`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agent.errors import UsageError
+from agent.options import RunOptions
+from hooks.config.match import MatchNothing, parse_matcher
+from hooks.config.spec import CallbackHandler, HandlerSpec, HookSource
+from hooks.events import EVENTS
+
+OWNER: Final = "calling program"
+
+Request = Mapping[str, object]
+Fire = Callable[[str, Request], Awaitable[Request | None]]
+"""Sends an event's payload to the callback with this id and returns its answer."""
+
+_WITHOUT_EFFECT: Final = frozenset(
+    {
+        "subtype",
+        "agentProgressSummaries",
+        "excludeDynamicSections",
+        "forwardNestedSubagentToolCalls",
+        "forwardSubagentText",
+        "keepsBypassHeld",
+        "offersBypassSwitchBack",
+        "perTaskStopAffordance",
+        "promptSuggestions",
+        "rapidFollowupPreempt",
+        "sdkMcpServerConfigs",
+        "sdkMcpServerManifests",
+        "sdkMcpServerManifestsOrigin",
+        "supportedDialogKinds",
+        "systemPromptSnapshot",
+        "webSearchIsolationExemptMcpServers",
+    }
+)
+"""Parts about how a run is shown, or about servers that are not connected."""
+
+
+class IntroductionError(UsageError):
+    """A part of `initialize` that cannot be honoured; without it the run must not continue."""
+
+
+class Introduction(Struct, frozen=True):
+    """What the calling program brings, and the options that it sets this way."""
+
+    hooks: tuple[HandlerSpec, ...] = ()
+    servers: tuple[str, ...] = ()
+    """Names of the MCP servers inside the calling program."""
+    system_prompt: str | None = None
+    append_system_prompt: str | None = None
+    title: str | None = None
+    skills: tuple[str, ...] | None = None
+    """Those that the model is shown; None is all."""
+    mcp_config: str | None = None
+    """Servers as JSON text."""
+
+    def applied_to(self, options: RunOptions) -> RunOptions:
+        """Return the options of the command line with those of the request in their place."""
+        given = {
+            "system_prompt": self.system_prompt or None,
+            "append_system_prompt": self.append_system_prompt,
+            "name": self.title,
+            "skills": self.skills,
+            "mcp_config": self.mcp_config,
+        }
+        changes = {name: value for name, value in given.items() if value is not None}
+        if self.system_prompt == "" and options.system_prompt is None:
+            changes["system_prompt"] = ""
+        return replace(options, **changes)
+
+    @property
+    def needs_a_start(self) -> bool:
+        """Whether it sets what is settled once a conversation has begun."""
+        return self.applied_to(_NO_OPTIONS) != _NO_OPTIONS
+
+
+_NO_OPTIONS: Final = RunOptions(system_prompt="")
+
+
+def read_introduction(request: Request, fire: Fire) -> Introduction:
+    """Read an `initialize` request; its hooks will call `fire`.
+
+    Raises:
+        IntroductionError: a part has the wrong shape or is not understood.
+    """
+    hooks = _hooks(request.get("hooks"), fire)
+    parts = {name: value for name, value in request.items() if value and name != "hooks"}
+    unknown = parts.keys() - _WITHOUT_EFFECT - _READ
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        raise IntroductionError(
+            f"initialize: this version cannot do what these ask for: {names}. Leave them out."
+        )
+    prompt = request.get("systemPrompt")
+    servers, skills = request.get("mcpServers"), request.get("skills")
+    return Introduction(
+        hooks,
+        tuple(_texts(request.get("sdkMcpServers") or [], "sdkMcpServers")),
+        _system_prompt(prompt) if prompt is not None else None,
+        _text(request, "appendSystemPrompt"),
+        _text(request, "title"),
+        tuple(_texts(skills, "skills")) if skills is not None else None,
+        json.dumps({"mcpServers": servers}) if servers else None,
+    )
+
+
+_READ: Final = frozenset(
+    {"sdkMcpServers", "mcpServers", "systemPrompt", "appendSystemPrompt", "title", "skills"}
+)
+
+
+def _system_prompt(given: object) -> str:
+    if isinstance(given, str):
+        return given
+    return "\n\n".join(_texts(given, "systemPrompt"))
+
+
+def _text(request: Request, name: str) -> str | None:
+    value = request.get(name) or None
+    if not isinstance(value, str | None):
+        raise IntroductionError(f"initialize: {name}: expected text")
+    return value
+
+
+def _hooks(listed: object, fire: Fire) -> tuple[HandlerSpec, ...]:
+    """Read `hooks`: by event, matchers with the ids of their callbacks."""
+    if listed is None:
+        return ()
+    if not isinstance(listed, Mapping):
+        raise IntroductionError("hooks: expected an object of events")
+    specs: list[HandlerSpec] = []
+    for event, entries in listed.items():
+        if event not in EVENTS:
+            raise IntroductionError(f"hooks: there is no event {event!r}")
+        if not isinstance(entries, list) or not all(isinstance(e, Mapping) for e in entries):
+            raise IntroductionError(
+                f"hooks: {event}: expected a list of matchers with their callbacks"
+            )
+        for entry in entries:
+            specs.extend(_specs(str(event), entry, fire, len(specs)))
+    return tuple(specs)
+
+
+def _specs(event: str, entry: Request, fire: Fire, position: int) -> list[HandlerSpec]:
+    matcher, timeout_s = entry.get("matcher"), entry.get("timeout")
+    if not isinstance(matcher, str | None):
+        raise IntroductionError(f"hooks: {event}: matcher: expected text")
+    if isinstance(read := parse_matcher(matcher), MatchNothing):
+        raise IntroductionError(f"hooks: {event}: matcher: {read.reason}")
+    return [
+        HandlerSpec(
+            event=event,
+            matcher=matcher,
+            handler=CallbackHandler(f"calling program: {name}", partial(fire, name)),
+            source=HookSource.CODE,
+            position=place,
+            timeout_s=timeout_s if isinstance(timeout_s, int | float) else None,
+            blocks_on_failure=entry.get("onFailure", "continue") != "continue",
+            owner=OWNER,
+        )
+        for place, name in enumerate(
+            _texts(entry.get("hookCallbackIds"), f"hooks: {event}: hookCallbackIds"), position
+        )
+    ]
+
+
+def _texts(listed: object, where: str) -> list[str]:
+    if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+        raise IntroductionError(f"{where}: expected a list of texts")
+    return listed

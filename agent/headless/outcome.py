@@ -1,0 +1,106 @@
+"""How a prompt ended, as its result and the exit status say it.
+
+Shapes are those of the streams that client libraries read: a run that was stopped has `errors` and
+no `result`; a failed request is a `success` that is an error, with the endpoint's status and a
+`result` that begins with "API Error". Next: `agent.headless.run`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct
+
+from agent.events import ErrorEvent, Terminal
+from agent.exit_status import (
+    EXIT_COMPLETED,
+    EXIT_DENIED,
+    EXIT_ERROR,
+    EXIT_INTERRUPTED,
+    EXIT_LIMIT,
+    EXIT_REFUSAL,
+)
+
+FAILED: Final = "error_during_execution"
+_STATUS: Final = {
+    "completed": EXIT_COMPLETED,
+    "stop_hook_prevented": EXIT_COMPLETED,
+    "max_turns": EXIT_LIMIT,
+    "budget_exceeded": EXIT_LIMIT,
+    "refusal": EXIT_REFUSAL,
+    "error": EXIT_ERROR,
+    "prompt_too_long": EXIT_ERROR,
+    "aborted_streaming": EXIT_INTERRUPTED,
+    "aborted_tools": EXIT_INTERRUPTED,
+}
+_STOPPED: Final = {
+    "max_turns": "error_max_turns",
+    "budget_exceeded": "error_max_budget_usd",
+    "aborted_streaming": FAILED,
+    "aborted_tools": FAILED,
+}
+
+
+class Outcome(Struct, frozen=True):
+    """The end of one prompt."""
+
+    status: int
+    """The exit status that belongs to it."""
+    subtype: str = "success"
+    is_error: bool = False
+    text: str = ""
+    """What `result` says; with `errors` there is none."""
+    errors: tuple[str, ...] = ()
+    api_status: int | None = None
+    """HTTP status of the request that failed."""
+    is_api_error: bool = False
+
+    def fields(self) -> dict[str, object]:
+        """Return the part of a result line that says it."""
+        line: dict[str, object] = {"subtype": self.subtype, "is_error": self.is_error}
+        if self.errors:
+            return line | {"errors": list(self.errors)}
+        if self.is_api_error:
+            line["api_error_status"] = self.api_status
+        return line | {"result": self.text}
+
+
+def stopped(reason: str, subtype: str = FAILED, status: int = EXIT_ERROR) -> Outcome:
+    """Return the outcome of what ended without an answer."""
+    return Outcome(status, subtype, True, errors=(reason,))
+
+
+def outcome_of(
+    terminal: Terminal, answer: str, failure: ErrorEvent | None, *, denied_for_want: bool
+) -> Outcome:
+    """Return how a prompt ended; `failure` is what ended it, where an error did."""
+    status = _STATUS[terminal.reason]
+    if terminal.is_refused:
+        # Nothing was done: to a script an empty answer must not appear successful.
+        return stopped(terminal.detail)
+    if (subtype := _STOPPED.get(terminal.reason)) is not None:
+        return stopped(terminal.detail or "The run was interrupted.", subtype, status)
+    if status == EXIT_ERROR:
+        text = failure.message if failure is not None else terminal.detail
+        if failure is None or failure.kind == "internal":
+            return stopped(text or "The run failed.")
+        return _api_error(text, failure.status)
+    if status == EXIT_REFUSAL:
+        text = f"{answer}\n\nThe model refused to continue: {terminal.detail}.".lstrip()
+        return Outcome(status, is_error=True, text=text)
+    if status == EXIT_COMPLETED and denied_for_want:
+        status = EXIT_DENIED
+    return Outcome(status, text=answer)
+
+
+def _api_error(text: str, status: int | None) -> Outcome:
+    number = ""
+    if status is not None:
+        number, text = f"{status} ", text.replace(f" (HTTP {status})", "")
+    return Outcome(
+        EXIT_ERROR,
+        is_error=True,
+        text=f"API Error: {number}{text}",
+        api_status=status,
+        is_api_error=True,
+    )

@@ -1,0 +1,145 @@
+"""A run without a screen, from its options to its exit status.
+
+Next: `agent.headless.run` (prompts to output), `agent.headless.input_lines` (prompts as lines).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from agent.assembly.assemble import Assembled, UserPorts, assemble, environment_from, settings_for
+from agent.conversation.conversation import Conversation
+from agent.exit_status import EXIT_INTERRUPTED, EXIT_TERMINATED
+from agent.headless.control_protocol import Control
+from agent.headless.input_lines import StreamInput
+from agent.headless.introduction import Introduction
+from agent.headless.run import report_hooks, run_headless, run_start, write_line
+from agent.options import RunOptions
+from agent.user_prompt import Prompt
+from permissions.base.text.sanitize import sanitize
+from tui.conversation.model_choice import Closer, close_all, demo_model, real_model
+from tui.version import version
+
+
+async def run_without_screen(
+    options: RunOptions, launch_dir: Path, texts: Sequence[str] | None
+) -> int:
+    """Run the prompts, or those of standard input's lines where `texts` is None.
+
+    Raises AgentError.
+    """
+    run = _HeadlessRun(options, launch_dir)
+    try:
+        return await (run.lines() if texts is None else run.texts(texts))
+    finally:
+        await close_all(run.closers)
+
+
+class _HeadlessRun:
+    def __init__(self, options: RunOptions, launch_dir: Path) -> None:
+        self._options = options
+        self._launch_dir = launch_dir
+        self.closers: list[Closer] = []
+
+    async def texts(self, texts: Sequence[str]) -> int:
+        """Run prompts that are there."""
+        assembled = await self._assembled(None)
+
+        async def prompts() -> AsyncIterator[Prompt]:
+            for text in texts:
+                yield Prompt(text)
+
+        return await self._run(assembled, prompts(), None, None)
+
+    async def lines(self) -> int:
+        """Run the prompts that another program writes, and serve its requests."""
+        control = Control(partial(write_line, sys.stdout))
+        lines = StreamInput(sys.stdin.fileno(), control, output=sys.stdout.fileno())
+        lines.begin()
+        # A prompt of the command line does not wait for a line.
+        begun: tuple[Mapping[str, object], Introduction] | None = None
+        if self._options.prompt is None and (begun := await lines.introduction()) is not None:
+            self._options = begun[1].applied_to(self._options)
+        assembled = await self._assembled(control)
+        first = Prompt(self._options.prompt) if self._options.prompt else None
+        conversation = assembled.conversation
+        try:
+            if begun is not None:
+                control.welcome(conversation, *begun)
+        except BaseException:
+            await conversation.aclose()
+            raise
+        return await self._run(assembled, lines.prompts(conversation, first), control, lines)
+
+    async def _assembled(self, control: Control | None) -> Assembled:
+        options = self._options
+        environment = environment_from(os.environ, self._launch_dir, version=version())
+        if options.demo:
+            setup, environment, closer = await demo_model(environment)
+            self.closers.append(closer)
+            settings = settings_for(options, environment)
+        else:
+            settings = settings_for(options, environment)
+            setup = await real_model(settings, environment, options)
+        user = UserPorts(dialog=control if options.asks_over_stdout else None)
+        assembled = await assemble(
+            options, environment, settings, setup, user, is_demo=options.demo
+        )
+        for notice in assembled.notices:
+            sys.stderr.write(f"agent-tui: {sanitize(notice)}\n")
+        return assembled
+
+    async def _run(
+        self,
+        assembled: Assembled,
+        prompts: AsyncIterator[Prompt],
+        control: Control | None,
+        lines: StreamInput | None,
+    ) -> int:
+        options, conversation = self._options, assembled.conversation
+        by_signal = _heed_signals(conversation, lines)
+        try:
+            if options.setup_only:
+                return await run_start(conversation, err=sys.stderr)
+            return await run_headless(
+                conversation,
+                prompts,
+                options.output_format,
+                out=sys.stdout,
+                err=sys.stderr,
+                partial_messages=options.include_partial_messages,
+                replays=options.replays_prompts,
+                is_stored=options.stores_session,
+                interrupted=lambda: by_signal[0] if by_signal else None,
+                control=control,
+                servers=[each.name for each in assembled.settings.mcp_servers if each.in_force],
+            )
+        finally:
+            await conversation.aclose()
+            for line in conversation.shells.last_words():
+                print(f"agent-tui: {sanitize(line)}", file=sys.stderr)
+            report_hooks(conversation.hooks.notices(), sys.stderr)
+
+
+def _heed_signals(conversation: Conversation, lines: StreamInput | None) -> list[int]:
+    """End the run at a signal; return the exit statuses of those that arrived."""
+    arrived: list[int] = []
+
+    def on_signal(status: int) -> None:
+        arrived.append(status)
+        conversation.controls.interrupt()
+        if lines is not None:
+            lines.stop()
+
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, on_signal, EXIT_INTERRUPTED)
+    loop.add_signal_handler(signal.SIGTERM, on_signal, EXIT_TERMINATED)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` has it
+        loop.add_signal_handler(signal.SIGHUP, on_signal, EXIT_TERMINATED)
+    return arrived
