@@ -20,6 +20,7 @@ from agent.tools.result_room import ResultRoom
 
 if TYPE_CHECKING:
     from agent.messages import Block
+    from agent.sandbox.network.host_gate import HostAnswer, HostRequest
     from agent.tools.file_state import FileState
     from agent.tools.shell.shells import ShellRegistry
     from permissions.base.process.reading_programs import ReadingPrograms
@@ -61,6 +62,10 @@ class AskUser(Protocol):
 
     async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
         """Show a plan and return what the user decided."""
+        ...
+
+    async def decide_host(self, request: HostRequest) -> HostAnswer:
+        """Return whether commands in the sandbox may reach a host; closed when cancelled."""
         ...
 
 

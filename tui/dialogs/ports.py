@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from agent.abort import Aborted, AbortSignal
 from agent.display import Display
 from agent.model.local_servers import LocalServer, find_local_servers
+from agent.sandbox.network.host_gate import HostAnswer, HostRequest
 from agent.tools.services import AskUser, PlanAnswer, Question
 from permissions.decision import Decision, DecisionWarning
 from permissions.explain.explain_decision import Shorten
@@ -19,6 +20,7 @@ from tui.dialogs.dialog import Dialog
 from tui.dialogs.edited_call import EditText
 from tui.dialogs.host import DialogHost
 from tui.dialogs.idle_timeout import limit_of, unless_away
+from tui.dialogs.network import NetworkDialog
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import GrantOffer, JudgeCall, PermissionAsk, with_new_warnings
@@ -139,6 +141,16 @@ class DialogUser:
             return await abort.race(show(self._host, dialog))
         except Aborted:
             return PlanAnswer(False)
+
+    async def decide_host(self, request: HostRequest) -> HostAnswer:
+        """Return whether commands in the sandbox may reach a host."""
+        dialog = NetworkDialog(request)
+        try:
+            return await show(self._host, dialog)
+        except asyncio.CancelledError:
+            # Nobody waits for the answer any more: what was typed is not lost.
+            self._host.give_back(dialog.typed)
+            raise
 
     async def trust(self, request: TrustRequest) -> bool:
         """Return whether the user trusts a directory."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from agent.abort import Aborted, AbortSignal
 from agent.display import Display
 from agent.model.local_servers import LocalServer, find_local_servers
+from agent.sandbox.network.host_gate import HostAnswer, HostRequest
 from agent.tools.services import AskUser, PlanAnswer, Question
 from permissions.decision import Decision, DecisionWarning
 from permissions.explain.explain_decision import Shorten
@@ -20,6 +21,7 @@ from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.idle_timeout import limit_of, unless_away
+from tui.dialogs.network import NetworkDialog
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import JudgeCall, PermissionAsk, with_new_warnings
@@ -204,6 +206,10 @@ class LineDialogUser:
             return await abort.race(self._dialogs.ask(PlanDialog(plan, Highlighter())))
         except Aborted:
             return PlanAnswer(False)
+
+    async def decide_host(self, request: HostRequest) -> HostAnswer:
+        """Return whether commands in the sandbox may reach a host."""
+        return await self._dialogs.ask(NetworkDialog(request))
 
     async def trust(self, request: TrustRequest) -> bool:
         """Return whether the user trusts a folder."""

@@ -39,6 +39,8 @@ class HostAnswer(Struct, frozen=True):
     allowed: bool
     comment: str = ""
     """What the user wrote for the model; empty for a plain answer."""
+    always: bool = False
+    """Whether the user wants it stored as a rule of the project."""
 
 
 DecideHost = Callable[[HostRequest], Awaitable[HostAnswer]]

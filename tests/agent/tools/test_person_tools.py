@@ -9,6 +9,7 @@ import pytest
 
 from agent.abort import AbortSignal
 from agent.display import PlanDisplay, TodoDisplay, TodoItem
+from agent.sandbox.network.host_gate import HostAnswer, HostRequest
 from agent.tools.base import ToolContext, ToolError
 from agent.tools.builtin.agent import agent_tool
 from agent.tools.builtin.ask_user_question import ask_user_question_tool
@@ -42,6 +43,9 @@ class Person:
 
     async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
         return self.plan_answer
+
+    async def decide_host(self, request: HostRequest) -> HostAnswer:
+        return HostAnswer(False)
 
 
 @dataclass

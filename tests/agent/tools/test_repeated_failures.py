@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from agent.abort import AbortController, AbortSignal
 from agent.messages import ToolUse
+from agent.sandbox.network.host_gate import HostAnswer, HostRequest
 from agent.tools.repeated_failures import AGAIN, DIFFERENTLY, RepeatedFailures
 from agent.tools.services import PlanAnswer, Question
 
@@ -29,6 +30,9 @@ class User:
 
     async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
         return PlanAnswer(approved=False)
+
+    async def decide_host(self, request: HostRequest) -> HostAnswer:
+        return HostAnswer(False)
 
 
 def failed_twice() -> RepeatedFailures:

@@ -1,0 +1,79 @@
+"""Who decides about the hosts of a session: settings, permission rules, then the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent.sandbox.configuration.configured_hosts import configured_hosts
+from agent.sandbox.configuration.sandbox_settings import SandboxSettings, sandbox_settings
+from agent.sandbox.network.host_gate import DecideHost, HostAnswer, HostGate, HostRequest
+from agent.sandbox.network.host_rules import HostRules
+from agent.settings.load import Settings
+from permissions.context import PermissionContext
+from permissions.decision import GrantChoice
+from permissions.mode import Mode
+from permissions.rule import RuleSet, RuleSource
+
+StoreRules = Callable[[GrantChoice], object]
+"""Stores rules and puts them in force. Raises OSError when a file cannot be changed."""
+
+
+class SessionHosts:
+    """Decides by the settings and rules of the moment."""
+
+    def __init__(
+        self,
+        settings: Callable[[], Settings],
+        context: Callable[[], PermissionContext],
+        ask: DecideHost | None,
+        store: StoreRules,
+        notify: Callable[[str], None],
+    ) -> None:
+        """`ask` is None where there is nobody to ask; `notify` shows a line to the user."""
+        self._settings = settings
+        self._context = context
+        self._ask = ask
+        self._store = store
+        self._notify = notify
+        self._read: tuple[Settings, SandboxSettings] | None = None
+        self._joined: tuple[SandboxSettings, RuleSet, HostRules] | None = None
+
+    def gate(self) -> HostGate:
+        """Return the gate of the session."""
+        return HostGate(self.rules, self.asker)
+
+    def sandbox(self) -> SandboxSettings:
+        """Return what the settings say about the sandbox now."""
+        settings = self._settings()
+        if self._read is None or self._read[0] is not settings:
+            self._read = settings, sandbox_settings(settings)
+        return self._read[1]
+
+    def rules(self) -> HostRules:
+        """Return the hosts that are allowed and denied now."""
+        sandbox, rules = self.sandbox(), self._context().rules
+        joined = self._joined
+        if joined is None or joined[0] is not sandbox or joined[1] is not rules:
+            joined = self._joined = sandbox, rules, configured_hosts(sandbox, rules)
+        return joined[2]
+
+    def asker(self) -> DecideHost | None:
+        """Return who answers for a host that no rule names; None: it is refused at once."""
+        if self._ask is None or self.sandbox().strict_allowlist:
+            return None
+        return None if self._context().mode is Mode.DONT_ASK else self._decide
+
+    async def _decide(self, request: HostRequest) -> HostAnswer:
+        """Ask the user; store the rule that the answer wants."""
+        assert self._ask is not None
+        answer = await self._ask(request)
+        if answer.allowed and answer.always:
+            rule = f"WebFetch(domain:{request.host})"
+            choice = GrantChoice((rule,), str(RuleSource.LOCAL))
+            try:
+                self._store(choice)
+            except OSError as error:
+                self._notify(
+                    f"{rule} could not be stored: {error}. The host is allowed for this session."
+                )
+        return answer
