@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
 OutputFormat = Literal["text", "json", "stream-json"]
 InputFormat = Literal["text", "stream-json"]
 SetupTrigger = Literal["init", "maintenance"]
+
+
+SANDBOX_MODES: Final = ("read-only", "workspace-write", "off", "danger-full-access")
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):

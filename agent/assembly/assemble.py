@@ -56,6 +56,7 @@ from agent.settings.load import Settings
 from agent.settings.start_notices import start_notices
 from hooks.runner import HookRunner
 from permissions.base.process.child_environment import child_environment
+from permissions.confinement import SandboxLevel
 
 __all__ = [
     "Assembled",
@@ -123,6 +124,8 @@ async def assemble(
                 await probing, late.gate, settings, environment, scratch_directory(session)
             ),
         )
+        if user.dialog is not None and start.sandbox.level is not SandboxLevel.FULL:
+            start.notes.append(start.sandbox.available.note())
         client = AnthropicClient(setup.endpoint, model_overrides(settings))
         on_failure.push_async_callback(client.aclose)
         assembled = await _build(start, late, client, session_notes, on_close)

@@ -32,6 +32,11 @@ class Availability(Struct, frozen=True):
     hides_processes: bool = True
     """Whether commands see only their own processes; false where `/proc` cannot be mounted."""
 
+    def note(self) -> str:
+        """Return one paragraph for users: the level, why it is not higher, how to get more."""
+        more = f" To get more: {self.fix}." if self.fix else ""
+        return f"The sandbox is at level {self.level} ({self.reason}): more is asked.{more}"
+
     def as_json(self) -> dict[str, object]:
         """Return the JSON form of `sandbox status`."""
         return {

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from agent.options import RunOptions
+from agent.options import SANDBOX_MODES, RunOptions
 from tui.command_line import SUBCOMMANDS
 from tui.command_line.foreign_options import INSTEAD, WANTS, WORDS, meant, spread
 from tui.command_line.option_conflicts import refuse_contradictions
@@ -38,7 +38,7 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "What it may do",
         (
-            "permission_mode", "allow", "ask", "deny", "tools", "add_dirs", "trust",
+            "permission_mode", "sandbox", "allow", "ask", "deny", "tools", "add_dirs", "trust",
             "allow_bypass", "dangerously_skip_permissions",
         ),
     ),
@@ -278,6 +278,11 @@ class _InSections(click.Command):
 @click.option(
     "--permission-mode", type=click.Choice(MODES), metavar="MODE",
     help=f"One of: {', '.join(MODES)}.",
+)  # fmt: skip
+@click.option(
+    "--sandbox", type=click.Choice(SANDBOX_MODES), metavar="HOW",
+    help="read-only: no command changes anything; workspace-write: commands run without asking, "
+    "inside the sandbox; off: commands are not confined, and more is asked.",
 )  # fmt: skip
 @click.option(
     "--allow", "--allowedTools", "--allowed-tools", multiple=True, callback=_rules, metavar="RULE",

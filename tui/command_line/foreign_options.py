@@ -14,9 +14,6 @@ _RULE: Final = re.compile(r"(?:[A-Z][A-Za-z]+|mcp__\w+)(?:\(.*\))?", re.DOTALL)
 _PATH: Final = re.compile(r"(?:\.{1,2}|~)?/.*|\.{1,2}", re.DOTALL)
 
 _MODES: Final = "--permission-mode default, plan, acceptEdits or dontAsk."
-_SANDBOX: Final = (
-    "nothing is written outside of the folder in any mode; --permission-mode plan changes nothing."
-)
 _DIRECTORY: Final = "start it in that folder."
 _IMAGE: Final = "name the file in the prompt as @path."
 INSTEAD: Final = {
@@ -43,8 +40,7 @@ INSTEAD: Final = {
     "--ask-for-approval": _MODES,
     "--approval-mode": _MODES,
     "-a": _MODES,
-    "--sandbox": _SANDBOX,
-    "-s": _SANDBOX,
+    "-s": "--sandbox read-only, workspace-write or off.",
     "--cd": _DIRECTORY,
     "--cwd": _DIRECTORY,
     "-C": _DIRECTORY,

@@ -26,6 +26,7 @@ from agent.model.endpoint_config import is_loopback
 from agent.model.local_servers import find_local_servers
 from agent.model.port_check import why_unreachable
 from agent.options import RunOptions
+from agent.sandbox.probe import probe
 from agent.settings.load import Settings
 from agent.settings.locations import expand_home
 from agent.tools.search.rg import find_rg
@@ -34,6 +35,7 @@ from permissions.base.files.plain_file import read_plain
 from permissions.base.process.child_environment import child_environment
 from permissions.base.process.program_path import path_outside
 from permissions.base.text.sanitize import reveal
+from permissions.confinement import SandboxLevel
 from permissions.explain.explain_decision import home_relative, place_relative
 from permissions.lint.lint import lint
 from permissions.rules.rule_set import RuleSet
@@ -104,6 +106,7 @@ def _all(place: Here, settings: Settings) -> Iterator[Check]:
     yield from _theme(place, settings)
     yield from _own_themes(place, settings.values.theme or AUTO)
     yield from _status_line(settings)
+    yield from _sandbox()
     yield from _programs(path_outside(os.environ.get("PATH"), settings.project_root))
 
 
@@ -296,6 +299,16 @@ def _status_line(settings: Settings) -> Iterator[Check]:
         f"{program} is not there or cannot be run",
         "Correct statusLine in the settings, or chmod +x the file.",
     )
+
+
+def _sandbox() -> Iterator[Check]:
+    available = probe()
+    is_full = available.level is SandboxLevel.FULL
+    program = f" ({available.program})" if available.program else ""
+    text = f"level {available.level}: {available.backend}{program}"
+    if available.reason:
+        text += f"; {available.reason}"
+    yield Check("sandbox", "ok" if is_full else "note", text, available.fix)
 
 
 def _programs(path: str) -> Iterator[Check]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -22,7 +23,8 @@ from permissions.check_cli import (
     explain,
     run_lint_jsonl,
 )
-from permissions.context import PermissionContext
+from permissions.confinement import SandboxLevel
+from permissions.context import PermissionContext, SandboxState
 from permissions.explain.explain_decision import Shorten, home_relative, source_name
 from permissions.lint.lint import LintType, LintWarning, lint
 from permissions.mode import Mode
@@ -61,7 +63,7 @@ def command() -> None:
 @click.option("--json", "_json", is_flag=True, help="Accepted; the output is JSON anyway.")
 def check(file: str | None, classifier: bool, _json: bool) -> int:
     """Judge calls: JSON lines in (FILE or standard input), one JSON line out each."""
-    checker = Checker(_load_settings, classifier=classifier, cwd=_cwd())
+    checker = Checker(_load_settings, level=_level_here, classifier=classifier, cwd=_cwd())
     with _lines(file) as lines:
         for answer in checker.run(lines):
             sys.stdout.write(answer + "\n")
@@ -282,6 +284,14 @@ def _is_about_rules(warning: SettingsWarning) -> bool:
     return warning.level == "error" or warning.key.startswith("permissions")
 
 
+@functools.cache
+def _level_here() -> SandboxLevel:
+    """Return what this machine enforces, proven once."""
+    from agent.sandbox.probe import probe
+
+    return probe().level
+
+
 def _context_here(mode: Mode) -> PermissionContext:
     from agent.settings.project_root import find_project_root  # as above
 
@@ -289,6 +299,7 @@ def _context_here(mode: Mode) -> PermissionContext:
     settings = _load_settings(cwd, home)
     return PermissionContext(
         mode=mode,
+        sandbox=SandboxState(level=_level_here()),
         rules=RuleSet.build((*settings.rules, *settings.waiting))[0],
         launch_dir=cwd,
         project_root=find_project_root(cwd),
