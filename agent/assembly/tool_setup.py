@@ -78,6 +78,7 @@ def build_tools(
             scope=scope,
             mode=_Modes(gate),
             session_id=start.session.id,
+            is_trusted=lambda: gate.context.trusted,
             user=start.user.ask,
             subagents=subagents,
             small_model=model.small,

@@ -221,6 +221,8 @@ class ToolServices(Struct):
     session_id: str
     sandbox: Sandbox | None = None
     """Confines the commands; None where the host confines the whole program."""
+    is_trusted: Callable[[], bool] = lambda: False
+    """Whether the user accepted what the project brings, or it brings nothing."""
     user: AskUser | None = None
     subagents: SubagentPort | None = None
     small_model: SmallModelPort | None = None

@@ -26,6 +26,7 @@ from agent.tools.base import (
 from agent.tools.interruption import interruption_cause
 from agent.tools.services import ToolServices
 from agent.tools.shell.command_effect import only_reads
+from agent.tools.shell.reading_environment import reading_environment
 from agent.tools.shell.refused_note import refused_note
 from agent.tools.shell.shell_process import (
     ConfineCommand,
@@ -33,6 +34,7 @@ from agent.tools.shell.shell_process import (
     ShellProcess,
     command_environment,
 )
+from permissions.confinement import Confinement
 
 DEFAULT_TIMEOUT_MS: Final = 120_000
 MAX_TIMEOUT_MS: Final = 600_000
@@ -147,6 +149,14 @@ async def _start(tool_input: BashInput, context: ToolContext) -> ShellProcess:
     """Start the command. Raises ToolError."""
     services = context.services
     env = command_environment(services.env, cwd=services.cwd, scratch_dir=services.scratch_dir)
+    if context.confinement is Confinement.READ_ONLY:
+        env = await reading_environment(
+            env,
+            tool_input.command,
+            cwd=services.cwd,
+            programs=services.reading,
+            is_trusted=services.is_trusted(),
+        )
     try:
         return await services.shells.start(
             tool_input.command,
