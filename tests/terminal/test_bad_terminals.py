@@ -20,7 +20,7 @@ pytestmark = pytest.mark.pty
 
 Serve = Callable[[Scenario], ThreadedServer]
 
-READY = shows("Ask for something")
+READY = shows("What should I do?")
 SAMPLES = {
     "cjk": "漢字かな한글",
     "flags": "🇫🇷🇩🇪🏴󠁧󠁢󠁳󠁣󠁴󠁿",

@@ -15,7 +15,7 @@ from tests.terminal.conftest import Screen, ThreadedServer, clear_away, shows
 pytestmark = pytest.mark.pty
 
 Serve = Callable[[Scenario], ThreadedServer]
-READY = shows("Ask for something")
+READY = shows("What should I do?")
 ANSWERS = Scenario(turns=(Turn((Text("The answer is 42."),), times=0),))
 EDIT = Scenario(
     turns=(

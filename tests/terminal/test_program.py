@@ -45,7 +45,7 @@ EDIT = Scenario(
         Turn((Text("You said something else."),), times=0),
     )
 )
-READY = shows("Ask for something")
+READY = shows("What should I do?")
 
 
 def _modes(program: Program) -> object:
@@ -82,7 +82,7 @@ def test_quitting_leaves_the_terminal_and_the_resume_command(screen: Screen, ser
     text = program.emulator.text()
     assert "Hello there." in text
     assert "agent-tui -r" in text
-    assert "Ask for something" not in text
+    assert "What should I do?" not in text
     assert not program.emulator.cursor_is_hidden
     assert before is not None
 
@@ -168,7 +168,7 @@ def test_terminal_is_restored_when_the_program_is_terminated(screen: Screen, ser
     program.wait_until(lambda _: program.exit_status is not None, timeout_s=10)
     assert program.exit_status is not None
     assert not program.emulator.cursor_is_hidden
-    assert "Ask for something" not in program.emulator.text()
+    assert "What should I do?" not in program.emulator.text()
 
 
 def test_an_endpoint_that_needs_a_model_offers_its_own(

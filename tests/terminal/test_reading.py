@@ -36,7 +36,7 @@ def test_one_part_of_a_change_is_made_and_the_transcript_is_searched(
     (project / "list.txt").write_text(OLD)
     server = serve(SEEN)
     program = screen(server=server)
-    assert program.wait_until(shows("Ask for something")), program.emulator.text()
+    assert program.wait_until(shows("What should I do?")), program.emulator.text()
     program.type(b"change it")
     assert program.wait_until(shows("change it")), program.emulator.text()
     program.type(b"\r")
@@ -57,7 +57,7 @@ def test_one_part_of_a_change_is_made_and_the_transcript_is_searched(
     program.type(b"/needle")
     assert program.wait_until(shows("1 hit")), program.emulator.text()
     program.type(b"\rq")
-    assert program.wait_until(shows("Ask for something")), program.emulator.text()
+    assert program.wait_until(shows("What should I do?")), program.emulator.text()
 
 
 def test_a_command_is_edited_without_an_editor_and_runs_as_edited(
@@ -66,7 +66,7 @@ def test_a_command_is_edited_without_an_editor_and_runs_as_edited(
     call = ToolCall("Bash", {"command": "touch made-by-the-model"})
     server = serve(Scenario(turns=(Turn((call,)), Turn((Text("So be it."),), times=0))))
     program = screen(server=server)
-    assert program.wait_until(shows("Ask for something")), program.emulator.text()
+    assert program.wait_until(shows("What should I do?")), program.emulator.text()
     program.type(b"make it")
     assert program.wait_until(shows("make it")), program.emulator.text()
     program.type(b"\r")

@@ -110,7 +110,7 @@ def start(
         directory.mkdir()
         program = TmuxProgram(directory, project, environment(fresh_home, server.base_url, **env))
         programs.append(program)
-        program.wait_for(lambda text: "Ask for something" in text)
+        program.wait_for(lambda text: "What should I do?" in text)
         program.type("go\r")
         program.wait_for(lambda text: "That is all." in text and "interrupt" not in text)
         return program

@@ -24,7 +24,7 @@ def test_a_no_is_not_asked_for_again_by_the_next_conversation(
     # A fresh dialog takes no keys for a moment.
     program.wait_for_quiet(0.4)
     program.type(b"2")
-    assert program.wait_until(shows("Ask for something")), program.emulator.text()
+    assert program.wait_until(shows("What should I do?")), program.emulator.text()
     program.type(b"hello\r")
     assert program.wait_until(shows("The answer is 42.")), program.emulator.text()
     clear_away(program, "The answer is 42.")

@@ -95,7 +95,7 @@ class Reader:
         self.program = Program.spawn(
             command, environment=self.env, directory=self.directory, columns=110, rows=40
         )
-        self.expect(lambda screen: "Ask for something" in screen.text(), "the prompt")
+        self.expect(lambda screen: "What should I do?" in screen.text(), "the prompt")
 
     def type(self, text: str) -> None:
         assert self.program is not None

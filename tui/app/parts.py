@@ -155,6 +155,7 @@ class ScreenParts:
                 initial_prompt=options.initial_prompt,
                 submit=self.submission.submit,
                 show=self.presenter.show,
+                show_recent=self.workspace.show_recent,
                 show_lines=self.lines.show,
                 start_worker=self._runtime.start_worker,
                 is_live=lambda: self._runtime.is_live,

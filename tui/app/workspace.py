@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ from tui.status_line.status_counts import StatusCounts
 from tui.terminal.title import TerminalTitle
 from tui.text.safe_text import shown_path
 from tui.transcript.transcript_widget import TranscriptWidget
-from tui.transcript.welcome import welcome_rows
+from tui.transcript.welcome import RecentSession, welcome_rows
 
 DIRECTORY_CELLS: Final = 30
 
@@ -52,6 +52,8 @@ class ScreenWorkspace:
         self.copy_to_clipboard = copy
         self.output_line = output_line
         self._show_lines = show_lines
+        self._recent: Sequence[RecentSession] = ()
+        self._tip = ""
 
     def display_path(self, path: Path) -> str:
         """Return a directory as users write it."""
@@ -70,7 +72,16 @@ class ScreenWorkspace:
             return
         directory = self.display_path(self.directory)
         self._window.name(self.directory.name or directory)
-        self._transcript.set_header(welcome_rows(self._version, directory, is_demo=is_demo))
+        self._transcript.set_header(
+            welcome_rows(
+                self._version, directory, is_demo=is_demo, recent=self._recent, tip=self._tip
+            )
+        )
+
+    def show_recent(self, recent: Sequence[RecentSession], tip: str) -> None:
+        """Add the latest conversations and a tip to the header."""
+        self._recent, self._tip = recent, tip
+        self.show_header()
 
     def name_window(self, title: str) -> None:
         """Show a session's name as the window's title."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 from msgspec.structs import replace
@@ -21,6 +20,7 @@ from tui.ports.command_screen import CommandScreen
 from tui.text.highlight import Highlighter
 from tui.text.safe_text import shown_line
 from tui.text.styled_rows import MUTED, TEXT, Row, row
+from tui.text.time_ago import time_ago
 from tui.text.wrap import wrap
 from tui.transcript.markdown.markdown_rows import markdown_rows
 
@@ -143,7 +143,7 @@ def _summary(info: SessionInfo) -> SessionSummary | None:
 
 def _item(summary: SessionSummary, with_project: bool) -> Item:
     where = f" · {summary.launch_dir}" if with_project else ""
-    detail = f"{_ago(summary.modified)}{where}"
+    detail = f"{time_ago(summary.modified)}{where}"
     keywords = f"{summary.last_prompt} {summary.last_answer} {summary.id}"
     return Item(summary.title[:120], detail, keywords=keywords)
 
@@ -162,11 +162,3 @@ def _preview(summaries: Sequence[SessionSummary]) -> Callable[[int, int], Sequen
         return [*lines, row(("   " + cost, MUTED))]
 
     return rows
-
-
-def _ago(when: datetime) -> str:
-    seconds = max(0.0, (datetime.now(UTC) - when).total_seconds())
-    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{int(seconds // size)} {name} ago"
-    return "just now"

@@ -29,7 +29,7 @@ from tui.text.styled_rows import Ink, Row
 from tui.text.wrap import clip
 from tui.widgets.rows_widget import RowsWidget
 
-PLACEHOLDER: Final = "Ask for something · / commands · @ files · ! shell · ? keys"
+PLACEHOLDER: Final = "What should I do?  / commands · @ files · ! shell · ? shortcuts"
 _LOW_SCREEN_ROWS: Final = 10
 """Screens lower than this have no rows to spare for rules."""
 

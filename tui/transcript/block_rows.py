@@ -63,6 +63,8 @@ def block_rows(
             return _error(block, width)
         case CompactionLine():
             return _compaction(block, width_cells, is_detailed)
+        case EndLine(reason="completed"):
+            return _signed("✓", MUTED, wrap([(block.detail, MUTED)], width))
         case EndLine():
             return _signed("■", Ink(Role.WARNING), wrap([(_end_text(block), MUTED)], width))
         case _:
@@ -167,9 +169,9 @@ def _error(block: ErrorBlock, width: int) -> list[Row]:
 def _compaction(block: CompactionLine, width_cells: int, is_detailed: bool) -> list[Row]:
     before, after = short_count(block.tokens_before), short_count(block.tokens_after)
     count = block.remaining
-    stay = "message stays as it was" if count == 1 else f"{count} messages stay as they were"
-    prefix = f"the last {stay} · " if count else ""
-    done = "summarised" if block.means == "summary" else "shortened"
+    stay = "message" if count == 1 else f"{count} messages"
+    prefix = f"last {stay} kept · " if count else ""
+    done = "compacted" if block.means == "summary" else "shortened"
     label = f" {done} · {prefix}{before} → {after} tokens "
     runs = clip([("  ─", FAINT), (label, MUTED)], width_cells - 2)
     used = sum(len(text) for text, _ in runs)
@@ -188,11 +190,11 @@ def _end_text(block: EndLine) -> str:
 
 _END_TEXTS: Final = {
     "completed": "Done",
-    "max_turns": "Stopped at the limit of turns; say “continue” to go on",
+    "max_turns": "Stopped at the turn limit; type “continue”",
     "aborted_streaming": "Interrupted",
     "aborted_tools": "Interrupted",
     "stop_hook_prevented": "A hook ended the turn",
-    "prompt_too_long": "The conversation no longer fits the model; /compact makes room",
+    "prompt_too_long": "The conversation no longer fits the model; run /compact",
     "budget_exceeded": "The budget of this session is used up",
     "refusal": "The model declined to answer",
     "error": "Failed",

@@ -61,7 +61,9 @@ def block_source(block: Block) -> str:
             return _hanging("✗ ", block.message or block.kind)
         case CompactionLine():
             counts = f"{block.tokens_before} → {block.tokens_after} tokens"
-            return f"─── summarised, {counts}\n\n{block.summary}"
+            return f"─── compacted, {counts}\n\n{block.summary}"
+        case EndLine(reason="completed"):
+            return f"✓ {block.detail}"
         case EndLine():
             return f"■ {block.reason.replace('_', ' ')} {block.detail}"
         case ToolCard():

@@ -22,6 +22,7 @@ from tui.text.highlight import Highlighter
 from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.text.wrap import chop, clip, runs_width, spread, wrap
 from tui.transcript.blocks import ToolCard, ToolState
+from tui.transcript.counted_tests import count_tests
 from tui.transcript.diff.change_rows import diff_rows
 from tui.transcript.diff.diff_view import diff_counts
 from tui.transcript.markdown.markdown_rows import markdown_rows
@@ -227,7 +228,10 @@ def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:
 
 
 def _count(card: ToolCard) -> str:
-    """Return how much a call found, for results that users rarely read; empty for others."""
+    """Return how much a call found, or how many tests it ran; empty for others."""
+    if isinstance(card.display, CommandDisplay) and card.state in ("ok", "failed"):
+        tests = count_tests(card.display.output)
+        return tests.text if tests is not None else ""
     if card.state != "ok" or not isinstance(card.display, TextDisplay | None):
         return ""
     text = card.display.text if card.display is not None else card.result

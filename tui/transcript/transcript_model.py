@@ -37,6 +37,7 @@ from tui.transcript.blocks import (
     UserMessage,
 )
 from tui.transcript.subagent_cards import SubagentCards
+from tui.transcript.turn_facts import TurnFacts
 
 if TYPE_CHECKING:
     # To make the events' classes takes longer than a frame, and the first frame shows none.
@@ -86,6 +87,7 @@ class TranscriptModel:
         self._cleaners: dict[str, Sanitizer] = {}
         self._before_hook: Activity | None = None
         self._finished_tokens = 0
+        self._facts = TurnFacts()
 
     @property
     def blocks(self) -> list[Block]:
@@ -105,6 +107,7 @@ class TranscriptModel:
             self._list.append(UserMessage(key, shown_prompt(text), kind))
         if kind == "prompt":
             self._finished_tokens = 0
+            self._facts = TurnFacts(self.figures.cost_usd)
             self.activity = Activity("requesting", at_s)
 
     def add_notice(self, level: str, text: str) -> None:
@@ -229,7 +232,7 @@ class TranscriptModel:
                 text = sanitize(event.message)
                 self._list.append(ErrorBlock(key, event.kind, text, event.request_id))
             case "terminal":
-                self._end(event)
+                self._end(event, at_s)
             case _:
                 assert_never(event)
 
@@ -282,9 +285,14 @@ class TranscriptModel:
         )
         self.figures = replace(self.figures, context_tokens=event.tokens_after)
 
-    def _end(self, event: Terminal) -> None:
+    def _end(self, event: Terminal, at_s: float) -> None:
+        is_working, elapsed_s = self.activity.is_working, at_s - self.activity.started_at_s
         self.stop()
-        if event.reason not in _QUIET_ENDS and not event.is_refused:
+        if event.reason == "completed":
+            facts = self._facts.text(elapsed_s, self.figures.cost_usd) if is_working else ""
+            if facts:
+                self._list.append(EndLine(self._list.fresh_key("end"), event.reason, facts))
+        elif event.reason not in _QUIET_ENDS and not event.is_refused:
             detail = shown_line(event.detail)
             self._list.append(EndLine(self._list.fresh_key("end"), event.reason, detail))
 
@@ -407,6 +415,8 @@ class TranscriptModel:
                 elapsed_s=event.elapsed_s,
             )
         )
+        if event.outcome != "denied":
+            self._facts.take(event.display)
         if isinstance(event.display, TodoDisplay):
             shown = shown_display(event.display)
             self.todos = shown.items if isinstance(shown, TodoDisplay) else ()

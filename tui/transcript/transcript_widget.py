@@ -374,8 +374,10 @@ def _with_position(
     for y in range(start, min(start + length, len(rows))):
         place, line = rows[y]
         runs = line.runs
-        if runs_width(runs) >= width:
-            runs = tuple(clip(runs, width - 1))
+        if runs and runs[-1][0].endswith(" "):
+            # Most rows that fill the width end so, and lose nothing that can be seen.
+            runs = (*runs[:-1], (runs[-1][0][:-1], runs[-1][1]))
+        runs = tuple(clip(runs, width - 1))
         filler = (" " * (width - 1 - runs_width(runs)), Ink(ground=line.fill))
         rows[y] = (place, replace(line, runs=(*runs, filler, ("▐", FAINT))))
     place, _ = rows[-1]

@@ -2,26 +2,68 @@
 
 from __future__ import annotations
 
-from themes.theme import Role
-from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, row
+from collections.abc import Sequence
+from typing import Final
 
-_ABOUT = (
-    "Ask for a change, a fix, or an explanation of this project.",
-    "It asks before it writes or runs what you have not allowed.",
-)
+from msgspec import Struct
+
+from themes.theme import Role
+from tui.text.styled_rows import ACCENT, BLANK, FAINT, MUTED, TEXT, Ink, Row, row
+from tui.text.wrap import clip
+
+RECENT_SESSIONS: Final = 3
+_TITLE_CELLS: Final = 60
+_ABOUT = ("It asks before changing files or running commands.",)
 _ABOUT_DEMO = (
     "The demo: a scripted model, a real program, a copy of a small project.",
     "Try: The total of the basket is wrong. Find out why and fix it.",
 )
+_TIPS: Final = (
+    "Ctrl+O opens the conversation for reading and searching.",
+    "Esc Esc goes back to an earlier prompt and restores the files.",
+    "Ctrl+Y in a permission dialog shows how the decision was made.",
+    "!command runs a shell command; the model sees its output.",
+    "@ adds a file to your prompt, Ctrl+R finds an earlier prompt.",
+    "Ctrl+B moves a running command to the background.",
+    "/permissions advise proposes rules that save you questions.",
+    "/btw asks a side question that isn't added to the conversation.",
+)
 
 
-def welcome_rows(version: str, directory: str, *, is_demo: bool = False) -> list[Row]:
-    """Return name, version, folder, and the three things worth knowing."""
+class RecentSession(Struct, frozen=True):
+    """One of the latest conversations here."""
+
+    title: str
+    when: str
+
+
+def welcome_rows(
+    version: str,
+    directory: str,
+    *,
+    is_demo: bool = False,
+    recent: Sequence[RecentSession] = (),
+    tip: str = "",
+) -> list[Row]:
+    """Return name, version and folder, what is worth knowing, and the latest conversations."""
     name = "agent-tui" + (f" {version}" if version else "")
-    return [
+    rows = [
         BLANK,
-        row(("   ", TEXT), (name, Ink(Role.HEADING, bold=True)), ("  " + directory, MUTED)),
+        row(("   ◆ ", ACCENT), (name, Ink(Role.HEADING, bold=True)), (f"  {directory}", MUTED)),
         BLANK,
-        *(row((f"   {line}", MUTED)) for line in (_ABOUT_DEMO if is_demo else _ABOUT)),
-        row(("   shift+tab changes how much it asks, ? shows the keys.", MUTED)),
+        *(row((f"     {line}", MUTED)) for line in (_ABOUT_DEMO if is_demo else _ABOUT)),
+        row(("     shift+tab: approval mode · ?: shortcuts", MUTED)),
     ]
+    if recent:
+        rows += [BLANK, row(("     Recent conversations", Ink(bold=True)), ("  /resume", MUTED))]
+        for session in recent:
+            title = clip([(session.title, TEXT)], _TITLE_CELLS)
+            rows.append(row(("     · ", FAINT), *title, (f"  {session.when}", MUTED)))
+    if tip:
+        rows += [BLANK, row(("     Tip: ", ACCENT), (tip, MUTED))]
+    return rows
+
+
+def tip_for(number: int) -> str:
+    """Return a tip; the next number has another one."""
+    return _TIPS[number % len(_TIPS)]

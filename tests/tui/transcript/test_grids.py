@@ -133,12 +133,12 @@ GRIDS = {
    ANTHROPIC_API_KEY.
    request req_12""",
     "compaction": """\
-  ─ summarised · 150k → 12.3k tokens ───────""",
+  ─ compacted · 150k → 12.3k tokens ────────""",
     "interrupted": """\
  ■ Interrupted""",
     "max_turns": """\
- ■ Stopped at the limit of turns; say
-   “continue” to go on: 200 turns""",
+ ■ Stopped at the turn limit; type
+   “continue”: 200 turns""",
 }
 
 DETAILED = {
@@ -169,7 +169,7 @@ DETAILED = {
    4 +
    5 + # 漢字 🎉""",
     "compaction": """\
-  ─ summarised · 150k → 12.3k tokens ───────
+  ─ compacted · 150k → 12.3k tokens ────────
 
    We fixed slugs.""",
 }

@@ -276,7 +276,7 @@ def test_an_interrupted_run_leaves_nothing_moving() -> None:
             Terminal(T, "completed"),
         ]
     )
-    text, card = document.blocks
+    text, card = document.blocks[:2]
     assert isinstance(text, AssistantText)
     assert not text.is_streaming
     assert isinstance(card, ToolCard)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,9 +20,12 @@ from tui.prompt.prompt_log import TypedPromptLog
 from tui.status_line.user_status_command import UserStatusCommand
 from tui.terminal.title import TerminalTitle
 from tui.text.highlight import Highlighter
+from tui.text.safe_text import shown_line
 from tui.transcript.transcript_widget import TranscriptWidget
+from tui.transcript.welcome import RECENT_SESSIONS, RecentSession, tip_for
 
 if TYPE_CHECKING:
+    from agent.commands.command_context import CommandContext
     from permissions.decision import Decision
     from permissions.request import PermissionRequest
     from tui.dialogs.permission_ask import GrantOffer
@@ -52,6 +56,8 @@ class StartParts(Struct, frozen=True, eq=False, kw_only=True):
     submit: Callable[[str], None]
     show: Callable[[], None]
     """Shows the document."""
+    show_recent: Callable[[Sequence[RecentSession], str], None]
+    """Adds the latest conversations and a tip to the start screen."""
     show_lines: Callable[[], None]
     start_worker: Callable[[Awaitable[None]], None]
     is_live: Callable[[], bool]
@@ -144,6 +150,8 @@ class ConversationStart:
             parts.agent_home, context.settings().project_root, context.session.session_id
         )
         center.custom.watch()
+        if not context.session.is_demo:
+            await self._show_recent(context)
         from tui.app.claude_settings_notice import notes_of_start  # after the first frame
 
         warnings, notices = await notes_of_start(center)
@@ -152,6 +160,19 @@ class ConversationStart:
         for text in notices:
             parts.notices.notice(text)
         parts.user_status.plan()
+
+    async def _show_recent(self, context: CommandContext) -> None:
+        from agent.session.archive.recent_sessions import recent_sessions  # after the first frame
+        from agent.session.store import SessionStore
+        from tui.text.time_ago import time_ago
+
+        store = SessionStore(context.agent_home, version=context.version)
+        root = context.settings().project_root
+        found = await asyncio.to_thread(
+            recent_sessions, store, root, context.session.session_id, RECENT_SESSIONS
+        )
+        recent = [RecentSession(shown_line(one.title), time_ago(one.modified)) for one in found]
+        self._parts.show_recent(recent, tip_for(sum(one.size_bytes for one in found)))
 
     def _preview(self, tool_use_id: str) -> Any:
         conversation = self._parts.conversations.current

@@ -1,0 +1,37 @@
+"""The latest conversations of a project by title, for the start screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from agent.errors import SessionError
+from agent.session.archive.summaries import SessionSummary, summarise
+from agent.session.store import SessionStore
+
+_MAX_READ: Final = 12
+"""Sessions that are looked at: those without a prompt have no title."""
+
+
+def recent_sessions(
+    store: SessionStore, project_dir: Path, without: str, count: int
+) -> tuple[SessionSummary, ...]:
+    """Return up to `count` sessions with a title, the newest first, but not the one named.
+
+    Reads files: not for the event loop. Raises nothing.
+    """
+    return tuple(islice(_titled(store, project_dir, without), count))
+
+
+def _titled(store: SessionStore, project_dir: Path, without: str) -> Iterator[SessionSummary]:
+    for info in store.list(project_dir)[:_MAX_READ]:
+        if info.id == without:
+            continue
+        try:
+            summary = summarise(info)
+        except SessionError:
+            continue
+        if summary.title:
+            yield summary

@@ -1,0 +1,46 @@
+"""Test results recognised in the output of commands, and the line at the end of a turn."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.display import CommandDisplay, DiffDisplay
+from tui.transcript.counted_tests import count_tests
+from tui.transcript.turn_facts import TurnFacts
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("F....\n1 failed, 4 passed", "1 of 5 tests failed"),
+        ("=== 3 passed in 0.12s ===", "3 tests passed"),
+        ("== 1 failed, 2 passed, 1 skipped in 3.00s (0:00:03) ==", "1 of 3 tests failed"),
+        ("..\n-----\nRan 1 test in 0.001s\n\nOK\n", "1 test passed"),
+        ("Ran 3 tests in 0.1s\n\nFAILED (failures=1, errors=1)\n", "2 of 3 tests failed"),
+        ("Tests:       1 failed, 4 passed, 5 total", "1 of 5 tests failed"),
+        ("      Tests  1 failed | 4 passed (5)", "1 of 5 tests failed"),
+        ("test result: ok. 3 passed; 0 failed;\n" * 2, "6 tests passed"),
+        ("  3 passing (5ms)\n  1 failing", "1 of 4 tests failed"),
+        ("he said that 3 passed the exam", None),
+        ("5 files", None),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_test_results_are_recognised(output: str, text: str | None) -> None:
+    counts = count_tests(output)
+    assert (counts.text if counts is not None else None) == text
+
+
+def test_the_end_of_a_turn_says_what_it_did() -> None:
+    facts = TurnFacts(cost_usd=1.0)
+    facts.take(DiffDisplay("a.py", "a\n", "b\nc\n"))
+    facts.take(DiffDisplay("a.py", "b\nc\n", "b\n"))
+    facts.take(CommandDisplay("pytest", "3 passed in 0.1s", 0))
+    assert facts.text(14.0, 1.05) == (
+        "1 file · +2 −2 · 3 tests passed · 14 s · $0.05 · /diff · esc esc rewind"
+    )
+
+
+def test_a_short_answer_needs_no_line_at_its_end() -> None:
+    assert TurnFacts().text(0.4, 0.5) == ""
+    assert TurnFacts().text(4.2, 0.0) == "4.2 s"

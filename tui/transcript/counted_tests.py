@@ -1,0 +1,80 @@
+"""How many tests a command ran, read from the end of its output."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from msgspec import Struct
+
+_END_CHARS: Final = 4_000
+"""Summaries are at the end; what comes before is not searched."""
+
+
+class CountedTests(Struct, frozen=True):
+    """The outcome of a test run."""
+
+    passed: int
+    failed: int
+
+    @property
+    def text(self) -> str:
+        """In words: `3 tests passed`, `2 of 5 tests failed`."""
+        total = self.passed + self.failed
+        tests = "test" if total == 1 else "tests"
+        if self.failed:
+            return f"{self.failed} of {total} {tests} failed"
+        return f"{total} {tests} passed"
+
+
+def count_tests(output: str) -> CountedTests | None:
+    """Return the counts in the output of pytest, unittest, Jest, Vitest, Mocha or Cargo."""
+    end = output[-_END_CHARS:]
+    for pattern, read in _FORMS:
+        matches = list(pattern.finditer(end))
+        if matches and (counts := read(matches)) is not None:
+            return counts
+    return None
+
+
+def _words(matches: list[re.Match[str]]) -> CountedTests | None:
+    """Read `1 failed, 4 passed`, in any order, from the last line that has such words."""
+    counts = {"passed": 0, "failed": 0}
+    for number, word in _COUNT.findall(matches[-1][1]):
+        kind = "passed" if word == "passed" else "failed"
+        counts[kind] += int(number)
+    return CountedTests(**counts) if any(counts.values()) else None
+
+
+def _unittest(matches: list[re.Match[str]]) -> CountedTests | None:
+    last = matches[-1]
+    failed = sum(int(number) for number in re.findall(r"(?:failures|errors)=(\d+)", last[2] or ""))
+    return CountedTests(max(0, int(last[1]) - failed), failed) if int(last[1]) else None
+
+
+def _summed(matches: list[re.Match[str]]) -> CountedTests | None:
+    passed, failed = (sum(int(match[group]) for match in matches) for group in (1, 2))
+    return CountedTests(passed, failed) if passed or failed else None
+
+
+def _mocha(matches: list[re.Match[str]]) -> CountedTests | None:
+    return CountedTests(int(matches[-1][1]), int(matches[-1][2] or 0))
+
+
+_COUNT: Final = re.compile(r"(\d+) (passed|failed|errors?)\b")
+_Read = Callable[[list[re.Match[str]]], CountedTests | None]
+_FORMS: Final[tuple[tuple[re.Pattern[str], _Read], ...]] = (
+    (re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed", re.MULTILINE), _summed),
+    (re.compile(r"^ *Tests:? +(.*\d (?:passed|failed).*)$", re.MULTILINE), _words),
+    (
+        re.compile(r"^=*((?: ?\d+ [a-z]+,?)+)(?: in [\d.]+s.*)?=*$", re.MULTILINE),
+        _words,
+    ),
+    (
+        re.compile(r"^Ran (\d+) tests? in [\d.]+s\n\n(?:OK|(FAILED \(.*\)))", re.MULTILINE),
+        _unittest,
+    ),
+    (re.compile(r"^ *(\d+) passing\b.*(?:\n *(\d+) failing)?", re.MULTILINE), _mocha),
+)
+"""Most specific first."""
