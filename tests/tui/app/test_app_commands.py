@@ -86,7 +86,7 @@ async def test_compact_model_and_permissions() -> None:
     async with app.run_test(size=(80, 40)) as pilot:
         await settled(pilot)
         await send(pilot, "/compact the tests")
-        assert "summarised · 9k → 1k tokens" in transcript_of(app)
+        assert "compacted · 9k → 1k tokens" in transcript_of(app)
         await send(pilot, "/model small")
         assert conversation.model == "small"
         assert "small" in text_of(app.parts.status_line)
@@ -113,8 +113,8 @@ async def test_a_compaction_asked_for_meanwhile_comes_before_the_next_prompt() -
         go_on.set()
         await settled(pilot)
         shown = transcript_of(app)
-        assert shown.index("First.") < shown.index("summarised · 9k → 1k tokens")
-        assert shown.index("summarised · 9k") < shown.index("and then")
+        assert shown.index("First.") < shown.index("compacted · 9k → 1k tokens")
+        assert shown.index("compacted · 9k") < shown.index("and then")
         assert not app.parts.runner.is_running
 
 
@@ -127,11 +127,11 @@ async def test_a_compaction_is_interrupted_with_the_prompt_it_waits_for() -> Non
         await settled(pilot)
         shown = transcript_of(app)
         assert "Not summarised: you interrupted." in shown
-        assert "summarised ·" not in shown
+        assert "compacted ·" not in shown
         assert not app.parts.runner.is_running
         await send(pilot, "/compact")
         await settled(pilot)
-        assert "summarised ·" in transcript_of(app)
+        assert "compacted ·" in transcript_of(app)
 
 
 def with_history() -> RecordedConversation:
