@@ -279,7 +279,7 @@ def _no_number(text: str) -> float:
     """Refuse what Python reads as a number and JSON has not: it would come back in the answer."""
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text[:40]} is no JSON number")
+        raise ValueError(f"{text[:40]} is not a JSON number")
     return number
 
 

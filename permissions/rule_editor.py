@@ -49,7 +49,7 @@ class NothingKept:
 
     def store(self, grant: GrantChoice) -> tuple[str, ...]:
         """Store nothing."""
-        raise OSError(f"nothing is kept in {grant.destination} here")
+        raise OSError(f"nothing can be stored in {grant.destination} here")
 
     def forget(self, behavior: str, rule: str) -> None:
         """There is no record."""
@@ -92,8 +92,8 @@ class RuleEditor:
         back = await self._removed(rule)
         self._count([text for text in before if not _is(text, rule)])
         where = rule.file or rule.source
-        self._done.append(_Undo(f"{rule.behavior} {rule.text} taken back", before, back))
-        return f"{rule.behavior} {rule.text} is taken back ({where})."
+        self._done.append(_Undo(f"{rule.behavior} {rule.text} removed", before, back))
+        return f"{rule.behavior} {rule.text} removed ({where})."
 
     async def edit(self, rule: Rule, new: str) -> str:
         """Write another text in the rule's place; examples of the old one go with it.
@@ -137,7 +137,7 @@ class RuleEditor:
         """
         _check_movable(rule)
         if destination is rule.source:
-            raise RuleChangeError(f"{rule.text} is kept there already.")
+            raise RuleChangeError(f"{rule.text} is already stored there.")
         before = self._texts
         grant = GrantChoice((rule.text,), str(destination), Behavior(str(rule.behavior)))
         self._keeper.store(grant)
@@ -249,7 +249,7 @@ def _check_movable(rule: Rule) -> None:
     if rule.source not in MOVABLE:
         raise RuleChangeError(f"{rule.text} comes from {rule.source}: change it there.")
     if rule.is_cap:
-        raise RuleChangeError(f"{rule.text} could not be read: mend it in {rule.file}.")
+        raise RuleChangeError(f"{rule.text} could not be read: fix it in {rule.file}.")
 
 
 def _is(text: RuleText, rule: Rule) -> bool:

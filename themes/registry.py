@@ -83,14 +83,14 @@ def _load(
         if _own_file(base_name, user_dir) is None and not _is_shipped(base_name):
             known = ", ".join(available_themes(user_dir))
             raise ThemeError(
-                f"{own}: no theme is called {base_name!r}, its base; there are: {known}"
+                f"{own}: no theme is called {base_name!r}, its base; available: {known}"
             )
         base, base_warnings = _load(base_name, user_dir, seen=(*seen, name))
         theme, warnings = build_theme(name, data, base=base)
         return theme, (*base_warnings, *warnings)
     if not _is_shipped(name):
         known = ", ".join(available_themes(user_dir))
-        raise ThemeError(f"no theme is called {name!r}; there are: {known}")
+        raise ThemeError(f"no theme is called {name!r}; available: {known}")
     data = _read(_SHIPPED / f"{name}.toml")
     base_key = data.get("base")
     base_theme = _load(str(base_key), None, seen=())[0] if base_key else None

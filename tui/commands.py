@@ -107,7 +107,7 @@ async def act_on(result: CommandResult, screen: CommandScreen) -> None:
             await open_panel(panel, argument, screen)
         case results.Renamed(title):
             screen.workspace.name_window(title)
-            screen.notice(f"This session is named {title!r}.")
+            screen.notice(f"Session renamed to {title!r}.")
         case results.OpenSession(session_id, hint):
             await screen.session.restart(session_id)
             if hint:

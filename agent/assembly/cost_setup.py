@@ -65,7 +65,7 @@ def _prices(settings: Settings) -> tuple[PriceTable, tuple[str, ...]]:
     try:
         return shipped_prices().with_overrides(settings.values.prices or {}), ()
     except ValueError as error:
-        return shipped_prices(), (f"Settings: {error}. The shipped prices count.",)
+        return shipped_prices(), (f"Settings: {error}. The built-in prices are used.",)
 
 
 async def _sums(path: Path) -> Sums:

@@ -40,7 +40,7 @@ def environment_from(env: Mapping[str, str], launch_dir: Path, *, version: str) 
         except RuntimeError as error:
             raise UsageError(
                 "HOME is not set, so there is no place for settings and sessions. "
-                "Set HOME, or AGENT_TUI_HOME to a folder that may be written."
+                "Set HOME, or AGENT_TUI_HOME to a folder that is writable."
             ) from error
     else:
         home = Path(home_text) if home_text else Path(named)

@@ -70,7 +70,7 @@ def _earlier(store: SessionStore, options: RunOptions, root: Path) -> SessionInf
         return None
     found = store.latest(root)
     if found is None and (options.continue_latest or options.headless):
-        raise SessionError("There is no earlier session in this project to continue.")
+        raise SessionError("No earlier session in this project to continue.")
     return found
 
 
@@ -87,8 +87,8 @@ def _create(
         session = store.create_unsaved(root, launch_dir=launch_dir, session_id=session_id)
         place = session.temporary_home
         note = (
-            f"This conversation will not be kept with the others. {error} It lies in {place}; "
-            f"to go on with it: AGENT_TUI_HOME={place} agent-tui -c"
+            f"This conversation cannot be stored with the others. {error} It is in {place}; "
+            f"to continue it: AGENT_TUI_HOME={place} agent-tui -c"
         )
         return session, (note,)
 
@@ -96,6 +96,5 @@ def _create(
 def _refuse_taken(store: SessionStore, session_id: str) -> None:
     if any(info.id == session_id for info in store.list()):
         raise SessionError(
-            f"There is a session {session_id} already. To go on with it: "
-            f"agent-tui -r {session_id[:8]}"
+            f"Session {session_id} already exists. To continue it: agent-tui -r {session_id[:8]}"
         )

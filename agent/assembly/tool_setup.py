@@ -101,7 +101,7 @@ def ended_shells(shells: ShellRegistry) -> Callable[[], list[str]]:
     def reports() -> list[str]:
         return [
             f"The background command {shell.id} (`{shell.command[:200]}`) ended with exit code "
-            f"{shell.exit_code}. BashOutput shows what it wrote."
+            f"{shell.exit_code}. Use BashOutput to read its output."
             for shell in shells.take_finished()
         ]
 

@@ -12,7 +12,7 @@ from typing import Final
 from agent.commands.command_registry import CommandRegistry, split_command
 from agent.commands.table import BUILTIN_COMMANDS
 
-_KEY: Final = "ANTHROPIC_API_KEY, or apiKeyHelper in your settings, says who pays."
+_KEY: Final = "ANTHROPIC_API_KEY, or apiKeyHelper in your settings sets the account."
 _OWN_FILE: Final = (
     "Ask for it in your own words, or make it a command: ~/.agent/commands/{name}.md."
 )
@@ -60,7 +60,7 @@ _ELSEWHERE: Final = {
     "session sessions chat chats load threads": "/resume shows the sessions here.",
     "save share unshare": "Sessions are kept by themselves; /export writes one to a file.",
     "history": "ctrl+r searches what you typed.",
-    "themes appearance": "/theme chooses the colours.",
+    "themes appearance": "/theme chooses the colors.",
     "keys shortcuts keymap hotkeys bindings": "? shows the keys, /keybindings edits them.",
     "editor edit": "ctrl+g edits the prompt in your editor.",
     "add drop read-only mention file files image": "@path attaches a file.",
@@ -69,17 +69,17 @@ _ELSEWHERE: Final = {
     "summarize summarise compress": "/compact makes room.",
     "tokens": "/context shows what fills the window, /cost what was used.",
     "restore redo revert checkpoints": "/rewind goes back.",
-    "q bye close": "/exit leaves.",
+    "q bye close": "/exit quits.",
     "h commands": "/help shows keys and commands.",
     "todo": "/todos shows the task list.",
     "chrome desktop mobile teleport remote-control remote-env web-setup install-github-app "
     "install-slack-app upgrade-plan passes stickers privacy-settings usage-credits radio powerup "
     "team-onboarding artifacts autofix-pr ultrareview ultraplan voice advisor": (
-        "That belongs to a service which agent-tui has no part in."
+        "That belongs to a service that agent-tui does not use."
     ),
 }
 _FROM_A_SHELL: Final = {
-    "clear": "each -p run begins anew unless -c or -r is given.",
+    "clear": "each -p run starts a new session unless -c or -r is given.",
     "config": "agent-tui config shows the settings, agent-tui config set changes one.",
     "diff": "git diff shows what changed.",
     "doctor": "agent-tui doctor.",
@@ -111,16 +111,18 @@ def advice_on(text: str, registry: CommandRegistry, waiting: Collection[str] = (
         return None
     name, arguments = parts
     if name in waiting:
-        return f"/{name} of this project does nothing before it is trusted: /trust, or --trust."
+        return f"/{name} of this project has no effect before /trust (or --trust)."
     known = next((c for c in BUILTIN_COMMANDS if name in (c.meta.name, *c.meta.aliases)), None)
     if known is not None:
         how = _FROM_A_SHELL.get(known.meta.name, "start agent-tui without -p.")
-        return f"/{name} needs the screen: {how}"
+        return f"/{name} is only available on the screen: {how}"
     if name.lower() in _ADVICE:
         return f"There is no /{name} here. {_ADVICE[name.lower()].format(name=name.lower())}"
     nearest = registry.nearest(name)
     if nearest is not None:
-        return f"There is no command /{name}. Did you mean /{nearest}?"
+        return f"Unknown command /{name}. Did you mean /{nearest}?"
     if arguments or _LOOKS_LIKE_ONE.fullmatch(name) is None:
         return None
-    return f"There is no command /{name}. / shows all; with a space before it, it is sent."
+    return (
+        f"Unknown command /{name}. Type / for the list, or start with a space to send it as text."
+    )

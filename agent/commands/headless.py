@@ -48,8 +48,9 @@ def _reply(result: results.CommandResult, name: str) -> CommandReply:
         case results.CopyText(copied, _):
             return CommandReply(copied)
         case results.Renamed(title):
-            return CommandReply(f"This session is named {title!r}.")
+            return CommandReply(f"Session renamed to {title!r}.")
         case _:
             return CommandReply(
-                f"/{name} needs the screen: start agent-tui without -p.", is_error=True
+                f"/{name} is only available on the screen: start agent-tui without -p.",
+                is_error=True,
             )

@@ -49,18 +49,18 @@ def _meta(
 
 BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     LocalCommand(
-        _meta("add-dir", "Work in another folder as well", "<folder>"),
+        _meta("add-dir", "Allow work in another folder", "<folder>"),
         f"{PACKAGE}.add_dir",
     ),
     LocalCommand(_meta("agents", "List the kinds of sub-agents"), f"{PACKAGE}.agents"),
     LocalCommand(
-        _meta("branch", "Go on in a copy of this conversation", "[name]", on_screen=True),
+        _meta("branch", "Continue in a copy of this conversation", "[name]", on_screen=True),
         f"{PACKAGE}.branch",
     ),
     LocalCommand(
         _meta(
             "btw",
-            "Ask something beside the conversation, without leaving a trace in it",
+            "Ask a side question that isn't added to the conversation",
             "<question>",
             on_screen=True,
         ),
@@ -69,7 +69,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     LocalCommand(
         _meta(
             "clear",
-            "Start over with an empty conversation; the old one stays, by a name if you say one",
+            "Start a new conversation (the old one is kept; optional name)",
             "[name]",
             "reset",
             "new",
@@ -80,14 +80,14 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     InteractiveCommand(
         _meta(
             "color",
-            "Colour the lines around the prompt in this session",
+            "Set the prompt bar color for this session",
             "[name]",
             on_screen=True,
         ),
         "color",
     ),
     LocalCommand(
-        _meta("compact", "Summarise the conversation to make room", "[focus]", on_screen=True),
+        _meta("compact", "Compact the conversation to free context", "[focus]", on_screen=True),
         f"{PACKAGE}.compact",
     ),
     InteractiveCommand(
@@ -101,13 +101,13 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         "config",
     ),
     InteractiveCommand(
-        _meta("context", "Show what fills the model's window", on_screen=True),
+        _meta("context", "Show what uses the context window", on_screen=True),
         "context",
     ),
     LocalCommand(
         _meta(
             "copy",
-            "Copy an answer, or a code block of it",
+            "Copy an answer or one of its code blocks",
             "[N] [code [M]]",
             on_screen=True,
         ),
@@ -119,11 +119,11 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     ),
     LocalCommand(_meta("debug", "Show the debug log of this session"), f"{PACKAGE}.debug"),
     InteractiveCommand(
-        _meta("diff", "Show what changed, against git or turn by turn", on_screen=True),
+        _meta("diff", "Show changes since the last commit or per turn", on_screen=True),
         "diff",
     ),
     InteractiveCommand(
-        _meta("doctor", "Check what this program depends on", on_screen=True),
+        _meta("doctor", "Check the installation", on_screen=True),
         "doctor",
     ),
     LocalCommand(
@@ -136,16 +136,16 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     ),
     LocalCommand(_meta("exit", "Leave", "", "quit", on_screen=True), f"{PACKAGE}.exit"),
     LocalCommand(
-        _meta("export", "Write the conversation to a file or the clipboard", "[file]"),
+        _meta("export", "Export the conversation to a file or the clipboard", "[file]"),
         f"{PACKAGE}.export",
     ),
     InteractiveCommand(
-        _meta("focus", "Show one line of each call, or more again", on_screen=True),
+        _meta("focus", "Toggle compact tool calls", on_screen=True),
         "focus",
     ),
     InteractiveCommand(_meta("help", "Show keys and commands", on_screen=True), "help"),
     InteractiveCommand(
-        _meta("hooks", "Show which hooks are configured, and where", on_screen=True),
+        _meta("hooks", "Show configured hooks", on_screen=True),
         "hooks",
     ),
     PromptCommand(
@@ -153,7 +153,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     ),
     LocalCommand(_meta("keybindings", "Edit your keys", on_screen=True), f"{PACKAGE}.keybindings"),
     InteractiveCommand(
-        _meta("memory", "Choose an instruction file or a kept fact to edit", on_screen=True),
+        _meta("memory", "Edit instruction files and memories", on_screen=True),
         "memory",
     ),
     LocalCommand(
@@ -167,7 +167,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     InteractiveCommand(
         _meta(
             "permissions",
-            "Show the rules in force, and take rules back",
+            "View and edit permission rules",
             "",
             "allowed-tools",
             on_screen=True,
@@ -175,15 +175,15 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         "permissions",
     ),
     LocalCommand(
-        _meta("plan", "Switch to plan mode, with a task or without", "[task]", on_screen=True),
+        _meta("plan", "Switch to plan mode (optional task)", "[task]", on_screen=True),
         f"{PACKAGE}.plan",
     ),
     LocalCommand(
-        _meta("recap", "Say where this conversation stands", on_screen=True),
+        _meta("recap", "Summarize where we are", on_screen=True),
         f"{PACKAGE}.recap",
     ),
     LocalCommand(
-        _meta("reload-skills", "Read the command and skill files again"),
+        _meta("reload-skills", "Reload command and skill files"),
         f"{PACKAGE}.reload_skills",
     ),
     LocalCommand(_meta("rename", "Give this session a name", "[name]"), f"{PACKAGE}.rename"),
@@ -193,7 +193,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     InteractiveCommand(
         _meta(
             "rewind",
-            "Go back: the conversation, the files, or both",
+            "Rewind the conversation, the files, or both",
             "",
             "checkpoint",
             "undo",
@@ -203,7 +203,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     ),
     LocalCommand(_meta("skills", "List commands and skills from files"), f"{PACKAGE}.skills"),
     LocalCommand(
-        _meta("status", "Show version, model, account, folder and what was loaded"),
+        _meta("status", "Show version, model, folder and loaded files"),
         f"{PACKAGE}.status",
     ),
     PromptCommand(
@@ -213,7 +213,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     InteractiveCommand(
         _meta(
             "tasks",
-            "Show background commands, and stop them",
+            "View and stop background commands",
             "",
             "bashes",
             on_screen=True,
@@ -223,18 +223,18 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     InteractiveCommand(
         _meta(
             "terminal-setup",
-            "Check this terminal, and say how to set it up",
+            "Check this terminal's setup",
             on_screen=True,
         ),
         "terminal_setup",
     ),
-    InteractiveCommand(_meta("theme", "Choose the colours", "[name]", on_screen=True), "theme"),
+    InteractiveCommand(_meta("theme", "Choose a theme", "[name]", on_screen=True), "theme"),
     LocalCommand(_meta("todos", "Show the task list"), f"{PACKAGE}.todos"),
     InteractiveCommand(
-        _meta("trust", "Show what this project brings, and accept it", on_screen=True), "trust"
+        _meta("trust", "Review what this project adds, and trust it", on_screen=True), "trust"
     ),
     LocalCommand(
-        _meta("vim", "Switch vim's keys on or off in the prompt", on_screen=True),
+        _meta("vim", "Toggle vim mode", on_screen=True),
         f"{PACKAGE}.vim",
     ),
 )

@@ -59,7 +59,7 @@ class Accounting:
         if limit is not None and self._exceeded is None and self._totals.cost_usd >= limit:
             self._exceeded = (
                 f"The budget of {_dollars(limit)} is used up (${self._totals.cost_usd:.4f} spent). "
-                "Start again with a larger --max-budget-usd to go on."
+                "Restart with a larger --max-budget-usd to continue."
             )
             self._on_exceeded(self._exceeded)
         return self._exceeded

@@ -63,7 +63,7 @@ async def open_wake(parts: ConversationParts, events: TurnEvents) -> Opening:
     await events.emit_all(parts.hooks.notices())
     if not texts:
         return Terminal(events.turn_id, "completed")
-    await events.notice("info", f"A background hook goes on: {first_line(texts[-1])}")
+    await events.notice("info", f"A background hook continues: {first_line(texts[-1])}")
     return tuple(user_message(text, origin="hook") for text in texts)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agent.session.session_recorder import SessionRecorder
 
 _BELONG_TO_PROMPT = frozenset({"reminder", "hook", "interruption"})
-_BUSY = "Interrupt first: a prompt is being worked on."
+_BUSY = "A turn is still running. Interrupt it first."
 
 
 class Rewinding:

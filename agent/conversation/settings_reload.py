@@ -174,7 +174,7 @@ class LiveSettings:
         match change:
             case ReloadFailed(_, problem):
                 self._problem = problem
-                effect = "what counted before goes on to count"
+                effect = "the previous settings stay in effect"
                 self._notify(f"Settings changed but cannot be used, {effect}: {problem}", "warning")
             case Reloaded(_, current, files):
                 self._problem = ""
@@ -190,7 +190,7 @@ class LiveSettings:
                 waiting = len(current.trust.new)
                 note = f"; {waiting} of the project wait for trust" if waiting else ""
                 if names:
-                    self._notify(f"Settings loaded again ({names}){note}.", "info")
+                    self._notify(f"Settings reloaded ({names}){note}.", "info")
                 self._notify_of_rules(rules_before)
 
 

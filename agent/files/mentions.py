@@ -113,7 +113,7 @@ class MentionReader(Struct):
             if found is None:
                 # The last has neither the sentence's punctuation nor line numbers.
                 if self._is_missing(last := readings[-1].path):
-                    refusals.append(f"@{last} is not attached: there is no such file")
+                    refusals.append(f"@{last} is not attached: file not found")
                 continue
             mention, path = found
             if mention in done:

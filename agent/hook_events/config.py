@@ -49,7 +49,7 @@ def plugin_hooks(
     for directory in directories:
         root = launch_dir / directory
         if not root.is_dir():
-            raise UsageError(f"--plugin-dir {directory}: there is no such folder")
+            raise UsageError(f"--plugin-dir {directory}: folder not found")
         try:
             layers.extend(read_plugin(root, data_home=data_home))
         except SourceError as error:

@@ -295,4 +295,4 @@ def _feedback_lines(outcome: EventOutcome) -> tuple[str, ...]:
     # The model answers to it, so the user has to know of it, too.
     first = first_line(outcome.reason)
     more = "" if first == outcome.reason.strip() else " …"
-    return (f"{outcome.decided_by or 'A hook'} told the model: {first}{more}",)
+    return (f"{outcome.decided_by or 'A hook'} to the model: {first}{more}",)

@@ -257,5 +257,5 @@ class AgentLoop:
 def _no_longer_fits(detail: str) -> str:
     return (
         f"The conversation no longer fits the model's window ({detail}). "
-        "Use /compact to shorten it, /rewind to go back, or /clear to start afresh."
+        "Use /compact to shorten it, /rewind to go back, or /clear to start over."
     )

@@ -55,6 +55,6 @@ def check_token_budget(tracker: BudgetTracker, total_tokens: int) -> ContinueBud
         ),
         nudge=(
             f"{percent}% of the token budget is used ({total_tokens} of {tracker.budget_tokens}). "
-            "Keep working on the task; do not summarise yet."
+            "Keep working on the task; do not summarize yet."
         ),
     )

@@ -131,7 +131,5 @@ def _results(uses: tuple[ToolUse, ...], dispatcher: Dispatcher) -> Message:
         if outcome is not None:
             blocks.append(outcome.block)
         else:
-            blocks.extend(
-                synthetic_results([use], "Not run: the turn ended before this call started.")
-            )
+            blocks.extend(synthetic_results([use], "Skipped (turn stopped)."))
     return tool_results_message(blocks)

@@ -284,7 +284,7 @@ class ContextManager:
         try:
             return await self._ports.summary.summarise(bones, ask, abort), ()
         except ModelError as error:
-            why = f"The model could not summarise ({error}): compacted to an outline instead."
+            why = f"The model could not summarize ({error}): compacted to an outline instead."
             return _digested(messages), (why,)
 
     async def _done(
@@ -339,7 +339,7 @@ class ContextManager:
         self._warned = True
         text = (
             f"Compaction failed {self.state.consecutive_failures} times in a row and is not tried "
-            "again by itself. /compact tries once more, /rewind goes back, /clear starts afresh."
+            "again by itself. /compact tries once more, /rewind goes back, /clear starts over."
         )
         return ContextStep(messages, notices=(text,))
 

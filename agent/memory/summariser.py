@@ -67,7 +67,7 @@ class ModelSummariser:
         self, messages: tuple[Message, ...], ask: Message, abort: AbortSignal
     ) -> str:
         """See `SummaryPort`."""
-        words = "Summarising the conversation to make room…"
+        words = "Summarizing the conversation to make room…"
         await self._emit(Notice(self._turn_id(), "info", words))
         turn = ModelTurn(
             self._client,

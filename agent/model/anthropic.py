@@ -344,7 +344,7 @@ async def _readable(records: AsyncIterator[ServerSentEvent]) -> AsyncIterator[Se
             yield record
     except UnicodeDecodeError as error:
         raise ModelError(
-            "malformed", "The server sent bytes that are no UTF-8.", phase="stream"
+            "malformed", "The server sent bytes that are not UTF-8.", phase="stream"
         ) from error
 
 
@@ -362,7 +362,7 @@ def _json_object(text: str) -> Mapping[str, object]:
         data = load_json(text)
     except ValueError as error:
         raise ModelError(
-            "malformed", "The server sent an event that is no JSON.", phase="stream"
+            "malformed", "The server sent an event that is not JSON.", phase="stream"
         ) from error
     return data if isinstance(data, dict) else {}
 

@@ -78,7 +78,7 @@ def resolve_model(
     base_url = _normalised(given)
     if base_url is None:
         return Unconfigured(
-            f"ANTHROPIC_BASE_URL is no web address: {given!r}. "
+            f"ANTHROPIC_BASE_URL is not a web address: {given!r}. "
             "It looks like http://localhost:11434 or https://gateway.example.com."
         )
     api_key, auth_token, origin = _credentials(env, helper_key)

@@ -63,7 +63,7 @@ def from_connection(error: Exception, base_url: str) -> ModelError:
     if "Timeout" in name or "Timeout" in type(error).__name__:
         if "Connect" in name:
             return ModelError("timeout", f"{base_url} did not accept a connection in time.")
-        return ModelError("timeout", f"{base_url} did not begin to answer in time.")
+        return ModelError("timeout", f"{base_url} did not respond in time.")
     if _was_refused(error):
         return ModelError("unreachable", f"Nothing answers at {base_url}.")
     text = str(cause).strip() or name

@@ -22,9 +22,9 @@ async def why_unreachable(
         parts = urlsplit(base_url)
         port = parts.port or (80 if parts.scheme == "http" else 443)
     except ValueError as error:
-        return f"that is no address ({error})"
+        return f"that is not an address ({error})"
     if not parts.hostname:
-        return "that is no address"
+        return "that is not an address"
     try:
         async with asyncio.timeout(limit_s):
             _, writer = await asyncio.open_connection(parts.hostname, port)

@@ -186,7 +186,7 @@ def read_message(message: Mapping[str, object]) -> Iterator[ModelEvent]:
     """
     content = message.get("content")
     if not isinstance(content, list):
-        raise ModelError("malformed", "The server answered with JSON that is no message.")
+        raise ModelError("malformed", "The server answered with JSON that is not a message.")
     yield _start(message)
     for index, block in enumerate(content):
         yield BlockStart(index, dict(block))

@@ -76,7 +76,7 @@ def permission_setup(
 def stripped_note(rules: Sequence[Rule]) -> str:
     """Report which allow rules the mode `auto` takes out of force."""
     names = ", ".join(rule.text for rule in rules)
-    return f"In auto mode these allow rules do not count: {names}."
+    return f"Allow rules that are not used in auto mode: {names}."
 
 
 def _mode(
@@ -92,7 +92,7 @@ def _mode(
             WarningType.UNKNOWN_MODE,
             source,
             None,
-            f"{text!r} is no permission mode; default is used. Known: {', '.join(Mode)}.",
+            f"{text!r} is not a permission mode; using default. Known: {', '.join(Mode)}.",
         )
         return Mode.DEFAULT, (warning,)
     if mode is Mode.BYPASS and not bypass:

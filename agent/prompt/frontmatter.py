@@ -48,11 +48,13 @@ def read_head(text: str) -> FrontMatter:
         values = _line_by_line(head)
         if all(_is_whole(line) for line in head.splitlines()):
             return FrontMatter(values, body)
-        return FrontMatter(values, body, f"the head is no valid YAML: {_problem_text(error)}")
+        return FrontMatter(
+            values, body, f"the front matter is not valid YAML: {_problem_text(error)}"
+        )
     if values is None:
         return FrontMatter({}, body)
     if not isinstance(values, dict):
-        return FrontMatter({}, body, "the head is no list of `key: value` lines")
+        return FrontMatter({}, body, "the front matter is not a list of `key: value` lines")
     return FrontMatter({str(key): value for key, value in values.items()}, body)
 
 

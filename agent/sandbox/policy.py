@@ -36,9 +36,9 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     temp_dir: str
     """The session's temporary directory, also seen as `/tmp`."""
     write_roots: tuple[str, ...] = ()
-    """Working directories that may be written."""
+    """Working directories that is writable."""
     caches: tuple[str, ...] = ()
-    """Package caches that may be written."""
+    """Package caches that is writable."""
     pinned: tuple[str, ...] = ()
     """Writable directories that cannot be renamed or removed."""
     read_only: tuple[str, ...] = ()

@@ -268,25 +268,25 @@ class _Rebuild:
 
     def _notes(self, repaired: RepairedHistory, when: str) -> Iterator[str]:
         if self._torn_bytes:
-            yield f"The last record was cut off ({self._torn_bytes:,} bytes) and is left out."
+            yield f"The last record was cut off ({self._torn_bytes:,} bytes) and was skipped."
         if self._damaged:
             yield (
-                f"{self._damaged} damaged record(s) of the transcript are left out; "
-                "what stood in them is missing from the conversation."
+                f"{self._damaged} damaged records of the transcript were skipped; "
+                "their content is missing from the conversation."
             )
         if self._newer:
-            yield f"{self._newer} record(s) of a newer version of the program are left out."
+            yield f"{self._newer} records of a newer version of the program were skipped."
         if self._replay.lost_rewinds:
-            yield "A rewind could not be followed: the message it went back to is missing."
+            yield "A rewind could not be applied: its target message is missing."
         if repaired.unknown_outcomes:
             yield (
-                f"Was running {when}, outcome unknown: "
+                f"Was running {when}; outcome unknown: "
                 f"{_counted(repaired.unknown_outcomes)}. Not run again."
             )
         if repaired.not_run:
-            yield f"Had not been started {when}: {_counted(repaired.not_run)}."
+            yield f"Not run (program was closed): {_counted(repaired.not_run)}."
         if self._replay.is_waiting:
-            yield f"The model's answer was not finished {when}, and is missing."
+            yield f"The model's answer was not finished {when} and is missing."
 
 
 def _todos(record: Record | None) -> tuple[TodoItem, ...]:

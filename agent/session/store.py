@@ -207,7 +207,7 @@ class SessionStore:
         text = session_id.strip().lower()
         if not _ID_START.fullmatch(text):
             raise SessionError(
-                f"{session_id!r} is no session id. `agent-tui sessions list` shows them."
+                f"{session_id!r} is not a session id. `agent-tui sessions list` shows them."
             )
         matching = [info for info in self.list() if info.id.startswith(text)]
         if not matching:
@@ -294,7 +294,7 @@ def valid_id(text: str) -> str:
         SessionError: it is none; nothing else may become part of a path.
     """
     if not _ID.fullmatch(text.lower()):
-        raise SessionError(f"{text!r} is no session id: expected a UUID.")
+        raise SessionError(f"{text!r} is not a session id: expected a UUID.")
     return text.lower()
 
 

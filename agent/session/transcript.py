@@ -98,8 +98,8 @@ class Transcript:
             if last is not None and last.version > FORMAT_VERSION:
                 raise SessionError(
                     f"The session {path.stem} was written by a newer version of this program "
-                    f"(format {last.version}; this one knows {FORMAT_VERSION}). Update to go on "
-                    "with it, or use --fork-session to continue in a copy."
+                    f"(format {last.version}; this one knows {FORMAT_VERSION}). Update to "
+                    "continue it, or use --fork-session to continue in a copy."
                 )
         except OSError as error:
             os.close(descriptor)

@@ -39,7 +39,7 @@ def set_value(file: Path, key: str, value: object) -> None:
 def check_key(key: str) -> None:
     """Raise ConfigError, with what may have been meant, where no setting is called so."""
     if key not in SettingsFile.model_fields:
-        raise ConfigError(f"There is no setting {key!r}.{_meant(key)}")
+        raise ConfigError(f"Unknown setting {key!r}.{_meant(key)}")
 
 
 def _text(data: dict[str, object]) -> str:
@@ -68,14 +68,14 @@ def _object(file: Path) -> dict[str, object]:
     except FileNotFoundError:
         return {}
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{file} is no text in UTF-8; correct it first.") from error
+        raise ConfigError(f"{file} is not UTF-8 text; correct it first.") from error
     if not text.strip():
         return {}
     # Read as for a start: lists of a key that appears twice add up, and none of them is lost here.
     parsed = parse(text)
     if parsed.error is not None:
         why = f"line {parsed.error.line}: {parsed.error.message}"
-        raise ConfigError(f"{file} is no valid JSON ({why}); correct it first.")
+        raise ConfigError(f"{file} is not valid JSON ({why}); correct it first.")
     if parsed.root is None or not isinstance(parsed.root.value, dict):
         raise ConfigError(f"{file} holds no JSON object; correct it first.")
     return dict(parsed.root.value)

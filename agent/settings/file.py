@@ -17,7 +17,7 @@ from permissions.base.files.plain_file import read_text
 from permissions.rule import RuleSource
 
 UNTIL_REPAIRED: Final = (
-    "; allow rules, directories and mode of this file do not count until it is repaired"
+    "; allow rules, directories and mode in this file are ignored until it is fixed"
 )
 """What follows from a syntax error where nothing was read before."""
 

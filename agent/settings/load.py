@@ -263,7 +263,7 @@ def _from_flag(argument: str, home: Path) -> LoadedFile:
         path = expand_home(argument, home).absolute()
         found, warnings = read_settings(path, RuleSource.CLI)
         if found is None:
-            reason = warnings[0].message if warnings else "there is no such file"
+            reason = warnings[0].message if warnings else "file not found"
             raise FlagError(f"--settings {argument}: {reason}.")
         loaded = found
     for warning in (*warnings, *rules_of(loaded)[1]):
@@ -349,7 +349,7 @@ def _flag_servers(config: str, home: Path) -> Sequence[McpServerText]:
         path = expand_home(config, home).absolute()
         servers, warnings = read_mcp_file(path, RuleSource.CLI)
         if not warnings and not os.path.exists(path):
-            raise FlagError(f"--mcp-config {config}: there is no such file.")
+            raise FlagError(f"--mcp-config {config}: file not found.")
     if warnings:
         raise FlagError(f"--mcp-config: {warnings[0]}.")
     return servers

@@ -59,7 +59,7 @@ def read_mcp_text(
     """Read the text of a `.mcp.json`; `path` is None for one on the command line."""
     parsed = parse(text)
     if parsed.error is not None:
-        message = f"not valid JSON: {parsed.error.message}; its servers do not count"
+        message = f"not valid JSON: {parsed.error.message}; its servers are ignored"
         return (), (SettingsWarning(message, path, parsed.error.line, level="error"),)
     listed = parsed.root.get("mcpServers") if parsed.root is not None else None
     if listed is None or not isinstance(listed.value, dict):
@@ -72,7 +72,7 @@ def read_mcp_text(
             section = McpServerSection.model_validate(node.value)
         except ValidationError as error:
             detail = error.errors(include_url=False)[0]
-            message = f"{detail['msg']}; the server does not count"
+            message = f"{detail['msg']}; the server is ignored"
             key = ".".join(["mcpServers", name, *map(str, detail["loc"])])
             warnings.append(SettingsWarning(message, path, node.line, key))
             continue

@@ -40,7 +40,7 @@ def trusted_part(loaded: LoadedFile, state: TrustState) -> tuple[LoadedFile, lis
     warnings: list[SettingsWarning] = []
 
     def refuse(key: str, *path: str) -> None:
-        message = "does not count from a project: set it in your own settings"
+        message = "has no effect in project settings: set it in your user settings"
         line = loaded.line_of(*path)
         warnings.append(SettingsWarning(message, loaded.path, line, key))
 

@@ -200,11 +200,11 @@ class _Reader:
         name = raw.get("hookEventName")
         if name is None:
             raise AnswerError(
-                f'hookSpecificOutput needs "hookEventName": "{self._event}"; nothing in it counts'
+                f'hookSpecificOutput needs "hookEventName": "{self._event}"; all of it is ignored'
             )
         if name != self._event:
             raise AnswerError(
-                f"hookSpecificOutput is for {name!r}, but {self._event} fired; nothing in it counts"
+                f"hookSpecificOutput is for {name!r}, but {self._event} fired; all of it is ignored"
             )
         return raw
 

@@ -117,7 +117,7 @@ def judge_printed(spec: HandlerSpec, printed: Printed) -> HandlerResult:
         return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, problem)
     if answer is not None:
         if status is not None:
-            note = f"{status}; its JSON answer counts all the same"
+            note = f"{status}; its JSON output is used anyway"
             answer = replace(answer, notes=(*answer.notes, note))
         return settle(replace(run, answer=answer), rules)
     if status is not None:
@@ -327,10 +327,10 @@ def _json_problem(text: str, error: ValueError, truncated_bytes: int) -> str:
     if isinstance(error, json.JSONDecodeError):
         if error.msg == "Extra data":
             rest = first_line(text[error.pos :])[:60]
-            return f"printed more than one JSON document (then: {rest!r}); none of it counts"
+            return f"printed more than one JSON document (then: {rest!r}); all of it is ignored"
         return (
             f"printed invalid JSON: {error.msg} at line {error.lineno} column {error.colno} "
-            f"(starts {start!r}); none of it counts"
+            f"(starts {start!r}); all of it is ignored"
         )
     return f"printed JSON that can't be read: {error}"
 

@@ -33,4 +33,4 @@ def condition_problem(condition: str) -> str | None:
     parsed = parse_rule(condition, RuleBehavior.ASK)
     if not isinstance(parsed, MalformedRule):
         return None
-    return f"`if` {condition!r} is no permission rule ({parsed.message}): the handler never runs"
+    return f"`if` {condition!r} is not a permission rule ({parsed.message}): the handler never runs"

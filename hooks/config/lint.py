@@ -56,7 +56,7 @@ def lint_matcher(event: str, matcher: str | None) -> Iterator[str]:
     if matcher is None or matcher.strip() in ("", "*"):
         return
     if rules.matcher_field is None:
-        yield f"{event} has no matcher: `{matcher}` is not looked at, the hooks always run"
+        yield f"{event} has no matcher: `{matcher}` is ignored; the hooks always run"
         return
     if rules.is_tool_event and PERMISSION_RULE.match(matcher):
         yield _rule_as_matcher(matcher)

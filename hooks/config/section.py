@@ -118,7 +118,7 @@ class _SectionReader:
             )
             return
         if "if" in group:
-            self._warn(where, "`if` belongs to a handler, not to a group; it is not looked at here")
+            self._warn(where, "`if` belongs to a handler, not to a group; it is ignored here")
         for problem in lint_matcher(event, matcher):
             self._warn(where, problem)
         for index, handler in enumerate(handlers):

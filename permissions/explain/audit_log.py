@@ -103,7 +103,7 @@ class AuditLog:
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                raise OSError(None, "it is no regular file")
+                raise OSError(None, "it is not a regular file")
             if self._may_be_torn and status.st_size:
                 # A full disk or a crash cut the last line: it must not spoil this one. Another
                 # session in the middle of its line looks the same; that leaves an empty line.

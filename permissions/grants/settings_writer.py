@@ -157,14 +157,14 @@ def _text(file: Path, target: Path) -> str | None:
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(mode):
-        raise StoreError(f"{file} is no regular file")
+        raise StoreError(f"{file} is not a regular file")
     if not mode & 0o222:
         # Replacing it would work all the same, and would not respect who protected it.
         raise StoreError(f"{file} is write-protected")
     try:
         return read_plain(target).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise StoreError(f"{file} is not UTF-8 text; mend it first") from error
+        raise StoreError(f"{file} is not UTF-8 text; fix it first") from error
 
 
 def _rule_text(entry: object) -> str | None:
@@ -183,25 +183,25 @@ def _object(file: Path, text: str | None) -> dict[str, Any]:
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
             # Writing it back would drop one of the two.
-            raise StoreError(f"{file} has the key {twice!r} twice; mend it first")
+            raise StoreError(f"{file} has the key {twice!r} twice; fix it first")
         return result
 
     try:
         data = json.loads(text, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
-        raise StoreError(f"{file} is not valid JSON ({error}); mend it first") from error
+        raise StoreError(f"{file} is not valid JSON ({error}); fix it first") from error
     if not isinstance(data, dict):
-        raise StoreError(f"{file} does not hold a JSON object; mend it first")
+        raise StoreError(f"{file} does not hold a JSON object; fix it first")
     return data
 
 
 def _entries(file: Path, data: dict[str, Any], behavior: RuleBehavior) -> list[Any]:
     section = data.setdefault("permissions", {})
     if not isinstance(section, dict):
-        raise StoreError(f"{file}: `permissions` is not an object; mend it first")
+        raise StoreError(f"{file}: `permissions` is not an object; fix it first")
     entries = section.setdefault(str(behavior), [])
     if not isinstance(entries, list):
-        raise StoreError(f"{file}: `permissions.{behavior}` is not a list; mend it first")
+        raise StoreError(f"{file}: `permissions.{behavior}` is not a list; fix it first")
     return entries
 
 

@@ -87,7 +87,7 @@ def gated_mode(context: PermissionContext) -> tuple[Mode, tuple[DecisionWarning,
                     WarningType.BYPASS_UNAVAILABLE,
                     None,
                     None,
-                    f"{reason}; mode is manual (default)",
+                    f"{reason}; using default mode",
                 ),
             )
     if context.mode is Mode.AUTO and is_locked(context.policy, "disableAutoMode"):
@@ -96,7 +96,7 @@ def gated_mode(context: PermissionContext) -> tuple[Mode, tuple[DecisionWarning,
                 WarningType.MODE_IGNORED,
                 None,
                 None,
-                "managed settings disable auto; mode is manual (default)",
+                "managed settings disable auto; using default mode",
             ),
         )
     return context.mode, ()
@@ -121,7 +121,7 @@ def requested_mode(
                 WarningType.UNKNOWN_MODE,
                 requested_by,
                 None,
-                f"there is no mode {text!r}; mode is manual (default)",
+                f"there is no mode {text!r}; using default mode",
             ),
         )
     if mode is Mode.DEFAULT:
@@ -134,7 +134,7 @@ def requested_mode(
             WarningType.MODE_IGNORED,
             requested_by,
             None,
-            f"{requested_by} may not switch to {mode}; mode is manual (default)",
+            f"{requested_by} may not switch to {mode}; using default mode",
         ),
     )
 
@@ -210,9 +210,9 @@ def _filter(rules: RuleSet, *, trusted: bool, managed_only: bool, auto: bool) ->
         if rule.behavior is not RuleBehavior.ALLOW:
             counting.append(rule)
         elif managed_only and rule.source is not RuleSource.POLICY:
-            drop(rule, "managed settings let only managed allow rules count")
+            drop(rule, "managed settings allow only managed allow rules")
         elif is_untrusted(rule):
-            drop(rule, "this folder is not trusted, so its allow rules do not count")
+            drop(rule, "this folder is not trusted, so its allow rules are ignored")
         elif not (auto and is_dangerous_allow(rule)):
             counting.append(rule)
     return rules.only(counting), tuple(warnings)

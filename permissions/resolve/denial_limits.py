@@ -50,7 +50,7 @@ class DenialState(Struct, frozen=True):
         if not self.total:
             return ""
         text = f"classifier denials: {self.consecutive} in a row, {self.total} in all"
-        return f"{text}; the person is asked instead" if self.is_exhausted else text
+        return f"{text}; the user is asked instead" if self.is_exhausted else text
 
 
 def _was_unsure(decision: Decision) -> bool:

@@ -99,8 +99,8 @@ def denied_without_user(pending: Decision, undecided: Sequence[Undecided] = ()) 
         pending,
         behavior=Behavior.DENY,
         message=(
-            f"{pending.message.rstrip('.')}. Nobody is there to ask in this run{because}, so it "
-            "was not done. Continue without it, or say what is needed."
+            f"{pending.message.rstrip('.')}. This run cannot ask{because}, so it "
+            "was denied. Continue without it, or say what is needed."
         ),
         trace=(*pending.trace, *undecided_entries(undecided)),
     )
@@ -114,7 +114,7 @@ def user_decision(
     message: str = "",
 ) -> Decision:
     """Return a user's own answer, as the dialog gives it."""
-    default = "Allowed by the person." if behavior is Behavior.ALLOW else "Declined by the person."
+    default = "Allowed by the user." if behavior is Behavior.ALLOW else "Declined by the user."
     return Decision(
         behavior=behavior,
         source=DecisionSource.USER,

@@ -121,7 +121,7 @@ def _cancelled(pending: Decision, undecided: tuple[Undecided, ...]) -> Decision:
     return replace(
         pending,
         behavior=Behavior.DENY,
-        message="The leader that should answer is gone; the call was cancelled.",
+        message="The leader that should answer is gone; the call was canceled.",
         interrupt=True,
         trace=(*pending.trace, *undecided_entries(undecided)),
     )

@@ -10,7 +10,7 @@ from permissions.rules.rule_set import RuleBehavior, RuleExamples, RuleSource, R
 
 _NO_RULE: Final = """a rule is a text such as "Bash(git status)", or an object with 'rule'"""
 _BAD_EXAMPLES: Final = "'match' and 'notMatch' are lists of texts"
-COUNTS: Final = "; what it names counts all the same"
+COUNTS: Final = "; the name is used anyway"
 IGNORED: Final = "; it is ignored"
 """What follows from an entry that is no rule."""
 

@@ -149,8 +149,8 @@ async def test_a_mistyped_path_is_told_and_a_word_is_not(begin: Begin) -> None:
         "see @src/y.py, @./nope.py#3. And @somebody, @types/node, @/components/Button, a@src/z"
     )
     assert notices(events) == [
-        "@src/y.py is not attached: there is no such file",
-        "@./nope.py is not attached: there is no such file",
+        "@src/y.py is not attached: file not found",
+        "@./nope.py is not attached: file not found",
     ]
 
 

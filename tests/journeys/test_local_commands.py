@@ -67,7 +67,7 @@ async def test_a_question_beside_a_running_call_sends_a_valid_history(begin: Beg
 
 async def test_a_recap_needs_something_to_tell(begin: Begin) -> None:
     journey = await begin([HELLO, Turn((Text("You said hello."),))])
-    assert await said(journey, "recap") == "There is nothing to tell yet."
+    assert await said(journey, "recap") == "Nothing to summarize yet."
     await journey.send("hello")
     assert await said(journey, "recap") == "You said hello."
 

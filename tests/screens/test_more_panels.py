@@ -98,7 +98,7 @@ VIEWS: dict[str, Act] = {
     "todos": todos,
     "copy": copied,
     "colour": command("/color", "down", "down"),
-    "entry": opened(lambda: LineEntry("Find in all sessions", "Words that were said.")),
+    "entry": opened(lambda: LineEntry("Find in all sessions", "Words in a conversation.")),
     "empty": opened(lambda: ListPanel("Hooks", [], empty="no hooks are configured")),
     "long": opened(lambda: ListPanel("Resume", [Item(f"Session {n}") for n in range(300)])),
     "text": opened(lambda: TextPanel("Doctor", text_rows(REPORT))),

@@ -133,7 +133,7 @@ def test_going_back_brings_the_files_along(screen: Screen, serve: Serve, project
     see(program, "It says hello now.")
     assert (project / "greet.py").read_text() == "print('hello')\n"
     type_line(program, "/rewind")
-    see(program, "Go back to before which message?")
+    see(program, "Rewind to before which message?")
     program.listen(0.4)
     program.type(b"\r")
     see(program, "1 file would go back")
@@ -147,7 +147,7 @@ def test_going_back_brings_the_files_along(screen: Screen, serve: Serve, project
     see(program, "Undo the last restore")
     program.listen(0.4)
     program.type(b"\r")
-    see(program, "1 file as before the restore")
+    see(program, "1 file restored")
     assert (project / "greet.py").read_text() == "print('hello')\n"
 
 

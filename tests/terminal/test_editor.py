@@ -32,7 +32,7 @@ def with_draft(screen: Screen, editor: str) -> Program:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("echo ruined > $1; exit 3", "ended with status 3; nothing is changed"),
+        ("echo ruined > $1; exit 3", "ended with status 3; nothing was changed"),
         ("rm $1", "No such file or directory"),
         ("kill -9 $$", "was ended by SIGKILL"),
         (None, "No such file or directory"),

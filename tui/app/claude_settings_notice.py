@@ -36,7 +36,7 @@ async def notes_of_start(center: CommandService) -> tuple[list[str], list[str]]:
     warnings = [_with_home(str(problem), context.home) for problem in custom.problems]
     if len(warnings) > MAX_PROBLEMS:
         more = len(warnings) - MAX_PROBLEMS + 1
-        warnings[MAX_PROBLEMS - 1 :] = [f"{more} more command files need mending: /skills"]
+        warnings[MAX_PROBLEMS - 1 :] = [f"{more} more command files have errors: /skills"]
     notices = []
     if custom.waiting:
         names = ", ".join(f"/{name}" for name in custom.waiting[:5])
@@ -56,8 +56,8 @@ def found_text(settings: Settings, commands: Sequence[Command], home: Path) -> s
     sentences = []
     if parts:
         sentences.append(
-            f"In force from Claude Code's files: {'; '.join(parts)}. "
-            "What .agent files say counts more; /status lists the files."
+            f"Used from Claude Code's files: {'; '.join(parts)}. "
+            ".agent files take precedence; /status lists the files."
         )
     unused_names = [*_keys_without_effect(settings), *_unused_files(settings, home)]
     if unused_names:

@@ -59,9 +59,11 @@ async def follow_keys(
             if changed != text:
                 text = changed
                 if apply_keys(text, path, defaults, use, notice):
-                    notice("keys are loaded again", "info")
+                    notice("Key bindings reloaded", "info")
     except OSError as error:
-        notice(f"{FILE_NAME} is not watched, changes count at the next start: {error}", "warning")
+        notice(
+            f"{FILE_NAME} is not watched, changes take effect at the next start: {error}", "warning"
+        )
 
 
 def apply_keys(

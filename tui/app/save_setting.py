@@ -14,5 +14,5 @@ async def save_setting(agent_home: Path, key: str, value: object) -> str:
     try:
         await asyncio.to_thread(set_value, agent_home / "settings.json", key, value)
     except (AgentError, OSError) as error:
-        return f"not kept: {error}"
+        return f"not saved: {error}"
     return ""

@@ -8,7 +8,7 @@ SUBCOMMANDS: Final = {
     "permissions": "Check, explain, lint and replay rules; advise.",
     "hooks": "List hooks, or fire one.",
     "sessions": "List, show, search, export and repair conversations.",
-    "doctor": "Check the installation and the settings here, and say how to mend them.",
+    "doctor": "Check the installation and the settings, and suggest fixes.",
     "sandbox": "Show what confines commands, and run one command confined.",
     "config": "Show the settings in force and which file set each, or set one.",
     "completion": "Print the completion script for bash, zsh or fish.",

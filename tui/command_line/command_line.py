@@ -62,7 +62,7 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
 EXAMPLES: Final = (
     ("agent-tui", "a conversation in this folder"),
     ('agent-tui "why does test_x fail?"', "the same, with a first prompt"),
-    ("agent-tui -c", "go on where you were"),
+    ("agent-tui -c", "continue where you left off"),
     ('git diff | agent-tui -p "review this"', "no screen; the answer on standard output"),
     ("agent-tui --demo", "look around, without an account"),
 )
@@ -76,7 +76,7 @@ def _text_of(file: Path, option: str) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is no text in UTF-8"
+        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
         raise click.UsageError(f"{option} {file}: {reason}") from error
 
 
@@ -139,7 +139,7 @@ def _amount(
 ) -> float | None:
     """Refuse what no amount is, and compares with none: `nan`."""
     if value is not None and not math.isfinite(value):
-        raise click.BadParameter(f"{value} is no amount")
+        raise click.BadParameter(f"{value} is not an amount")
     return value
 
 
@@ -375,7 +375,7 @@ class _InSections(click.Command):
 @click.option("--demo", is_flag=True, help="Use the scripted demo model on a sample project.")
 @click.option(
     "--screen-reader", "--ax-screen-reader", is_flag=True,
-    help="Plain labelled lines, nothing drawn: for screen readers.",
+    help="Plain labeled lines, nothing drawn: for screen readers.",
 )  # fmt: skip
 @click.option("-d", "--debug", is_flag=True, help="Write a debug log.")
 @click.option(

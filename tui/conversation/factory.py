@@ -243,7 +243,7 @@ class ConversationMaker:
     def _greeted(self, greeting: asyncio.Future[None]) -> None:
         self._background.discard(greeting)
         if not greeting.cancelled() and (error := greeting.exception()) is not None:
-            self._front.notice(f"The session's start went wrong: {error}", "error")
+            self._front.notice(f"The session could not start: {error}", "error")
 
     async def _greet(self, conversation: Conversation) -> None:
         """Fire SessionStart behind the screen; the first prompt waits for it, typing does not."""
@@ -358,7 +358,7 @@ class ConversationMaker:
             TrustStore(environment.agent_home / "trust.json").accept(state)
         except OSError as error:
             self._front.notice(
-                f"The answer cannot be kept, so nothing of it counts: {error.strerror}.", "warning"
+                f"Your answer cannot be saved, so it has no effect: {error.strerror}.", "warning"
             )
             return settings
         return await asyncio.to_thread(settings_for, self.options, environment)

@@ -56,7 +56,7 @@ async def real_model(
         helper_key=helper_key,
     )
     if isinstance(resolution, Unconfigured):
-        raise NotConfigured(f"{resolution.reason} To look around without one: agent-tui --demo")
+        raise NotConfigured(f"{resolution.reason} To try agent-tui without one: agent-tui --demo")
     return resolution
 
 

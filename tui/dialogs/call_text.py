@@ -54,7 +54,7 @@ def input_with(tool: str, tool_input: Mapping[str, Any], text: str) -> dict[str,
     field, what, _ = _FIELDS.get(tool, ("", "", ""))
     if field and isinstance(tool_input.get(field), str):
         if not text.strip() and tool not in {"Edit", "Write", "NotebookEdit"}:
-            raise NotACall(f"There is no {what} left. To refuse the call, go back and say no.")
+            raise NotACall(f"The {what} is empty. To reject the call, go back and choose no.")
         return {**tool_input, field: text}
     try:
         found = json.loads(text)

@@ -138,7 +138,7 @@ class EditedCall:
         if action_id == "confirm:edit":
             edited = self._edited(area.text, self._call_text.name)
             if edited is not None and not TextArea.takes(edited):
-                # Too long to go on with it here: it is taken as the editor left it.
+                # Too long to go on with it here: it is read as the editor left it.
                 return self._take_area(edited)
             if edited is not None:
                 area.replace(edited)
@@ -153,7 +153,7 @@ class EditedCall:
     def paste(self, text: str) -> None:
         """Paste while editing."""
         if self._area is not None and not self._area.paste(text):
-            self.problem = "That is too much to edit here; nothing was pasted."
+            self.problem = "Too long to edit here; nothing was pasted."
 
     def revise(self, text: str) -> bool:
         """Take a text in the place of the call's; False with `problem` where it makes no call."""
@@ -163,7 +163,7 @@ class EditedCall:
     def edit_view(self, title: tuple[Run, ...], width_cells: int) -> DialogView:
         """Return the editor at a width."""
         assert self._area is not None
-        own = ", ctrl+g opens your editor" if self.has_editor else ""
+        own = ", ctrl+g open $EDITOR" if self.has_editor else ""
         heading = [(f"Edit the {self._call_text.what}: {_EDIT_KEYS}{own}.", MUTED)]
         if self.problem:
             heading = [(self.problem, Ink(Role.WARNING))]
@@ -193,7 +193,7 @@ class EditedCall:
             return None
         after = self._edit_text(before, name or "text")
         if after is None:
-            self.problem = "The editor failed; everything is as it was."
+            self.problem = "The editor failed; nothing was changed."
             return None
         if not before.endswith("\n"):
             # Editors end every file with a line break; that is no change of the user's.
@@ -234,7 +234,7 @@ class EditedCall:
             return True
         changed = edited_input(self._tool, self.tool_input, self.display.old, text)
         if changed is None:
-            self.problem = "That leaves the file as it is. To refuse the call, say no."
+            self.problem = "That leaves the file unchanged. To reject the call, choose no."
             return False
         self._make(changed, replace(self.display, new=text))
         return True
@@ -245,5 +245,5 @@ class EditedCall:
         self.tool_input, self.display = tool_input, display
 
 
-_EDIT_KEYS: Final = "enter takes it, ctrl+j starts a new line, esc goes back without a change"
+_EDIT_KEYS: Final = "enter confirm, ctrl+j new line, esc cancel"
 _SET_EDITOR: Final = "Set $VISUAL or $EDITOR to use your own editor."

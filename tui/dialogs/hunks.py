@@ -147,7 +147,7 @@ class HunkChoice:
     def view(self, title: tuple[Run, ...], width_cells: int) -> DialogView:
         """Return the selected piece in its surroundings, and the list of all."""
         question = f"Make {self.taken_count} of {len(self._hunks)} changes?"
-        hint = "space or y n take · a all · enter make them · esc back"
+        hint = "space or y n take · a all · enter confirm · esc back"
         pad: Run = (" " * _INDENT, TEXT)
         footer = [
             FooterRow(BLANK, is_optional=True),

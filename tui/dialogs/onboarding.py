@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 _HOSTED: Final = "export ANTHROPIC_API_KEY=sk-ant-…"
 _OWN: Final = "export ANTHROPIC_BASE_URL=http://localhost:11434 ANTHROPIC_MODEL=…"
-_OWN_KEY: Final = "Where it wants a key of its own, that is ANTHROPIC_AUTH_TOKEN."
+_OWN_KEY: Final = "If the server needs its own key, set ANTHROPIC_AUTH_TOKEN."
 KEYS: Final = (
-    ("enter", "sends what you typed"),
-    ("shift+tab", "changes how much it asks before it acts"),
-    ("esc", "interrupts, and keeps what was done"),
-    ("?", "shows all keys, / all commands"),
+    ("enter", "send"),
+    ("shift+tab", "change the approval mode"),
+    ("esc", "interrupt (work so far is kept)"),
+    ("?", "all shortcuts, / all commands"),
 )
 """The four that matter."""
 MAX_OFFERS: Final = 7
@@ -84,8 +84,8 @@ class OnboardingDialog:
                     )
                     for offer in self._offers
                 ),
-                Choice("Look around with the demo", "a scripted model in a sample project"),
-                Choice("Quit and connect a model"),
+                Choice("Try the demo", "a scripted model in a sample project"),
+                Choice("Quit and set up a model"),
             ]
         )
 
@@ -160,7 +160,7 @@ class OnboardingDialog:
             # What can be used at once comes first, and is read with its answers.
             rows = [rows[0], *_settings_note(width), BLANK]
         if self._keys:
-            rows += wrap([("Four keys, once it runs:", MUTED)], width)
+            rows += wrap([("Shortcuts:", MUTED)], width)
         for key, does in self._keys:
             rows += wrap([(f"{key:<11}", TEXT), (does, MUTED)], width)
         return DialogView(title, indented(rows, pad, pad), footer)
@@ -171,7 +171,7 @@ class OnboardingDialog:
 
 def _settings_note(width: int) -> list[Row]:
     text = (
-        "Your choice is kept in your settings; /model changes it. "
+        "Saved to your settings; change it with /model. "
         "For Anthropic's API set ANTHROPIC_API_KEY instead."
     )
     return wrap([(text, MUTED)], width)
@@ -179,13 +179,10 @@ def _settings_note(width: int) -> list[Row]:
 
 def _which_of(server: LocalServer, width: int) -> list[Row]:
     left_out = len(server.models) - MAX_OFFERS
-    more = f" It has {left_out} more: /model lists them once it runs." if left_out > 0 else ""
-    note = (
-        "Your choice is kept in your settings: /model changes it, "
-        "--model and ANTHROPIC_MODEL go before it."
-    )
+    more = f" {left_out} more are listed by /model." if left_out > 0 else ""
+    note = "Saved to your settings; change it with /model. --model and ANTHROPIC_MODEL override it."
     return [
-        *wrap([(f"{server.base_url} has these models. Which one?", Ink(bold=True))], width),
+        *wrap([(f"{server.base_url} has these models. Choose one.", Ink(bold=True))], width),
         BLANK,
         *wrap([(note + more, MUTED)], width),
     ]

@@ -111,9 +111,9 @@ def decision_of(ask: PermissionAsk, chosen: Chosen) -> Decision:
     offer = ask.offers[chosen.index - 1] if 0 < chosen.index <= len(ask.offers) else None
     comment = chosen.comment or None
     if is_no:
-        message = "The person said no"
+        message = "The user said no"
     else:
-        message = "Allowed by the person"
+        message = "Allowed by the user"
     return Decision(
         behavior=Behavior.DENY if is_no else Behavior.ALLOW,
         source=DecisionSource.USER,

@@ -29,7 +29,7 @@ class PlanDialog:
         self._answered: DialogAnswer[PlanAnswer] = DialogAnswer()
         self._choices = ChoiceList(
             [
-                Choice("Yes, and accept edits without asking"),
+                Choice("Yes, and auto-accept edits"),
                 Choice("Yes, and approve each edit"),
                 Choice("No, keep planning", comment_hint="and tell the model what to change…"),
             ]
@@ -101,7 +101,9 @@ class PlanDialog:
         body = indented(markdown_rows(self._plan, width_cells - 4, self._highlighter), pad, pad)
         edit = " · ctrl+g edit" if self._edit_text is not None else ""
         hint = f"↑↓ enter · tab no, with a comment{edit} · pgup/pgdn · esc no"
-        question = "Carry out this plan?" if self._own_plan is None else "Carry out your version?"
+        question = (
+            "Go ahead with this plan?" if self._own_plan is None else "Go ahead with your version?"
+        )
         footer = [
             FooterRow(BLANK, is_optional=True),
             FooterRow(row(pad[0], (question, Ink(bold=True)))),

@@ -39,7 +39,7 @@ class QuestionDialog:
         self._steps = [QuestionStep(question) for question in questions]
         self._highlighter = highlighter
         self._at = 0
-        self._review = ChoiceList([Choice("Send the answers"), Choice("Decline to answer")])
+        self._review = ChoiceList([Choice("Submit answers"), Choice("Decline to answer")])
         self._answered: DialogAnswer[Mapping[str, str] | None] = DialogAnswer()
         self._touched_s: float | None = None
         if not self._steps:
@@ -204,7 +204,7 @@ class QuestionDialog:
 
     def _title(self) -> tuple[Run, ...]:
         if self._step is None:
-            return (("Review", _BOLD), (" what will be sent", MUTED))
+            return (("Review", _BOLD), (" your answers", MUTED))
         count = len(self._steps)
         of = (f" {self._at + 1} of {count}", MUTED) if count > 1 else ("", MUTED)
         return (("Question", _BOLD), of)
@@ -229,7 +229,7 @@ class QuestionDialog:
         more = " · ←→ questions" if len(self._steps) > 1 else ""
         typed = "Type a number, your own answer behind the number of Other, or esc to decline."
         if step.is_multiple:
-            typed = "Type numbers to mark them, then the word enter to go on, or esc to decline."
+            typed = "Enter numbers to select, then “enter” to continue, or esc to decline."
         if len(self._steps) > 1:
             typed += " Left and right go through the questions."
         return DialogView(

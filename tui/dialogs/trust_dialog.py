@@ -54,7 +54,7 @@ class TrustDialog:
         self._choices = ChoiceList(
             [
                 Choice("Yes, I trust this folder", "what is listed takes effect"),
-                Choice("No, work without it", "its deny and ask rules still count"),
+                Choice("No, work without it", "its deny and ask rules still apply"),
             ],
             selected=1,
         )
@@ -98,9 +98,9 @@ class TrustDialog:
         width = max(1, width_cells - 4)
         pad = (("   ", TEXT),)
         lead = (
-            "What this folder brings has changed since you trusted it:"
+            "This project's own settings have changed since you trusted it:"
             if request.was_trusted
-            else "This folder brings settings of its own. Until you trust it they do nothing:"
+            else "This project has its own settings. They have no effect until you trust it:"
         )
         directory = row((shown_path(request.directory), Ink(bold=True)))
         body: list[Row] = indented(

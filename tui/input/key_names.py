@@ -101,7 +101,7 @@ def parse_key(text: str) -> str:
     for name in modifier_names:
         modifier = _MODIFIERS.get(name.lower())
         if modifier is None:
-            raise KeySyntaxError(f"{name!r} in {text!r} is no modifier")
+            raise KeySyntaxError(f"{name!r} in {text!r} is not a modifier")
         modifiers.add(modifier)
     return _canonical(modifiers, key, text)
 
@@ -151,9 +151,9 @@ def _canonical(modifiers: set[str], key: str, spelling: str) -> str:
         key = _SPECIAL.get(key.lower(), key.lower())
         key = _CHARACTER_NAMES.get(key, key)
         if len(key) > 1 and key not in _NAMED:
-            raise KeySyntaxError(f"{key!r} in {spelling!r} is no key")
+            raise KeySyntaxError(f"{key!r} in {spelling!r} is not a key")
     if not key:
-        raise KeySyntaxError(f"{spelling!r} names no key")
+        raise KeySyntaxError(f"{spelling!r} does not name a key")
     name = "+".join([*(modifier for modifier in _ORDER if modifier in modifiers), key])
     return _SAME_BYTE.get(name, name)
 

@@ -177,7 +177,8 @@ class _Reader:
         contexts = [context.value for context in Context]
         self._warn(
             KeybindingIssue.UNKNOWN_CONTEXT,
-            f"{name!r} is no context{_did_you_mean(name, contexts)}; known: {', '.join(contexts)}",
+            f"{name!r} is not a valid context{_did_you_mean(name, contexts)}; "
+            f"known: {', '.join(contexts)}",
             self.line_of(name) if isinstance(name, str) else None,
         )
         return None
@@ -192,7 +193,7 @@ class _Reader:
         if not RESERVED_KEYS.isdisjoint(chord):
             self._warn(
                 KeybindingIssue.RESERVED_KEY,
-                f"{keys!r}: ctrl+c and ctrl+d always interrupt and leave; choose another key",
+                f"{keys!r}: ctrl+c and ctrl+d are reserved (interrupt, quit); choose another key",
                 line,
             )
             return None
@@ -222,7 +223,7 @@ class _Reader:
                 return True
             self._warn(
                 KeybindingIssue.UNKNOWN_ACTION,
-                f"{action!r} is no action{_did_you_mean(action, list(ACTIONS_BY_ID))}",
+                f"{action!r} is not a valid action{_did_you_mean(action, list(ACTIONS_BY_ID))}",
                 line,
             )
             return False
@@ -236,7 +237,7 @@ class _Reader:
         if earlier is not None:
             self._warn(
                 KeybindingIssue.DUPLICATE,
-                f"{keys!r} is bound twice in {context}; the later entry counts",
+                f"{keys!r} is bound twice in {context}; the later entry is used",
                 line,
                 is_ignored=False,
             )
@@ -261,7 +262,7 @@ class _Reader:
 
     def _refuse(self, message: str, line: int | None = None) -> None:
         self.is_readable = False
-        self._warn(KeybindingIssue.PARSE_ERROR, f"{message}; the keys stay as they are", line)
+        self._warn(KeybindingIssue.PARSE_ERROR, f"{message}; the key bindings are unchanged", line)
 
     def _warn(
         self,

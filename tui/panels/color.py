@@ -27,7 +27,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     if name:
         role = COLOURS.get(name)
         if role is None:
-            screen.notice(f"No colour {name!r}. Known: {', '.join(COLOURS)}.", "warning")
+            screen.notice(f"No color {name!r}. Known: {', '.join(COLOURS)}.", "warning")
         else:
             screen.appearance.colour_prompt(role)
         return

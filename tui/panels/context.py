@@ -14,7 +14,17 @@ from tui.text.wrap import clip
 
 _NAME_CELLS: Final = 30
 _FIGURE_CELLS: Final = 19
-_ROLES: Final = (Role.ACCENT, Role.SUCCESS, Role.WARNING, Role.ERROR, Role.MUTED)
+_ROLES: Final = (
+    Role.ACCENT,
+    Role.SUCCESS,
+    Role.WARNING,
+    Role.ERROR,
+    Role.SYNTAX_KEYWORD,
+    Role.SYNTAX_STRING,
+    Role.SYNTAX_FUNCTION,
+    Role.MUTED,
+)
+"""One for each part: two of the same colour would look like one."""
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
@@ -33,13 +43,15 @@ def context_rows(picture: ContextBreakdown, width: int) -> Sequence[Row]:
     runs: list[Run] = [("   ", TEXT)]
     used = 0
     for place, part in enumerate(picture.slices):
-        size = min(cells - used, round(part.tokens / window * cells))
+        # A part that is there is seen, however small its share.
+        size = max(1, round(part.tokens / window * cells)) if part.tokens else 0
+        size = min(cells - used, size)
         runs.append(("█" * size, Ink(_ROLES[place % len(_ROLES)])))
         used += size
     runs.append(("░" * (cells - used), FAINT))
     share = 100 * picture.used / window
     how = "counted by the endpoint" if picture.is_measured else "estimated"
-    total = f"   {picture.used:,} of {picture.window:,} tokens ({share:.0f} %), {how}"
+    total = f"   {picture.used:,} of {picture.window:,} tokens ({share:.0f}%), {how}"
     rows = [row(*runs), row((total, MUTED)), BLANK]
     # In a narrow window the figures matter more than the ends of the names.
     name_cells = max(4, min(_NAME_CELLS, width - _FIGURE_CELLS - 7))
@@ -48,7 +60,7 @@ def context_rows(picture: ContextBreakdown, width: int) -> Sequence[Row]:
             row(
                 ("   █ ", Ink(_ROLES[place % len(_ROLES)])),
                 f"{_clipped(part.name, name_cells):<{name_cells}} ",
-                (f"{part.tokens:>10,} {100 * part.tokens / window:6.1f} %", MUTED),
+                (f"{part.tokens:>10,} {100 * part.tokens / window:6.1f}%", MUTED),
             )
         )
     free = max(0, picture.window - picture.used)

@@ -79,7 +79,7 @@ def _highest(pieces: Sequence[CodeBlock]) -> int:
 
 async def _write(screen: CommandScreen, piece: CodeBlock) -> None:
     entry = LineEntry(
-        "Write to a file", "A new file, as seen from the project.", "enter writes · esc goes back"
+        "Write to a file", "A new file, relative to the project.", "enter write · esc back"
     )
     entry.paste(f"answer.{file_ending(piece.language)}")
     name = await screen.show_dialog(entry)

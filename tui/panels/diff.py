@@ -33,7 +33,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Show the changes until the panel is closed."""
     if screen.session.commands is None:
         return
-    panel = DiffPanel([Source(_SINCE_COMMIT, (), "asking git …")])
+    panel = DiffPanel([Source(_SINCE_COMMIT, (), "running git …")])
     reading = asyncio.ensure_future(_read(screen, panel))
     try:
         # Git may take its time: a drawn panel does not wait for it, printed lines appear only once.
@@ -58,10 +58,10 @@ async def _since_commit(screen: CommandScreen) -> Source:
     settings = context.settings()
     title = _SINCE_COMMIT
     if not settings.trust.is_settled:
-        return Source(title, (), "git runs only in a folder you trust: /trust")
+        return Source(title, (), "git runs only in trusted folders: /trust")
     files = await read_diff(settings.project_root, context.reading)
     if files is None:
-        return Source(title, (), "git shows no differences here: no repository, or no git")
+        return Source(title, (), "no repository here, or git is not installed")
     changed = [ChangedFile(_name(f), f.added, f.removed, _git_rows(f)) for f in files]
     return Source(title, tuple(changed), "no changes since the last commit")
 

@@ -8,4 +8,4 @@ from tui.ports.command_screen import CommandScreen
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
     """Switch over for this session."""
     is_focused = screen.appearance.toggle_focus()
-    screen.hint("one line of each call" if is_focused else "the start of each result")
+    screen.hint("compact tool calls" if is_focused else "tool calls with results")

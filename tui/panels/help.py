@@ -24,8 +24,8 @@ _TWICE: Final = frozenset({"confirm:toggleExplanation"})
 """Does what another action does, which is listed."""
 _SIGNS: Final = (
     ("/", "commands"),
-    ("@", "name a file or folder; its content goes along"),
-    ("!", "run a command of your own; the model sees the output"),
+    ("@", "attach a file or folder"),
+    ("!", "run a shell command; the model sees the output"),
     ("\\ enter", "a line break anywhere"),
 )
 

@@ -24,13 +24,10 @@ from tui.text.styled_rows import MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import wrap
 
 WARNING = Ink(Role.WARNING)
-_NONE = (
-    "no hooks are configured; they go under “hooks” in .agent/settings.json, "
-    "as docs/hooks.md of agent-tui says"
-)
+_NONE = "No hooks configured. Add them under “hooks” in .agent/settings.json (see docs/hooks.md)."
 QUESTION = (
     "A call, such as Bash(rm -rf out) or PostToolUse Write(src/a.ts), or an event, such as "
-    "SessionStart resume. Nothing is started."
+    "SessionStart resume. Nothing is run."
 )
 
 
@@ -155,7 +152,7 @@ def _preview(
             fires, why = dry.verdicts[spec.position]
             texts.append((f"would {'fire' if fires else 'not fire'}: {why}", TEXT))
         elif dry is not None:
-            texts.append((f"would not fire: it hears of {spec.event}", TEXT))
+            texts.append((f"would not fire: it handles {spec.event}", TEXT))
         return [
             row("   ", *line.runs)
             for text, ink in texts

@@ -15,25 +15,25 @@ from tui.text.styled_rows import ACCENT, MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip
 
 _TWO_COLUMNS_CELLS: Final = 76
-_SIGNS: Final = (("/", "commands"), ("@", "files and folders"), ("!", "a command of yours"))
+_SIGNS: Final = (("/", "commands"), ("@", "files and folders"), ("!", "run a shell command"))
 _ACTIONS: Final = (
     ("chat:cycleMode", "permission mode"),
     ("chat:cancel", "interrupt"),
-    ("chat:rewind", "clear, or go back"),
-    ("app:toggleTranscript", "read and search"),
-    ("app:commandPalette", "everything there is"),
+    ("chat:rewind", "clear, or rewind"),
+    ("app:toggleTranscript", "transcript"),
+    ("app:commandPalette", "command palette"),
     ("history:search", "search prompts"),
-    ("history:previous", "prompt before"),
+    ("history:previous", "previous prompt"),
     ("app:toggleTodos", "task list"),
-    ("task:background", "go on in background"),
+    ("task:background", "to the background"),
     ("chat:newline", "line break"),
     ("chat:undo", "undo"),
-    ("chat:stash", "put aside, bring back"),
-    ("chat:externalEditor", "your own editor"),
-    ("chat:imagePaste", "paste a picture"),
+    ("chat:stash", "stash or restore draft"),
+    ("chat:externalEditor", "edit in $EDITOR"),
+    ("chat:imagePaste", "paste an image"),
     ("chat:modelPicker", "model and effort"),
-    ("app:interrupt", "stop; twice leaves"),
-    ("app:suspend", "to the shell"),
+    ("app:interrupt", "interrupt (twice: quit)"),
+    ("app:suspend", "suspend"),
 )
 """The most important ones first, in words that fit beside each other."""
 
@@ -71,7 +71,7 @@ class KeysOverlay:
     def view(self, width_cells: int) -> DialogView:
         """Return the table, in two columns where there is room."""
         title = (("Keys", Ink(Role.ACCENT, bold=True)),)
-        hint = "any key goes on · /help has them all"
+        hint = "any key closes · /help for all shortcuts"
         foot = FooterRow(row("   ", (hint, MUTED)), is_optional=True)
         if width_cells < _TWO_COLUMNS_CELLS:
             return DialogView(

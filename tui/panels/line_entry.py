@@ -13,7 +13,7 @@ from tui.text.wrap import clip, wrap
 class LineEntry:
     """A dialog that is answered by what was typed; None when it was left."""
 
-    def __init__(self, title: str, question: str, hint: str = "enter asks · esc goes back") -> None:
+    def __init__(self, title: str, question: str, hint: str = "enter ask · esc back") -> None:
         """`question` explains what to type, with an example; `hint` what Enter does."""
         # The user opened it: nothing typed now is a left-over.
         self.manners = Manners(is_guarded=False)

@@ -17,8 +17,8 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         return
     context = center.context
     found: dict[Path, str] = {file.path: file.memory_type for file in context.instructions()}
-    found.setdefault(context.settings().project_root / "AGENTS.md", "Project, not there yet")
-    found.setdefault(context.agent_home / "AGENTS.md", "User, not there yet")
+    found.setdefault(context.settings().project_root / "AGENTS.md", "Project, not created yet")
+    found.setdefault(context.agent_home / "AGENTS.md", "User, not created yet")
     # Facts stored from sessions are files as well: to read, to edit, to remove.
     directory = facts_directory(context.agent_home, context.settings().project_root)
     for path in (
@@ -32,7 +32,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         Item(screen.workspace.display_path(path), found[path], path.exists()) for path in paths
     ]
     picked = await screen.show_dialog(
-        ListPanel("Instructions and facts", items, hint="enter edits it · esc close")
+        ListPanel("Instructions and facts", items, hint="enter edit · esc close")
     )
     if picked is not None:
         screen.workspace.edit_file(paths[picked.index])

@@ -53,7 +53,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
         keys=(SESSION_ONLY,),
         preview=preview,
         on_adjust=adjust,
-        hint="enter use and keep · s this session only · ←→ effort · / search · esc close",
+        hint="enter use and save · s this session only · ←→ effort · / search · esc close",
     )
     listing = asyncio.ensure_future(_offered(screen, items, panel))
     try:
@@ -139,7 +139,7 @@ async def _use(screen: CommandScreen, name: str) -> bool:
         screen.notice(str(error), "warning")
         return False
     effort = f", effort {conversation.status.effort}" if conversation.status.effort else ""
-    screen.notice(f"model {conversation.status.model}{effort} from the next request on")
+    screen.notice(f"model {conversation.status.model}{effort} from the next request")
     return True
 
 

@@ -15,18 +15,18 @@ from tui.ports.command_screen import CommandScreen
 from tui.text.safe_text import shown_line
 
 PLACES: Final[Mapping[RuleSource, str]] = {
-    RuleSource.SESSION: "until this conversation ends",
+    RuleSource.SESSION: "for this session",
     RuleSource.LOCAL: ".agent/settings.local.json: you, in this project",
-    RuleSource.PROJECT: ".agent/settings.json: everybody in this project",
+    RuleSource.PROJECT: ".agent/settings.json: everyone in this project",
     RuleSource.USER: "~/.agent/settings.json: you, everywhere",
 }
 _BEHAVIORS: Final[Mapping[RuleBehavior, str]] = {
     RuleBehavior.ALLOW: "runs without asking",
     RuleBehavior.ASK: "asks each time",
-    RuleBehavior.DENY: "never runs, whatever else allows it",
+    RuleBehavior.DENY: "never runs, even if another rule allows it",
 }
 _EXAMPLES: Final = "For example Bash(npm run *), Edit(src/**) or WebFetch(domain:example.com)."
-_HINT: Final = "↑↓ enter · esc goes back"
+_HINT: Final = "↑↓ enter · esc back"
 
 
 async def add_rule(screen: CommandScreen, editor: RuleEditor) -> str | None:
@@ -54,7 +54,7 @@ async def place_of(
 ) -> RuleSource | None:
     """Ask where to store a rule; None where the user left."""
     items = [Item(str(source), PLACES[source]) for source in places]
-    picked = await screen.show_dialog(ListPanel(f"Keep {text} in", items, hint=_HINT))
+    picked = await screen.show_dialog(ListPanel(f"Store {text} in", items, hint=_HINT))
     return places[picked.index] if picked is not None else None
 
 
@@ -63,7 +63,7 @@ async def _rule(screen: CommandScreen) -> tuple[str, RuleBehavior] | None:
     users have in mind, and in their fingers."""
     question, typed = _EXAMPLES, ""
     while True:
-        entry = LineEntry("Add a rule", question, "enter goes on · esc goes back")
+        entry = LineEntry("Add a rule", question, "enter continue · esc back")
         entry.paste(typed)
         text = await screen.show_dialog(entry)
         if text is None:
@@ -100,7 +100,7 @@ async def _is_meant(screen: CommandScreen, text: str, findings: Sequence[LintWar
     warnings_text = " ".join(finding.notice_text for finding in findings)
     panel = ListPanel(
         f"Add {text}?",
-        [Item("Leave it", "nothing is stored"), Item("Add it all the same")],
+        [Item("Cancel", "nothing is stored"), Item("Add it anyway")],
         question=shown_line(warnings_text),
         hint=_HINT,
     )

@@ -69,7 +69,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             letters="keys",
             preview=_preview(rules, gate.context.rules),
             hint=_HINT,
-            empty="no rules: everything that writes or runs asks",
+            empty="no rules: everything that writes files or runs commands is asked about",
         )
         picked = await screen.show_dialog(panel)
         if picked is None:
@@ -118,14 +118,14 @@ def _unread(rules: RuleSet) -> str:
     broken = [w.rule for w in rules.warnings if w.rule is not None and w.rule not in listed]
     names = ", ".join(dict.fromkeys(broken[:_NAMED]))
     more = f" and {len(broken) - _NAMED} more" if len(broken) > _NAMED else ""
-    return shown_line(f"Ignored, as it cannot be read: {names}{more} (/doctor)") if names else ""
+    return shown_line(f"Ignored (cannot be read): {names}{more} (/doctor)") if names else ""
 
 
 def _item(line: RuleRow, short: Shorten, *, is_idle: bool = False) -> Item:
     number = f":{line.line}" if line.line else ""
     place = f"{short(line.file)}{number}" if line.file else source_name(line.source)
     keywords = f"{line.source} {source_name(line.source)}"
-    use = "does not count in auto mode" if is_idle else _used(line)
+    use = "not used in auto mode" if is_idle else _used(line)
     return Item(f"{line.behavior:<5} {line.rule}", f"{place} · {use}", keywords=keywords)
 
 
@@ -159,8 +159,8 @@ async def _edited_text(screen: CommandScreen, rule: Rule) -> str | None:
     """Return the rule as the user has rewritten it; None where it is the same or was left."""
     entry = LineEntry(
         f"Edit {rule.behavior} rule",
-        f"Kept in {rule.file or rule.source}. Examples of the old rule go with it.",
-        "enter writes it · esc goes back",
+        f"Kept in {rule.file or rule.source}. Examples of the old rule are removed with it.",
+        "enter write · esc back",
     )
     entry.paste(rule.text)
     text = await screen.show_dialog(entry)

@@ -24,8 +24,8 @@ from tui.text.safe_text import shown_line
 from tui.text.styled_rows import BLANK, MUTED, TEXT, Row, row
 from tui.text.wrap import wrap
 
-_DENIED_HINT: Final = "enter or r lets it through once · tab all decisions · esc close"
-_DECIDED_HINT: Final = "enter shows why, step by step · tab rules · / find · esc close"
+_DENIED_HINT: Final = "enter or r allow once · tab all decisions · esc close"
+_DECIDED_HINT: Final = "enter why · tab rules · / find · esc close"
 
 
 async def show_recent(screen: CommandScreen, gate: PermissionGate, short: Shorten) -> bool:
@@ -71,7 +71,7 @@ async def _denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -
         now = gate.evaluate(denial.request)
         if now.behavior is Behavior.DENY:
             reason = shown_line(reason_text(with_rules(now, gate.context.rules), short))
-            screen.notice(f"A yes does not lift this: {reason}", "warning")
+            screen.notice(f"You cannot allow this: {reason}", "warning")
             continue
         screen.session.send(gate.retry(denial))
         return False

@@ -40,7 +40,9 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     if center is None:
         return
     if center.context.session.is_demo:
-        screen.notice("The demo keeps to itself: start without --demo to resume.", "warning")
+        screen.notice(
+            "The demo has no other sessions. Start without --demo to resume one.", "warning"
+        )
         return
     store = SessionStore(center.context.agent_home, version=center.context.version)
     if argument:

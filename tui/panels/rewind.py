@@ -35,7 +35,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         return
     undo = await _restore_to_undo(conversation) if conversation is not None else None
     if conversation is None or not (points or undo):
-        screen.notice("there is no message to go back to yet")
+        screen.notice("no message to rewind to yet")
         return
     newest_first = points[::-1]
     items = [
@@ -43,11 +43,13 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         for point in newest_first
     ]
     if undo is not None:
-        items.append(Item("Undo the last restore", f"{_counted(len(undo.changes))} change again"))
+        items.append(
+            Item("Undo the last restore", f"{_counted(len(undo.changes))} will change again")
+        )
     panel = ListPanel(
         "Rewind",
         items,
-        question="Go back to before which message?",
+        question="Rewind to before which message?",
         contexts=(Context.MESSAGE_SELECTOR,),
         letters="keys",
         hint="↑↓ enter · / search · esc close",
@@ -58,7 +60,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     if undo is not None and picked.index == len(newest_first):
         restored = await _restored(screen, conversation, undo.turn_id)
         if restored is not None:
-            _report(screen, restored, "as before the restore")
+            _report(screen, restored, "restored")
         return
     point = newest_first[picked.index]
     preview = await conversation.rewinding.preview_files(point.turn_id)
@@ -90,7 +92,7 @@ async def _go_back(
             _put_back(screen, text)
     if restored is not None:
         # Last: the notice stays below the history that is shown again.
-        _report(screen, restored, "as before that message; /rewind undoes it")
+        _report(screen, restored, "restored; /rewind to undo")
 
 
 def _put_back(screen: CommandScreen, text: str) -> None:
@@ -128,7 +130,7 @@ def _report(screen: CommandScreen, restored: RestoreResult, how: str) -> None:
     if restored.done or restored.failed:
         screen.notice(f"{_counted(len(restored.done))} {how}")
     for change, reason in restored.failed:
-        screen.notice(f"{change.path} could not be put back: {reason}", "warning")
+        screen.notice(f"{change.path} could not be restored: {reason}", "warning")
 
 
 async def _ask_what(screen: CommandScreen, point: RewindPoint, preview: Preview | None) -> What:
@@ -136,30 +138,32 @@ async def _ask_what(screen: CommandScreen, point: RewindPoint, preview: Preview 
     choices: list[tuple[What, str, str]] = []
     if changes:
         choices += [("both", "Restore code and conversation", "")]
-    choices += [("conversation", "Restore conversation", "files stay as they are")]
+    choices += [("conversation", "Restore conversation", "files are not changed")]
     if changes:
-        choices += [("files", "Restore code", "the conversation goes on")]
+        choices += [("files", "Restore code", "the conversation continues")]
     if not point.is_compacted:
         choices += [
-            ("since", "Summarize from here", "in place of this message and all that followed"),
-            ("before", "Summarize up to here", "in place of all that came before"),
+            ("since", "Summarize from here", "replaces this message and everything after it"),
+            ("before", "Summarize up to here", "replaces everything before it"),
         ]
-    choices += [("", "Never mind", "")]
+    choices += [("", "Cancel", "")]
 
     def rows(_index: int, width: int) -> Sequence[Row]:
         lines = [_change(screen, change.path, change.action) for change in changes]
         hidden = len(lines) - MAX_SHOWN
         if hidden > 0:
             lines = [*lines[:MAX_SHOWN], f"and {_counted(hidden)} more"]
-        lines += [f"not covered: {text}" for text in (preview.not_covered[:3] if preview else ())]
+        lines += [f"not restored: {text}" for text in (preview.not_covered[:3] if preview else ())]
         return [row(*clip([("   " + shown_line(line), MUTED)], width - 1)) for line in lines]
 
     name = " ".join(point.text.split())[:_NAME_CHARS]
-    count = f"{_counted(len(changes))} would go back:" if changes else "No file was changed since."
+    count = (
+        f"{_counted(len(changes))} will be restored:" if changes else "No files were changed since."
+    )
     panel = ListPanel(
         "Rewind",
         [Item(label, detail) for _, label, detail in choices],
-        question=f"To before “{shown_line(name)}”. {count}",
+        question=f"Rewind to before “{shown_line(name)}”. {count}",
         preview=rows,
         hint="↑↓ enter · esc close",
     )

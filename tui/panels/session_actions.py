@@ -23,7 +23,7 @@ RENAME: Final = "ctrl+r"
 COPY: Final = "ctrl+b"
 EXPORT: Final = "ctrl+e"
 REMOVE: Final = "ctrl+x"
-HINT: Final = "ctrl+f find · ctrl+r rename · ctrl+e export · ctrl+b copy · ctrl+x remove"
+HINT: Final = "ctrl+f find · ctrl+r rename · ctrl+e export · ctrl+b copy · ctrl+x delete"
 SURE: Final = "remove"
 _FORMS: Final[Mapping[str, ExportFormat]] = {".json": "json", ".html": "html", ".htm": "html"}
 
@@ -60,18 +60,16 @@ class SessionActions:
     async def find(self) -> bool:
         """Ask for words, list the places in all sessions that hold them, open the chosen one."""
         words = await self._screen.show_dialog(
-            LineEntry(
-                "Find in all sessions", "Words that were said.", "enter finds · esc goes back"
-            )
+            LineEntry("Find in all sessions", "Words in a conversation.", "enter find · esc back")
         )
         if words is None:
             return False
         hits = await asyncio.to_thread(self._search, words)
         picked = await self._screen.show_dialog(
             ListPanel(
-                f"Said: {words}",
+                f"Found: {words}",
                 [_hit_item(hit) for hit in hits],
-                hint="enter opens the session · esc goes back",
+                hint="enter open · esc back",
                 empty="nothing found",
             )
         )
@@ -86,7 +84,7 @@ class SessionActions:
 
     async def _rename(self, session: SessionSummary) -> bool:
         title = await self._ask(
-            "Rename", f"A name in place of “{session.title[:60]}”.", "enter renames · esc goes back"
+            "Rename", f"A new name for “{session.title[:60]}”.", "enter rename · esc back"
         )
         if title is not None:
             await asyncio.to_thread(self._store.rename, session.id, title)
@@ -102,7 +100,7 @@ class SessionActions:
         name = await self._ask(
             "Export",
             "A new file: .md, .json or .html.",
-            "enter writes it · esc goes back",
+            "enter write · esc back",
         )
         if name is None:
             return False
@@ -116,8 +114,8 @@ class SessionActions:
     async def _remove(self, session: SessionSummary) -> bool:
         typed = await self._ask(
             "Remove",
-            f"“{session.title[:60]}” with its snapshots goes for good. Type {SURE} to do that.",
-            "enter removes it · esc goes back",
+            f"“{session.title[:60]}” and its snapshots will be deleted. Type {SURE} to confirm.",
+            "enter delete · esc back",
         )
         if typed == SURE:
             await asyncio.to_thread(self._store.delete, session.id)

@@ -34,7 +34,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             keys=("delete",),
             preview=_preview(shells),
             hint="enter output · del stop · esc close",
-            empty="no command runs in the background (ctrl+b sends one there)",
+            empty="No background commands. Ctrl+B moves a running one here.",
         )
         picked = await _show_live(screen, panel, shells, partial(_renew, panel, shells))
         if picked is None:

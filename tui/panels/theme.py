@@ -41,7 +41,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             contexts=(Context.THEME_PICKER,),
             keys=(SYNTAX,),
             on_move=show,
-            hint=f"↑↓ look · enter keep · {colour_key} colours of code · esc",
+            hint=f"↑↓ preview · enter save · {colour_key} code colors · esc",
         )
         picked = await screen.show_dialog(panel)
         if picked is None or picked.key != SYNTAX:

@@ -49,7 +49,7 @@ async def open_tool_detail(
         items(),
         contexts=(Context.MODEL_PICKER,),
         on_adjust=adjust,
-        hint="←→ changes it · enter keep · esc as before",
+        hint="←→ change · enter save · esc cancel",
         empty="no tool was used yet",
     )
     if await screen.show_dialog(panel) is None:

@@ -25,8 +25,8 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     try:
         await asyncio.to_thread(store.accept, state)
     except OSError as error:
-        screen.notice(f"The answer cannot be kept: {error.strerror}.", "warning")
+        screen.notice(f"Your answer cannot be saved: {error.strerror}.", "warning")
         return
     await center.context.reload_settings()
     await center.custom.refresh()
-    screen.notice(f"{len(state.new)} things of this project count from now on.")
+    screen.notice(f"{len(state.new)} items of this project take effect now.")

@@ -98,9 +98,9 @@ class ShellCommand:
     def note(self, remark: str = "") -> str:
         """Return command and output as the model gets them, with a remark of ours."""
         if self.background_id:
-            remark = f"It goes on in the background as {self.background_id}."
+            remark = f"It continues in the background as {self.background_id}."
         elif self.was_killed:
-            remark = "The person ended it."
+            remark = "The user ended it."
         suffix = f"\n[{remark}]" if remark else ""
         exit_code = 0 if self.background_id else self.exit_code
         return note_of(self.command, self.output + suffix, exit_code)

@@ -91,7 +91,7 @@ def _show_until_enter(text: str) -> None:
     try:
         in_force = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            sys.stdout.write(text + "\n\n[enter goes back] ")
+            sys.stdout.write(text + "\n\n[press enter to go back] ")
             sys.stdout.flush()
             sys.stdin.readline()
         finally:

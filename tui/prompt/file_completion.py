@@ -174,4 +174,4 @@ class SuggestionCommand:
     def _warn_once(self, error: CommandFailed) -> None:
         if not self._has_failed:
             self._has_failed = True
-            self._warn(f"the command that names files for @ {error}")
+            self._warn(f"the command in fileSuggestion {error}")

@@ -64,7 +64,7 @@ class TypedPromptLog:
             await asyncio.to_thread(log.add, TypedPrompt(text, session_id, time.time()))
         except OSError as error:
             # What was typed is in the session as well; the history is a comfort.
-            self._warn(f"what you type is not kept for next time: {error.strerror}")
+            self._warn(f"prompt history cannot be saved: {error.strerror}")
 
     async def _read_everywhere(self, log: PromptLog, then: Callable[[], None]) -> None:
         def read() -> list[str]:

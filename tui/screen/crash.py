@@ -27,7 +27,7 @@ class CrashReport(App[ReturnType], Generic[ReturnType]):
         from rich.text import Text  # only ever needed once
 
         report = "".join(map(_shown, traceback.format_exc()))
-        lines = f"agent-tui failed; this is a defect of its own:\n\n{report.rstrip()}"
+        lines = f"agent-tui crashed. Please report this:\n\n{report.rstrip()}"
         self._exit_renderables.append(Text(lines, overflow="fold"))
         self._close_messages_no_wait()
 

@@ -120,13 +120,13 @@ class LineDialogs:
             line = await self._reader.line(ANSWER_PROMPT)
             if was_begun_before and line is not None:
                 # Meant for a question that is answered meanwhile: it must not answer this one.
-                self._output.write([f"That line was begun before this question. {ANSWER_HINT}"])
+                self._output.write([f"That line was started before this question. {ANSWER_HINT}"])
                 continue
             if line is None:
                 dialog.press("escape", "", "confirm:no")
                 return
             if answer(dialog, line) is LineEffect.NOT_APPLIED:
-                self._output.write([f"That is no answer here. {answer_hint(dialog)}"])
+                self._output.write([f"That is not an answer here. {answer_hint(dialog)}"])
 
     def _write_late(self, dialog: Dialog, written_lines: list[str]) -> None:
         """Write answers that came later than the question; other changes are left out."""

@@ -73,7 +73,7 @@ class EventLines:
                 was_answering = self._is_answering
                 self._forget_answer()
                 if was_answering:
-                    yield "notice: the answer broke off and is written anew"
+                    yield "notice: the answer was cut off and is being rewritten"
             case Terminal(agent_id=None):
                 yield from self._end_of_answer()
                 yield _end_line(event)
@@ -135,15 +135,15 @@ def _notice_lines(event: AgentEvent) -> Iterator[str]:
         case RetryScheduled():
             yield f"waiting: {event.delay_s:.0f} seconds, {_text(event.reason)}"
         case ModelFallback():
-            yield f"notice: {event.to_model} goes on for {event.from_model}, {event.reason}"
+            yield f"notice: {event.to_model} replaces {event.from_model}, {event.reason}"
         case Compacted(means="shortening"):
             yield f"notice: {_text(event.summary)}"
         case Compacted():
-            stay = f"{event.kept} messages stay as they were"
+            stay = f"{event.kept} messages were kept"
             if event.kept == 1:
-                stay = "message stays as it was"
+                stay = "message was kept"
             yield (
-                "notice: the conversation was summarised, "
+                "notice: the conversation was compacted, "
                 f"{event.tokens_before} to {event.tokens_after} tokens; the last {stay}"
             )
         case HookFinished():

@@ -79,7 +79,7 @@ class _LineSession:
     async def run(self) -> int:
         """Run until the user leaves; return the exit status."""
         self._follow_signals()
-        self.output.write([f"agent-tui {version()}, in plain lines"])
+        self.output.write([f"agent-tui {version()}, screen reader mode"])
         try:
             await self.begin()
             await self._run_prompts()
@@ -118,7 +118,7 @@ class _LineSession:
         )
         count = sum(1 for message in conversation.view.messages if message.origin == "person")
         if count:
-            self.output.write([f"notice: this session goes on after {count} earlier prompts"])
+            self.output.write([f"notice: this session continues after {count} earlier prompts"])
         await self._read_history()
 
     async def restart(self, session_id: str | None) -> None:
@@ -149,7 +149,7 @@ class _LineSession:
     def take_draft(self, text: str) -> bool:
         """Offer what was typed and not sent as something that Up brings back."""
         self.reader.remember(text)
-        self.notice("what was typed and not sent is in the history: press Up")
+        self.notice("your unsent text is in the history: press Up")
         return True
 
     def pass_on(self, sequence: str) -> None:
@@ -251,7 +251,7 @@ class _LineSession:
         """Queue lines typed ahead as prompts of their own."""
         self._waiting.extend(lines)
         if lines:
-            self.output.write([f"notice: kept for later: {line}" for line in lines])
+            self.output.write([f"notice: queued: {line}" for line in lines])
 
     def _preview(self, tool_use_id: str) -> Display | None:
         return (
@@ -289,7 +289,7 @@ class _LineSession:
         try:
             await asyncio.to_thread(self._log.add, typed)
         except OSError as error:
-            self.notice(f"what you type is not kept for next time: {error.strerror}", "warning")
+            self.notice(f"prompt history cannot be saved: {error.strerror}", "warning")
 
     def _follow_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -307,7 +307,7 @@ class _LineSession:
             self._on_end(0)
         else:
             self._leave_until_s = time.monotonic() + LEAVE_S
-            self.output.write(["", "notice: press ctrl+c again to leave"])
+            self.output.write(["", "notice: press ctrl+c again to quit"])
 
     def _on_end(self, status: int) -> None:
         self._status = status

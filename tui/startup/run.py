@@ -192,13 +192,13 @@ class _ScreenRun:
         try:
             if options.resume or options.continue_latest:
                 await asyncio.to_thread(remember_unsent, home, self._launch_dir, [*sent, draft])
-                return "What you typed is kept: ↑ brings it back.\n"
+                return "Your unsent text is saved: press ↑ next time.\n"
             await asyncio.to_thread(
                 store_unsent, home, self._launch_dir, sent, draft, version=version()
             )
         except (OSError, SessionError) as error:
-            return f"What you typed could not be kept: {error}\n"
-        return "What you typed is kept: agent-tui -c brings it back.\n"
+            return f"Your unsent text could not be saved: {error}\n"
+        return "Your unsent text is saved: agent-tui -c restores it.\n"
 
     async def _close_patiently(self) -> None:
         """Close; a Ctrl+C that comes late does no harm, and the third one ends the waiting."""

@@ -94,10 +94,9 @@ def _without_terminal(options: RunOptions, launch_dir: Path) -> int:
     if options.prompt is not None or not sys.stdin.isatty():
         what = "standard output" if not sys.stdout.isatty() else "standard input"
         raise UsageError(
-            f"{what} is no terminal, so there is no screen. "
-            'For a run without one: agent-tui -p "your request"'
+            f'{what} is not a terminal. For a run without one: agent-tui -p "your request"'
         )
-    raise UsageError('standard output is no terminal. Use: agent-tui -p "your request"')
+    raise UsageError('standard output is not a terminal. Use: agent-tui -p "your request"')
 
 
 def _headless(options: RunOptions, launch_dir: Path) -> int:
@@ -131,7 +130,7 @@ def _prompts(options: RunOptions, stdin: TextIO | None) -> list[str] | None:
         return [f"{options.prompt}\n\n<stdin>\n{piped_text}\n</stdin>"]
     text = options.prompt or piped_text
     if not text.strip():
-        raise UsageError('There is no prompt. Use: agent-tui -p "your request"')
+        raise UsageError('No prompt. Use: agent-tui -p "your request"')
     return [text]
 
 

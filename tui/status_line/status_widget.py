@@ -15,7 +15,7 @@ from tui.transcript.block_rows import short_count
 from tui.widgets.rows_widget import RowsWidget
 
 MODE_LABELS: Final = {
-    Mode.DEFAULT: "⏸ manual mode on",
+    Mode.DEFAULT: "⏸ manual approval",
     Mode.ACCEPT_EDITS: "⏵⏵ accept edits on",
     Mode.PLAN: "⏸ plan mode on",
     Mode.DONT_ASK: "⏵⏵ don't ask on",
@@ -66,7 +66,7 @@ class StatusLineState(Struct, frozen=True):
     is_unthinking: bool = False
     """Whether the model could think and is switched not to."""
     hint: str = ""
-    """Takes the place of everything but the mode: "press ctrl+c again to leave"."""
+    """Takes the place of everything but the mode: "press ctrl+c again to quit"."""
 
 
 def status_row(status: StatusLineState, width_cells: int) -> Row:

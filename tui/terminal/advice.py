@@ -115,7 +115,7 @@ def advise(env: Mapping[str, str]) -> Iterator[TerminalAdvice]:
         yield TerminalAdvice(
             "characters",
             "note",
-            f"the locale is {_locale(env) or 'not set'}, which is no UTF-8",
+            f"the locale is {_locale(env) or 'not set'}, which is not UTF-8",
             "export LANG=C.UTF-8",
         )
     if knows_progress(env):
@@ -124,33 +124,31 @@ def advise(env: Mapping[str, str]) -> Iterator[TerminalAdvice]:
         yield TerminalAdvice(
             "ssh",
             "note",
-            "the clipboard is reached through the terminal (OSC 52); pictures cannot be pasted",
+            "the clipboard is reached through the terminal (OSC 52); images cannot be pasted",
         )
 
 
 def _colour(env: Mapping[str, str], terminal: TerminalProgram | None) -> TerminalAdvice:
     if env.get("NO_COLOR"):
-        return TerminalAdvice("colour", "note", "switched off by NO_COLOR")
+        return TerminalAdvice("colour", "note", "turned off by NO_COLOR")
     if env.get("COLORTERM", "") in {"truecolor", "24bit"}:
         return TerminalAdvice("colour", "ok", "24-bit")
     if terminal is not None and not terminal.has_true_colour:
         return TerminalAdvice(
-            "colour", "note", "256 colours, which is what this terminal has", "/theme ansi16"
+            "colour", "note", "256 colors, all that this terminal has", "/theme ansi16"
         )
     return TerminalAdvice(
         "colour",
         "note",
-        "no 24-bit colour announced",
+        "24-bit color is not announced",
         "If your terminal has it: export COLORTERM=truecolor. If not: /theme ansi16",
     )
 
 
 def _new_line(terminal: TerminalProgram | None) -> TerminalAdvice:
-    always = r"ctrl+j, or \ before enter, makes a new line everywhere"
+    always = r"ctrl+j, or \ before enter, inserts a new line everywhere"
     if terminal is None:
-        return TerminalAdvice(
-            "new line", "note", f"it is not known whether shift+enter arrives; {always}"
-        )
+        return TerminalAdvice("new line", "note", f"shift+enter may not work; {always}")
     if terminal.sends_shift_enter:
         return TerminalAdvice("new line", "ok", "shift+enter")
     return TerminalAdvice("new line", "note", always, terminal.fix)
@@ -161,7 +159,7 @@ def _multiplexer(env: Mapping[str, str]) -> Iterator[TerminalAdvice]:
         yield TerminalAdvice(
             "tmux",
             "note",
-            "it passes keys, focus, colours, clipboard and notifications on when told to",
+            "it can pass on keys, focus, colors, clipboard and notifications",
             "In ~/.tmux.conf:\n"
             "set -s extended-keys on\n"
             "set -as terminal-features 'xterm*:extkeys:RGB'\n"
@@ -173,15 +171,15 @@ def _multiplexer(env: Mapping[str, str]) -> Iterator[TerminalAdvice]:
         yield TerminalAdvice(
             "screen",
             "note",
-            "GNU screen passes neither shift+enter nor 24-bit colour on, and takes ctrl+a",
-            "For ctrl+a inside: press ctrl+a then a. /theme ansi16 suits its colours.",
+            "GNU screen passes on neither shift+enter nor 24-bit color, and uses ctrl+a",
+            "For ctrl+a inside: press ctrl+a then a. Use /theme ansi16.",
         )
     elif env.get("ZELLIJ"):
         yield TerminalAdvice(
             "zellij",
             "note",
-            "it takes ctrl+g, ctrl+o, ctrl+p, ctrl+s and ctrl+t for itself",
-            "Lock it (ctrl+g) to have these keys here, or give others to its modes.",
+            "it uses ctrl+g, ctrl+o, ctrl+p, ctrl+s and ctrl+t itself",
+            "Lock it (ctrl+g) to use these keys here, or rebind its modes.",
         )
 
 

@@ -214,7 +214,7 @@ class TranscriptModel:
                 self._schedule_retry(event, at_s)
             case "model_fallback":
                 reason = shown_line(event.reason)
-                text = f"{event.to_model} takes over from {event.from_model}: {reason}"
+                text = f"{event.to_model} is used instead of {event.from_model}: {reason}"
                 self.add_notice("warning", text)
                 self.figures = replace(self.figures, model=event.to_model)
             case "compacted":

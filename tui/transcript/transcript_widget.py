@@ -387,7 +387,7 @@ def _with_position(
 
 def _hint(unseen_blocks: int, width: int) -> Row:
     count = unseen_blocks
-    news = f"{count} new message" + ("" if count == 1 else "s") if count else "Back to the end"
+    news = f"{count} new message" + ("" if count == 1 else "s") if count else "Jump to the end"
     label, keys = f" ↓ {news} ", "ctrl+end "
     left = max(0, (width - len(label) - len(keys)) // 2)
     ground = Role.SURFACE_RAISED

@@ -21,14 +21,14 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     path = context.session.cwd / expand_home(arguments.strip("\"'"), context.home)
     real = type(path)(os.path.realpath(path))
     if not real.is_dir():
-        return ShowText(f"{path} is no folder.", "warning")
+        return ShowText(f"{path} is not a folder.", "warning")
     gate = context.gate
     known = (gate.context.launch_dir, *gate.context.additional_dirs)
     if any(real.is_relative_to(os.path.realpath(directory)) for directory in known):
-        return ShowText(f"{real} is inside the working directories already.")
+        return ShowText(f"{real} is already inside the working directories.")
     if real == real.parent or real == type(real)(os.path.realpath(context.home)):
         what = "the whole machine" if real == real.parent else "your whole home folder"
-        return ShowText(f"{real} is {what}, too much: name a folder inside of it.", "warning")
+        return ShowText(f"{real} is {what}, which is too much. Name a folder inside it.", "warning")
     added = (*gate.context.additional_dirs, real)
     gate.replace_context(replace(gate.context, additional_dirs=added))
     context.on_directory(real)

@@ -14,6 +14,6 @@ async def call(_arguments: str, _context: CommandContext) -> CommandResult:
     return ShowText(
         "general-purpose: every tool but those that talk to you\n"
         f"{kinds}: {reading} only\n"
-        "The model starts them with its Agent tool; your rules, hooks and mode hold for them as "
-        "well."
+        "The model starts them with its Agent tool; your rules, hooks and mode apply to them "
+        "too."
     )

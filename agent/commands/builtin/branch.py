@@ -17,10 +17,10 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     if session.is_demo:
         return ShowText("The demo has one conversation only.", "warning")
     if session.is_running:
-        return ShowText("Interrupt first: a prompt is being worked on.", "warning")
+        return ShowText("A turn is still running. Interrupt it first.", "warning")
     title = title_of(arguments)
     new_id = await asyncio.to_thread(_copy, context, title)
-    notice = f"This is a copy. The conversation before it: /resume {session.session_id}"
+    notice = f"Continuing in a copy. To return: /resume {session.session_id}"
     return OpenSession(new_id, notice)
 
 

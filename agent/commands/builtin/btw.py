@@ -10,6 +10,6 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     """Ask, also while a prompt is being worked on. Raises ModelError."""
     question = arguments.strip()
     if not question:
-        return ShowText("Type the question behind /btw.", "warning")
+        return ShowText("Type a question after /btw.", "warning")
     answer = await context.ask_side_question(question)
     return ShowText(f"btw: {question}\n{answer}")

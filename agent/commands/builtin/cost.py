@@ -20,7 +20,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
         if not state.is_complete:
             lines.append("  Some models have no known price; the setting `prices` can name one.")
     lines.append(
-        f"window {status.context_tokens:,} of {status.context_window:,} tokens ({used:.0f} %)"
+        f"window {status.context_tokens:,} of {status.context_window:,} tokens ({used:.0f}%)"
     )
     if costs is not None:
         sums = await costs.everywhere()

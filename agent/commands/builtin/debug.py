@@ -22,7 +22,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
     lines = await asyncio.to_thread(_last_lines, path)
     if lines is None:
         return ShowText(
-            "No debug log is kept in this session. With one, from here on: "
+            "This session has no debug log. To continue with one: "
             f"agent-tui --debug -r {session_id}"
         )
     return ShowText("\n".join([str(path), *lines]))

@@ -15,13 +15,13 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     wanted = arguments.strip().lower()
     if not wanted:
         now = context.status.effort or "auto"
-        return ShowText(f"effort {now}; there are: {', '.join((*levels, 'auto'))}")
+        return ShowText(f"effort {now}; available: {', '.join((*levels, 'auto'))}")
     if wanted == "auto":
         context.changes.set_effort(None)
-        return ShowText("effort auto from the next request on")
+        return ShowText("effort auto from the next request")
     level = next((level for level in levels if level == wanted), None)
     if level is None:
         known = ", ".join((*levels, "auto"))
-        return ShowText(f"There is no effort {wanted!r}. Known: {known}.", "warning")
+        return ShowText(f"Unknown effort {wanted!r}. Known: {known}.", "warning")
     context.changes.set_effort(level)
-    return ShowText(f"effort {level} from the next request on")
+    return ShowText(f"effort {level} from the next request")

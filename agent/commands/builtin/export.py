@@ -23,13 +23,13 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     try:
         text = await asyncio.to_thread(export, context.session.transcript_path, form)
         if target is None:
-            return CopyText(text, "copied the conversation")
+            return CopyText(text, "conversation copied")
         await asyncio.to_thread(_write, target, text)
     except (SessionError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         where = f" to {target}" if target is not None else ""
         return ShowText(f"Not exported{where}: {reason}.", "warning")
-    return ShowText(f"The conversation is in {target}.")
+    return ShowText(f"Conversation exported to {target}.")
 
 
 def _write(target: Path, text: str) -> None:

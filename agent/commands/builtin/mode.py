@@ -13,10 +13,10 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     wanted = arguments.strip()
     names = ", ".join(str(mode) for mode in _open_modes(context.gate))
     if not wanted:
-        return ShowText(f"{named(context.gate.mode)}; there are: {names}")
+        return ShowText(f"{named(context.gate.mode)}; available: {names}")
     mode = parse_mode(wanted)
     if mode is None:
-        return ShowText(f"There is no mode {wanted!r}. Known: {names}.", "warning")
+        return ShowText(f"Unknown mode {wanted!r}. Known: {names}.", "warning")
     warnings = context.gate.set_mode(mode)
     if warnings:
         return ShowText("\n".join(warning.message for warning in warnings), "warning")

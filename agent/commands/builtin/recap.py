@@ -17,5 +17,5 @@ QUESTION: Final = (
 async def call(_arguments: str, context: CommandContext) -> CommandResult:
     """Ask the model beside the conversation. Raises ModelError."""
     if not any(message.origin in ("person", "summary") for message in context.session.messages):
-        return ShowText("There is nothing to tell yet.")
+        return ShowText("Nothing to summarize yet.")
     return ShowText(await context.ask_side_question(QUESTION))

@@ -11,6 +11,6 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
     """Name it; the pickers show the name from now on."""
     title = title_of(arguments)
     if not title:
-        return ShowText("Type the name behind /rename.", "warning")
+        return ShowText("Type a name after /rename.", "warning")
     await context.changes.rename(title)
     return Renamed(title)

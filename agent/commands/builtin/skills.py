@@ -23,7 +23,7 @@ def describe(custom: CustomCommands) -> str:
         lines.append(f"/{meta.name:<24} {meta.description[:80]}  ({meta.source}{hidden})")
     if not lines:
         lines.append("No command files. Put one at ~/.agent/commands/name.md, or a skill at")
-        lines.append("~/.agent/skills/name/SKILL.md; .claude folders count as well.")
+        lines.append("~/.agent/skills/name/SKILL.md; .claude folders are read too.")
     if custom.waiting:
         names = ", ".join(f"/{name}" for name in custom.waiting[:20])
         lines.append(f"Waiting for trust: {names} (/trust shows them)")

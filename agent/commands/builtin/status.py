@@ -43,5 +43,5 @@ def _trust(trust: TrustState) -> str:
     if trust.trusted:
         return "given to this project"
     if trust.is_settled:
-        return "not needed: this project brings nothing that waits for it"
-    return "not given: /trust shows what waits for it"
+        return "not needed: this project has no settings of its own"
+    return "not given: see /trust"

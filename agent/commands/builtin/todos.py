@@ -14,5 +14,5 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
     """Show every task, done ones included."""
     todos = context.session.todos
     if not todos:
-        return ShowText("There is no task list yet.")
+        return ShowText("There are no tasks yet.")
     return ShowText("\n".join(f"{_SIGNS.get(t.status, '☐')} {t.content}" for t in todos))

@@ -17,8 +17,8 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
             set_value, context.agent_home / "settings.json", "editorMode", wanted
         )
     except OSError as error:
-        return ShowText(f"Not kept: {error.strerror}.", "warning")
+        return ShowText(f"Not saved: {error.strerror}.", "warning")
     await context.reload_settings()
     if context.settings().values.editorMode != wanted:
-        return ShowText("Another settings file decides about editorMode: /config.", "warning")
+        return ShowText("Another settings file sets editorMode: see /config.", "warning")
     return ShowText(f"editor mode {wanted}")

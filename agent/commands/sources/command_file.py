@@ -87,7 +87,7 @@ def command_name(parts: tuple[str, ...]) -> str | None:
     if _PLAIN_NAME.fullmatch(joined) is not None:
         return joined
     joined = ":".join(_NAME_PART.sub("-", part.strip()) for part in parts)
-    # Halves of characters, which represent bytes that are no UTF-8, are not printable either.
+    # Halves of characters, which represent bytes that are not UTF-8, are not printable either.
     return joined if joined.strip(":") and joined.isprintable() and "/" not in joined else None
 
 
@@ -170,7 +170,7 @@ class _FrontmatterReader:
 
             near = difflib.get_close_matches(key.lower(), KNOWN_KEYS, n=1, cutoff=0.8)
             if near:
-                self.report(f"{sanitize(key)} is no key; did you mean {near[0]}?")
+                self.report(f"{sanitize(key)} is not a known key; did you mean {near[0]}?")
 
     def text(self, key: str) -> str:
         value = self._value(key)

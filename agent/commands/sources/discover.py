@@ -167,7 +167,7 @@ class CommandFinder:
     def _read_project(self, path: str) -> tuple[Signature, bytes]:
         if leads_out(path, self._places.project_root):
             # No Read rule is asked for a command's own text, so that it may not be any file.
-            raise CommandError("is a link to a file outside of the project; such do not count")
+            raise CommandError("is a link to a file outside the project and is ignored")
         return _read(path)
 
     def _is_trusted(self, path: str, directory: CommandDirectory, data: bytes) -> bool:
@@ -214,5 +214,5 @@ def _read(path: str) -> tuple[Signature, bytes]:
     except OSError as error:
         raise CommandError(f"cannot be read: {error.strerror}") from error
     if b"\0" in data:
-        raise CommandError("is no text in UTF-8")
+        raise CommandError("is not UTF-8 text")
     return signature_of(status), data

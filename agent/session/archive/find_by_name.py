@@ -34,8 +34,7 @@ def find_session(store: SessionStore, text: str) -> SessionInfo:
         if isinstance(error, SeveralSessions):
             raise
         raise SessionError(
-            f"{text!r} is no session id here, and no session's name. "
-            "`agent-tui sessions list` shows them."
+            f"{text!r} is not a session id or name here. `agent-tui sessions list` shows them."
         ) from error
 
 

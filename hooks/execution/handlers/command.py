@@ -81,7 +81,7 @@ class CommandHandlerMode:
                 stderr=stderr,
             )
         if ended.exit_code is None:
-            lost = "ended, but its exit status was lost, so nothing it said counts"
+            lost = "ended, but its exit status was lost, so its output is ignored"
             return replace(failed, error=lost, stderr=decode(ended.stderr)[:SHOWN_LIMIT_CHARS])
         stdout = ended.stdout
         if detached:

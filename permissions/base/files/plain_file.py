@@ -31,10 +31,10 @@ class NotRegular(Exception):
 
 
 def read_text(path: str | os.PathLike[str]) -> str | None:
-    """Return a file's text, or None when there is no such file.
+    """Return a file's text, or None when file not found.
 
     Raises:
-        OSError: it exists but cannot be read, or is no regular file.
+        OSError: it exists but cannot be read, or is not a regular file.
         UnicodeDecodeError: it is not UTF-8.
     """
     try:

@@ -73,7 +73,7 @@ def _judge_resolved(host: str, found: tuple[str, ...]) -> Verdict:
         try:
             address = ip_address(text.partition("%")[0])
         except ValueError:
-            return Verdict(False, f"{host} resolves to {text!r}, which is no address", found)
+            return Verdict(False, f"{host} resolves to {text!r}, which is not an address", found)
         kind = address_kind(address)
         if kind is not None:
             return Verdict(False, f"{host} resolves to {text}, which is {kind}", found)
@@ -107,7 +107,7 @@ def _host_of(url: str) -> _Host | Verdict:
     if not host:
         return Verdict(False, "the URL has no host")
     if port == 0:
-        return Verdict(False, "port 0 is no port")
+        return Verdict(False, "port 0 is not valid")
     folded = unicodedata.normalize("NFKC", unquote(host)).replace("。", ".").lower()
     plain = folded.removesuffix(".")
     if not plain or _NOT_IN_HOST.search(plain):

@@ -25,7 +25,7 @@ NAMES = {name for c in BUILTIN_COMMANDS for name in (c.meta.name, *c.meta.aliase
         ("/review the parser", "~/.agent/commands/review.md"),
         ("/statsu", "Did you mean /status?"),
         ("/renmae new name", "Did you mean /rename?"),
-        ("/frobnicate", "with a space before it"),
+        ("/frobnicate", "start with a space"),
     ],
 )
 def test_a_name_from_elsewhere_is_answered(text: str, expected: str) -> None:
@@ -43,15 +43,17 @@ def test_what_is_no_command_is_sent(text: str) -> None:
 
 def test_a_command_that_waits_for_trust_says_so() -> None:
     said = advice_on("/deploy now", SCREEN, ["deploy"])
-    assert said == "/deploy of this project does nothing before it is trusted: /trust, or --trust."
+    assert said == "/deploy of this project has no effect before /trust (or --trust)."
 
 
 def test_without_a_screen_a_command_for_it_says_so() -> None:
     said = advice_on("/color red", HEADLESS)
-    assert said == "/color needs the screen: start agent-tui without -p."
+    assert said == "/color is only available on the screen: start agent-tui without -p."
     said = advice_on("/settings", HEADLESS)
     assert said is not None
-    assert said.startswith("/settings needs the screen: agent-tui config shows the settings")
+    assert said.startswith(
+        "/settings is only available on the screen: agent-tui config shows the settings"
+    )
     assert set(advice._FROM_A_SHELL) <= NAMES
 
 

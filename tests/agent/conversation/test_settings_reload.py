@@ -108,7 +108,7 @@ def test_rules_follow_their_file_and_grants_of_the_session_stay(place: Place) ->
     assert [place.answer(c) for c in ("a", "b", "granted")] == [
         Behavior.ASK, Behavior.ALLOW, Behavior.ALLOW,
     ]  # fmt: skip
-    assert place.told == [("info", "Settings loaded again (settings.json).")]
+    assert place.told == [("info", "Settings reloaded (settings.json).")]
 
 
 def test_a_broken_file_keeps_what_was_in_force_and_says_so(place: Place) -> None:
@@ -277,7 +277,7 @@ async def test_what_the_watcher_has_not_seen_yet_counts_before_a_yes(place: Plac
     path = place.write({"permissions": {"deny": ["Bash(a)"]}})
     await place.live.refresh_settings()
     assert place.answer("a") is Behavior.DENY
-    assert place.told == [("info", f"Settings loaded again ({path.name}).")]
+    assert place.told == [("info", f"Settings reloaded ({path.name}).")]
     await place.live.refresh_settings()
     assert len(place.told) == 1
 
@@ -312,7 +312,7 @@ class Hook:
 @pytest.mark.parametrize(
     ("answer", "says", "comes_to"),
     [
-        (True, "Settings loaded again (settings.json).", Behavior.DENY),
+        (True, "Settings reloaded (settings.json).", Behavior.DENY),
         (False, "A hook refused the change of", Behavior.ALLOW),
     ],
     ids=["approved", "refused"],
@@ -362,7 +362,7 @@ def test_a_start_says_what_is_wrong_with_rules(place: Place) -> None:
     setup = permission_setup(place.load(), bypass_available=False)
     assert setup.notes == (
         "Rule Bash(ls (~/.agent/settings.json:1): the closing parenthesis is missing; it is "
-        "ignored. To mend it: write Bash(ls), or remove the rule.",
+        "ignored. To fix it: write Bash(ls), or remove the rule.",
         "2 rules want a look; 1 never takes effect: Bash(git push), "
         "Bash(git log *). /permissions and `agent-tui permissions lint` say why, and what to "
         "write instead.",
@@ -382,4 +382,4 @@ def test_a_start_in_auto_mode_says_which_allow_rules_do_not_count(place: Place) 
     setup = permission_setup(
         place.load(), bypass_available=False, auto_available=True, resumed_mode="auto"
     )
-    assert setup.notes == ("In auto mode these allow rules do not count: Bash(python *).",)
+    assert setup.notes == ("Allow rules that are not used in auto mode: Bash(python *).",)

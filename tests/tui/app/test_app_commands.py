@@ -94,7 +94,9 @@ async def test_compact_model_and_permissions() -> None:
         await send(pilot, "/model claude-opus-5")
         assert "does not list claude" not in transcript_of(app)
         await send(pilot, "/permissions")
-        assert "no rules: everything that writes or runs asks" in text_of(app.parts.dialogs)
+        assert "no rules: everything that writes files or runs commands is asked about" in text_of(
+            app.parts.dialogs
+        )
 
 
 async def test_a_compaction_asked_for_meanwhile_comes_before_the_next_prompt() -> None:
@@ -190,7 +192,7 @@ async def test_another_session_waits_for_the_turn_and_says_which_key_ends_it() -
         await send(pilot, "go")
         await app.parts.session.restart(None)
         await pilot.pause()
-        said = "A prompt is still being worked on: press esc to interrupt it, then try again."
+        said = "A turn is still running. Press esc to interrupt it, then try again."
         assert await app.parts.conversations.change("other") == said
         assert app.parts.conversations.current is conversation
         await pilot.press("escape")
@@ -422,7 +424,7 @@ async def test_escape_ends_a_shell_command_and_the_model_hears_of_it_later(tmp_p
         assert "Interrupted" in transcript_of(app)
         assert conversation.received == []
         assert "started" in conversation.told[0]
-        assert "[The person ended it.]" in conversation.told[0]
+        assert "[The user ended it.]" in conversation.told[0]
         assert not app.parts.document.activity.is_working
 
 
@@ -442,7 +444,7 @@ async def test_a_shell_command_goes_on_in_the_background(tmp_path: Path) -> None
         (shell,) = shells.all()
         assert shell.is_running
         assert f"runs in the background as {shell.id}" in transcript_of(app)
-        assert f"[It goes on in the background as {shell.id}.]" in conversation.told[0]
+        assert f"[It continues in the background as {shell.id}.]" in conversation.told[0]
         assert not app.parts.document.activity.is_working
         await pilot.press("ctrl+d")
         assert "press ctrl+d again to quit; 1 command ends" in text_of(app.parts.status_line)
@@ -546,7 +548,7 @@ async def test_the_prompt_is_coloured_for_the_session() -> None:
         await send(pilot, "/color pink")
         assert app.parts.composer._mode_role is Role.SHELL
         await send(pilot, "/color mauve")
-        assert "No colour 'mauve'" in transcript_of(app)
+        assert "No color 'mauve'" in transcript_of(app)
 
 
 async def test_marked_text_gives_way_to_what_comes() -> None:

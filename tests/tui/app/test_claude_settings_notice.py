@@ -44,8 +44,8 @@ USER = {
 
 def test_rules_hooks_keys_and_commands_are_counted(home: Path) -> None:
     assert found_text(settings(home, **USER), [COMMAND], home) == (
-        "In force from Claude Code's files: ~/.claude/settings.json (2 rules, 1 hook, model); "
-        "1 command. What .agent files say counts more; /status lists the files."
+        "Used from Claude Code's files: ~/.claude/settings.json (2 rules, 1 hook, model); "
+        "1 command. .agent files take precedence; /status lists the files."
     )
 
 
@@ -57,9 +57,9 @@ def test_what_has_no_use_here_is_named_apart(home: Path) -> None:
         (directory / name).write_text("{}")
     user = {"$schema": "x", "model": "m", "outputStyle": "Explanatory", "voiceEnabled": True}
     assert found_text(settings(home, **user), [], home) == (
-        "In force from Claude Code's files: ~/.claude/settings.json (model); "
+        "Used from Claude Code's files: ~/.claude/settings.json (model); "
         "~/.claude/keybindings.json; ~/.claude/CLAUDE.md. "
-        "What .agent files say counts more; /status lists the files. Not used here: outputStyle, "
+        ".agent files take precedence; /status lists the files. Not used here: outputStyle, "
         "voiceEnabled, 1 sub-agent of ~/.claude/agents, ~/.claude/plugins."
     )
     (home / ".agent").mkdir(exist_ok=True)
@@ -97,6 +97,6 @@ async def test_many_broken_command_files_take_three_lines(tmp_path: Path) -> Non
         "~/.agent/commands/c0.md",
         "~/.agent/commands/c1.md",
     ]
-    assert warnings[2:] == ["4 more command files need mending: /skills"]
+    assert warnings[2:] == ["4 more command files have errors: /skills"]
     assert notices == []
     await center.custom.aclose()

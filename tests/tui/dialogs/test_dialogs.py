@@ -238,7 +238,7 @@ async def test_a_plan_is_edited_before_it_is_approved() -> None:
     dialog = PlanDialog("# Plan\n\n1. Fix", Highlighter(), edit)
     press(dialog, "ctrl+g")
     assert "1. Test" in drawn(dialog)
-    assert "Carry out your version?" in drawn(dialog)
+    assert "Go ahead with your version?" in drawn(dialog)
     press(dialog, "enter")
     assert await dialog.wait() == PlanAnswer(True, "acceptEdits", plan="# Plan\n\n1. Test")
     assert seen == ["plan.md"]
@@ -312,7 +312,7 @@ async def test_a_named_server_is_asked_about_its_models_alone() -> None:
 
 async def test_escape_on_the_first_start_quits() -> None:
     dialog = OnboardingDialog(Highlighter(), [LocalServer("Ollama", "http://x", ("a",) * 20)])
-    assert "8. Look around with the demo" in drawn(dialog)
+    assert "8. Try the demo" in drawn(dialog)
     press(dialog, "escape")
     assert await dialog.wait() is Onboarding.QUIT
 
@@ -534,8 +534,8 @@ TRUST = """\
 [Trust]
    /home/ada/slugs
 
-   What this folder brings has changed since you trusted
-   it:
+   This project's own settings have changed since you
+   trusted it:
 
    allow rules
    • Bash(make *)  .agent/settings.json:3
@@ -547,4 +547,4 @@ TRUST = """\
    Do you trust this folder?
    1. Yes, I trust this folder  what is listed takes effect
  ❯ 2. No, work without it
-      its deny and ask rules still count"""
+      its deny and ask rules still apply"""

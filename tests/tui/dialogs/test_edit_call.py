@@ -208,7 +208,7 @@ async def test_the_input_of_another_tool_is_edited_as_json() -> None:
 async def test_a_command_of_nothing_is_no_call() -> None:
     dialog = opened()
     press(dialog, "e", "ctrl+u", "enter")
-    assert "There is no command left" in drawn(dialog)
+    assert "The command is empty" in drawn(dialog)
     press(dialog, "escape")
     assert "make a" in drawn(dialog)
 

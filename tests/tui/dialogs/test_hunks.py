@@ -156,7 +156,7 @@ PARTS = """\
  ❯ ☐ line 6  +0 −1         six
    ☑ line 11  +1 −0        eleven
 
-   space or y n take · a all · enter make them · esc back"""
+   space or y n take · a all · enter confirm · esc back"""
 
 
 async def test_each_part_is_a_body_of_its_own_that_begins_at_what_changes() -> None:

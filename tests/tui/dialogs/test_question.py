@@ -151,7 +151,7 @@ FIRST = """\
    ↑↓ · enter choose · ←→ questions · esc decline"""
 
 REVIEW = """\
-[Review what will be sent]
+[Review your answers]
    ✓ Database   ✓ Extras   Review
 
    Which database?
@@ -160,7 +160,7 @@ REVIEW = """\
    → Docs, Tests
 --
 
- ❯ 1. Send the answers
+ ❯ 1. Submit answers
    2. Decline to answer
 
    ↑↓ enter · ← change an answer · esc back"""

@@ -16,6 +16,6 @@ PICTURE = ContextBreakdown(200_000, 30_000, (Slice("Instructions and notes", 30_
 )
 def test_names_are_cut_rather_than_figures(width: int, name: str) -> None:
     rows = context_rows(PICTURE, width)
-    shown = [line for line in rows if "30,000   15.0 %" in line.text]
+    shown = [line for line in rows if "30,000   15.0%" in line.text]
     (part,) = [line for line in shown if name in line.text]
     assert runs_width(part.runs) < width

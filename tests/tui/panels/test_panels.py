@@ -149,7 +149,7 @@ async def test_a_rule_is_taken_back_from_the_session() -> None:
         await pilot.press("delete")
         await settled(pilot)
         assert gate.context.rules.rules == ()
-        assert "allow Bash(ls) is taken back (session)" in transcript_of(app)
+        assert "allow Bash(ls) removed (session)" in transcript_of(app)
 
 
 async def test_a_typing_mistake_is_asked_about_and_stays_in_the_prompt() -> None:

@@ -107,7 +107,7 @@ async def test_without_rules_tab_goes_from_what_was_denied_to_the_rules_and_back
         await pilot.press("tab")
         await settled(pilot)
         shown = text_of(app.parts.dialogs)
-        assert "no rules: everything that writes or runs asks" in shown
+        assert "no rules: everything that writes files or runs commands is asked about" in shown
         assert "a add · u undo · tab decided · esc close" in shown
         await pilot.press("tab")
         await settled(pilot)
@@ -224,7 +224,7 @@ async def test_a_rule_that_auto_mode_takes_out_of_force_is_marked() -> None:
         gate.replace_context(gate.context, auto_available=True)
         gate.set_mode(Mode.AUTO)
         shown = await opened(pilot, "/permissions")
-        assert "Bash(python *)  this session · does not count in auto mode" in shown
+        assert "Bash(python *)  this session · not used in auto mode" in shown
         assert "Bash(ls)        this session · never used" in shown
 
 
@@ -240,7 +240,7 @@ async def test_what_a_yes_does_not_lift_is_not_tried_again() -> None:
         await settled(pilot)
         await pilot.press("enter")
         await settled(pilot)
-        assert "A yes does not lift this: Bash(curl *) is a deny rule (this session)" in (
+        assert "You cannot allow this: Bash(curl *) is a deny rule (this session)" in (
             transcript_of(app)
         )
         assert "recently denied" in text_of(app.parts.dialogs)
@@ -253,7 +253,7 @@ async def test_a_rule_that_cannot_be_read_is_named() -> None:
         await settled(pilot)
         with_rules(conversation, "Bash(ls)", "Foo(bar")
         shown = await opened(pilot, "/permissions")
-        assert "Ignored, as it cannot be read: Foo(bar (/doctor)" in shown
+        assert "Ignored (cannot be read): Foo(bar (/doctor)" in shown
         assert "allow Bash(ls)" in shown
 
 

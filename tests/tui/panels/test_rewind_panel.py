@@ -55,16 +55,16 @@ async def test_the_menu_says_what_each_choice_does() -> None:
     app = app_with(Changed)
     async with app.run_test(size=(80, 24)) as pilot:
         text = await menu(pilot, app)
-        assert "To before “third”. 9 files would go back:" in text
+        assert "Rewind to before “third”. 9 files will be restored:" in text
         assert "and 3 files more" in text
-        assert "not covered: what `make` wrote" in text
+        assert "not restored: what `make` wrote" in text
         labels = (
             "Restore code and conversation",
             "Restore conversation ",
             "Restore code  ",
             "Summarize from here",
             "Summarize up to here",
-            "Never mind",
+            "Cancel",
         )
         places = [text.index(label) for label in labels]
         assert places == sorted(places)
@@ -74,7 +74,7 @@ async def test_without_changed_files_nothing_happens_before_it_was_chosen() -> N
     app = app_with()
     async with app.run_test(size=(80, 24)) as pilot:
         text = await menu(pilot, app, "down")
-        assert "No file was changed since." in text
+        assert "No files were changed since." in text
         assert "Restore code" not in text
         await pilot.press("end", "enter")
         await settled(pilot)

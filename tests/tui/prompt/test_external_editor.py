@@ -41,7 +41,7 @@ def test_what_the_editor_saved_comes_back() -> None:
         (["rm"], "a", "No such file"),
         (["false"], "a", "status 1"),
         (["no-such-editor"], "a", "No such file"),
-        (["true"], "half \ud800", "halves of characters"),
+        (["true"], "half \ud800", "incomplete characters"),
     ],
 )
 def test_an_editor_that_leaves_no_text_is_a_failure(

@@ -128,7 +128,7 @@ async def test_a_command_that_hangs_is_said_once(
     for query in ("a", "b"):
         assert own.look(query, lambda: None) == []
         await asyncio.gather(*work)
-    assert warned == ["the command that names files for @ took longer than 0.2 s"]
+    assert warned == ["the command in fileSuggestion took longer than 0.2 s"]
 
 
 async def test_what_was_typed_while_it_hung_is_asked_all_the_same(

@@ -105,13 +105,13 @@ async def test_a_form_is_filled_by_numbers_and_words() -> None:
     for line in ("3", "DuckDB", "1", "2", "enter"):
         assert answer(dialog, line) is LineEffect.APPLIED
     assert dialog_lines(dialog) == [
-        "Review what will be sent:",
+        "Review your answers:",
         "answered, Database, answered, Extras, Review",
         "Which database?",
         "→ DuckDB",
         "Which extras?",
         "→ Docs, Tests",
-        "1. Send the answers (selected)",
+        "1. Submit answers (selected)",
         "2. Decline to answer",
     ]
     assert answer(dialog, "1") is LineEffect.APPLIED

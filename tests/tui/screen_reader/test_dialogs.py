@@ -58,7 +58,7 @@ async def test_a_line_begun_for_another_question_answers_none(keyboard: int) -> 
     asked = asyncio.ensure_future(dialogs.ask(open_one))
     await out.until("Run this command?", times=2)
     os.write(keyboard, b"1\n")
-    await out.until("begun before this question")
+    await out.until("started before this question")
     assert not open_one.is_done
     os.write(keyboard, b"3\n")
     async with asyncio.timeout(20):
@@ -106,8 +106,8 @@ async def test_another_question_is_read_whole_though_lines_of_it_were_heard(keyb
         os.write(keyboard, line)
         await out.until(heard)
     os.write(keyboard, b"enter\n")
-    await out.until("Review what will be sent:")
-    review = out.getvalue().partition("Review what will be sent:")[2]
+    await out.until("Review your answers:")
+    review = out.getvalue().partition("Review your answers:")[2]
     assert [line for line in review.splitlines() if line][1:5] == [
         "Which database?",
         "→ SQLite",

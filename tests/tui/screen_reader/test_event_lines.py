@@ -58,7 +58,7 @@ def test_an_answer_that_broke_off_is_taken_back() -> None:
     events = [*text("One.\nTw"), Tombstone(T, "m", "cut"), *text("New.\n"), END]
     assert said(*events) == [
         "assistant: One.",
-        "notice: the answer broke off and is written anew",
+        "notice: the answer was cut off and is being rewritten",
         "assistant: New.",
     ]
 

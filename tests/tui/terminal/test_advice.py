@@ -60,4 +60,4 @@ def test_as_people_read_it() -> None:
     text = terminal_text({**PLAIN, "COLORTERM": "24bit", "TMUX": "x", "LANG": "C"})
     assert "✓ colour: 24-bit" in text
     assert "\n    set -g focus-events on\n" in text
-    assert "the locale is C, which is no UTF-8" in text
+    assert "the locale is C, which is not UTF-8" in text

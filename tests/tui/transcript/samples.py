@@ -44,7 +44,7 @@ DENIED = Decision(
     DecisionSource.USER,
     ReasonType.USER,
     Reason.USER,
-    "The person said no",
+    "The user said no",
     feedback="use uv",
 )
 OUTPUT = "\n".join(f"line {number}" for number in range(1, 13))

@@ -208,9 +208,9 @@ NARROW = {
 
 STATUS_LINES = {
     ("start", 90): """\
- ⏸ manual mode on                                                                 ~/slugs""",
+ ⏸ manual approval                                                                 ~/slugs""",
     ("start", 60): """\
- ⏸ manual mode on                                   ~/slugs""",
+ ⏸ manual approval                                   ~/slugs""",
     ("start", 20): """\
  ⏸ manual   ~/slugs""",
     ("working", 90): """\
@@ -220,9 +220,9 @@ STATUS_LINES = {
     ("working", 20): """\
  ⏵⏵ edits""",
     ("demo", 90): """\
- ⏸ manual mode on                            demo: scripted model · ~/slugs ⎇ main · demo""",
+ ⏸ manual approval                            demo: scripted model · ~/slugs ⎇ main · demo""",
     ("demo", 60): """\
- ⏸ manual mode on               demo: scripted model · demo""",
+ ⏸ manual approval               demo: scripted model · demo""",
     ("demo", 20): """\
  ⏸ manual      demo""",
     ("nearly_full", 90): """\

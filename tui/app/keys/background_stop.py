@@ -39,7 +39,7 @@ class BackgroundStop:
         shells = center.context.shells.all() if center is not None else ()
         running = [shell for shell in shells if shell.is_running]
         if not running:
-            self._hint("nothing runs in the background")
+            self._hint("No background commands.")
         elif self._clock() > self._until_s:
             self._until_s = self._clock() + AGAIN_S
             key = self._key() or "the key"

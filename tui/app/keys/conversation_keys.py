@@ -50,7 +50,7 @@ class ConversationKeys:
         conversation = self._conversations.current
         if conversation is None or not conversation.controls.send_to_background():
             return False
-        self._hint("goes on in the background: /tasks")
+        self._hint("moved to the background · /tasks")
         return True
 
     def toggle_thinking(self) -> None:
@@ -61,9 +61,9 @@ class ConversationKeys:
         is_on = not conversation.status.thinks
         if conversation.controls.set_thinking(is_on):
             self._user_status.plan()
-            self._hint(f"thinking {'on' if is_on else 'off'} from the next prompt on")
+            self._hint(f"thinking {'on' if is_on else 'off'} from the next prompt")
         else:
-            only = "does not think" if is_on else "always thinks: /effort says how much"
+            only = "does not think" if is_on else "always thinks; /effort sets how much"
             self._hint(f"{conversation.status.model} {only}")
 
     def copy_answer(self) -> None:

@@ -64,7 +64,7 @@ class ImagePaste:
                 mention = await copy_dropped_image(directory, image)
                 self._composer.edit(partial(insert_image, mention=mention))
             except OSError as error:
-                self._notices.warn(f"{image} cannot be taken: {error.strerror}")
+                self._notices.warn(f"{image} cannot be attached: {error.strerror}")
 
     async def _copy_clipboard(self) -> None:
         directory = self._scratch_dir
@@ -79,6 +79,6 @@ class ImagePaste:
             mention = await save_clipboard_image(directory, self._env)
             self._composer.edit(partial(insert_image, mention=mention))
         except NoClipboardImage:
-            self._notices.hint("no picture on the clipboard")
+            self._notices.hint("No image in the clipboard")
         except OSError as error:
-            self._notices.warn(f"the picture cannot be kept: {error.strerror}")
+            self._notices.warn(f"the image cannot be saved: {error.strerror}")

@@ -245,7 +245,7 @@ class Keyboard:
 
     def _toggle_todos(self) -> None:
         if not self._parts.lines.toggle_todos():
-            self._parts.notices.hint("no task list yet")
+            self._parts.notices.hint("no tasks yet")
 
     def _log_prompt(self, text: str) -> None:
         if self._parts.workspace.agent_home is not None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent.commands.command_registry import CommandRegistry
     from agent.commands.service import CommandService
 
-BUSY: Final = "A prompt is still being worked on: press esc to interrupt it, then try again."
+BUSY: Final = "A turn is still running. Press esc to interrupt it, then try again."
 
 
 class ConversationHolder:
@@ -89,7 +89,7 @@ class ConversationHolder:
     async def change(self, session_id: str | None) -> str:
         """Leave this conversation for another session, or a new one; return why not, or nothing."""
         if self._release is None or self._ports is None or self.current is None:
-            return "not possible here"
+            return "not available here"
         if self._runner.is_running:
             return BUSY
         self._runner.detach()

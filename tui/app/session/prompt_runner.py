@@ -140,7 +140,7 @@ class PromptRunner:
             from agent.events import Notice  # rare, and not for the first frame
 
             self._is_left_out = False
-            text = "Not summarised: you interrupted. /compact asks for it again."
+            text = "Compaction interrupted. Run /compact to try again."
             await self._take(Notice("", "info", text))
         while (events := self._afterwards) is not None:
             self._afterwards = None

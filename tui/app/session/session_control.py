@@ -102,7 +102,7 @@ class ScreenSession:
         if part is not None and self._runner.is_running:
             self._notices.warn(BUSY)
         elif not self._runner.run_events(self.conversation.controls.compact(focus, part)):
-            self._notices.notice("The conversation is summarised once this prompt is done.")
+            self._notices.notice("The conversation will be compacted after this turn.")
 
     def show_history(self, messages: Sequence[Message]) -> None:
         """Show the conversation anew, as it is after a rewind."""

@@ -112,7 +112,7 @@ def _all(place: Here, settings: Settings) -> Iterator[Check]:
 
 def _terminal() -> Iterator[Check]:
     if not sys.stdout.isatty():
-        yield Check("terminal", "note", "standard output is no terminal; -p works without one")
+        yield Check("terminal", "note", "standard output is not a terminal; use -p")
         return
     for advice in advise(os.environ):
         yield Check(advice.name, advice.state, advice.text, advice.fix)
@@ -288,7 +288,7 @@ def _status_line(settings: Settings) -> Iterator[Check]:
     try:
         program = shlex.split(line.command)[0]
     except (ValueError, IndexError):
-        yield Check("status line", "note", f"{line.command!r} is no command")
+        yield Check("status line", "note", f"{line.command!r} is not a command")
         return
     if set(program) & set("$`{(;&|<>=") or shutil.which(expand_home(program, settings.home)):
         # What a shell makes of the first is not looked into.

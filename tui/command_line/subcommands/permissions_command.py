@@ -198,7 +198,7 @@ def _check_date(since: str | None) -> None:
     try:
         datetime.fromisoformat(since)
     except ValueError as error:
-        raise click.BadParameter(f"{since!r} is no date; write YYYY-MM-DD") from error
+        raise click.BadParameter(f"{since!r} is not a date; write YYYY-MM-DD") from error
 
 
 class _lines:
@@ -358,7 +358,7 @@ def _file_rules(path: Path) -> _Rules:
         piped = parse_settings(piped_text, RuleSource.USER, path)
         loaded, warnings = piped, piped.warnings
     if loaded is None:
-        reason = str(warnings[0]) if warnings else f"{path}: there is no such file"
+        reason = str(warnings[0]) if warnings else f"{path}: file not found"
         raise click.ClickException(reason)
     rules, more = rules_of(loaded)
     unread: list[LintWarning] = []

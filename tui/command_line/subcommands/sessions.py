@@ -196,7 +196,7 @@ def _described(report: RepairReport) -> str:
         "" if report.has_header else "no header",
     ]
     text = f"{report.good} good records, {', '.join(part for part in wrong if part)}"
-    return f"{text}; mended, the original is {report.backup}" if report.backup else text
+    return f"{text}; repaired; the original is {report.backup}" if report.backup else text
 
 
 def _store() -> SessionStore:

@@ -84,7 +84,7 @@ def test_broken_heads_are_reported_and_the_rest_counts(place: Place) -> None:
     assert command.meta.description == "Fix: it"
     assert command.load().body == "Do $1"
     assert [p.message.partition(":")[0] for p in found.problems] == [
-        "the head is no valid YAML",
+        "the front matter is not valid YAML",
         "effort is 'enormous'; known",
     ]
 
@@ -134,7 +134,7 @@ def test_a_file_that_is_no_text_is_reported(place: Place) -> None:
     place.write(".agent/commands/y.md", b"y", home=True)
     assert place.names() == ["y"]
     assert [(p.file.name, p.message) for p in place.finder.find().problems] == [
-        ("x.md", "is no text in UTF-8")
+        ("x.md", "is not UTF-8 text")
     ]
 
 
@@ -235,7 +235,7 @@ def test_a_project_cannot_bring_a_file_from_elsewhere(place: Place, name: str, l
         link.parent.symlink_to(secret.parent)
     place.accept()
     assert place.names() == []
-    assert all("outside of the project" in message for _, message in _problems(place))
+    assert all("outside the project" in message for _, message in _problems(place))
 
 
 def test_a_trusted_file_that_becomes_a_link_is_not_loaded(place: Place) -> None:
@@ -245,7 +245,7 @@ def test_a_trusted_file_that_becomes_a_link_is_not_loaded(place: Place) -> None:
     (command,) = place.finder.find().commands
     path.unlink()
     path.symlink_to(secret)
-    with pytest.raises(CommandError, match="outside of the project"):
+    with pytest.raises(CommandError, match="outside the project"):
         command.load()
 
 
@@ -279,7 +279,9 @@ def test_a_directory_that_cannot_be_read_is_reported(place: Place) -> None:
 def test_a_mistyped_key_is_reported_and_others_are_left_alone(place: Place) -> None:
     head = b"---\ndesciption: x\nallowed_tools: Read\nmy-own-key: 1\nlicense: MIT\n---\nDo it"
     place.write(".agent/commands/a.md", head, home=True)
-    assert _problems(place) == [("a.md", "desciption is no key; did you mean description?")]
+    assert _problems(place) == [
+        ("a.md", "desciption is not a known key; did you mean description?")
+    ]
 
 
 def test_every_command_that_is_found_can_be_trusted(place: Place) -> None:
