@@ -82,7 +82,7 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
         )
         listen(Phase.BUBBLE, parts.transcript.on_wheel, (EventKind.SCROLL,))
         self.shows_caret = True
-        parts.terminal.ask_for_background(parts.terminal_title)
+        parts.terminal.ask(parts.terminal_title)
         parts.workspace.show_header()
         for notice in parts.options.notices:
             parts.document.add_notice("warning", notice)
@@ -112,8 +112,15 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
         self.parts.notices.hint(f"copied {len(message.text)} characters")
 
     def on_terminal_reply(self, message: TerminalReply) -> None:
-        """Take what the terminal reports of its background."""
-        self.parts.terminal.on_reply(message.text, self.parts.appearance.themes)
+        """Take what the terminal reports of itself."""
+        parts = self.parts
+        parts.terminal.on_reply(message.text, parts.appearance.themes, self._lay_out_again)
+
+    def _lay_out_again(self) -> None:
+        """Measure all text anew, and draw every cell of it."""
+        self.parts.transcript.code_changed()
+        self.parts.composer.rows_changed()
+        self.invalidate_screen()
 
     def copy_to_clipboard(self, text: str) -> None:
         """Put text on the clipboard: through the terminal, and by programs that are there."""

@@ -10,8 +10,10 @@ from textual.app import App
 from textual.driver import Driver
 
 from tui.input.driver import InputDriver
+from tui.screen.width import draw_apart
 from tui.terminal.background import ASK, FOLLOW, UNFOLLOW, dark_from_reply, is_color_change
 from tui.terminal.title import TerminalTitle
+from tui.terminal.width_probe import PROBE, width_from_reply
 from tui.theme.theme_choice import ThemeChoice
 
 
@@ -37,16 +39,22 @@ class TerminalLink:
         if driver is not None and not self._app.is_headless:
             driver.write(sequence)
 
-    def ask_for_background(self, window: TerminalTitle) -> None:
-        """Query the terminal's background, and restore the window at the end."""
+    def ask(self, window: TerminalTitle) -> None:
+        """Query background and widths of the terminal, and restore the window at the end."""
         driver = self._driver()
         if isinstance(driver, InputDriver):
             driver.at_start = lambda: window.at_start + FOLLOW
             driver.at_stop = lambda: window.at_stop + UNFOLLOW
-        self.write(ASK + FOLLOW)
+        self.write(ASK + FOLLOW + PROBE)
 
-    def on_reply(self, text: str, themes: ThemeChoice) -> None:
-        """Apply what the terminal reports of its background."""
+    def on_reply(self, text: str, themes: ThemeChoice, lay_out: Callable[[], None]) -> None:
+        """Apply what the terminal reports of its background, and of how wide it draws."""
+        drawn = width_from_reply(text)
+        if drawn is not None:
+            apart = not drawn.is_joined
+            if draw_apart(emoji=apart and not drawn.is_flag, flags=apart and drawn.is_flag):
+                lay_out()
+            return
         is_dark = dark_from_reply(text)
         if is_dark is not None:
             themes.background(is_dark)

@@ -7,7 +7,7 @@ A cluster is what a user takes for one character; its width is 1 or 2 cells (str
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -23,11 +23,51 @@ _PLAIN: Final = re.compile(
     "[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2193\u2195\u21b3\u2200-\u22ff"
     "\u2387\u23bf\u23ce\u23f5\u23f8\u2500-\u25fc\u2610\u2611\u2713\u2717\u273b\u276f\u2800-\u28ff]*"
 )
+_FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
 _CACHED_LENGTH: Final = 256
 _CONTROLS: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 """Direction controls are among them: from one cell they would turn round those beside it."""
+
+
+class _Terminal:
+    """How the terminal draws what takes several code points; there is one terminal."""
+
+    joins_emoji = True
+    """Whether emoji that a joiner, a skin tone or a selector belongs to take the cells of one."""
+    joins_flags = True
+    """Whether the two halves of a flag take two cells together."""
+
+
+def draw_apart(*, emoji: bool = False, flags: bool = False) -> bool:
+    """Measure emoji or flags code point by code point, as this terminal draws them.
+
+    Returns whether that is a change: everything must be laid out again then.
+    """
+    before = _Terminal.joins_emoji, _Terminal.joins_flags
+    _Terminal.joins_emoji &= not emoji
+    _Terminal.joins_flags &= not flags
+    is_changed = before != (_Terminal.joins_emoji, _Terminal.joins_flags)
+    if is_changed:
+        _cached_clusters.cache_clear()
+        is_one_cluster.cache_clear()
+    return is_changed
+
+
+def _graphemes(text: str) -> Iterable[str]:
+    """Return what the terminal draws as one, without the marks that take no cell."""
+    from wcwidth import iter_graphemes  # late: see _PLAIN
+
+    if _Terminal.joins_emoji and _Terminal.joins_flags:
+        return iter_graphemes(text)
+    return (part for whole in iter_graphemes(text) for part in _as_drawn(whole))
+
+
+def _as_drawn(grapheme: str) -> Iterable[str]:
+    is_flag = _FLAG.fullmatch(grapheme) is not None
+    is_joined = _Terminal.joins_flags if is_flag else _Terminal.joins_emoji
+    return (grapheme,) if is_joined else grapheme
 
 
 def is_plain(text: str) -> bool:
@@ -40,9 +80,7 @@ def is_one_cluster(text: str) -> bool:
     """Return whether the text is a single grapheme cluster."""
     if is_plain(text):
         return len(text) == 1
-    from wcwidth import iter_graphemes  # late: see _PLAIN
-
-    return len(list(iter_graphemes(text))) == 1
+    return len(_split(text)) == 1
 
 
 def without_controls(text: str) -> str:
@@ -73,10 +111,10 @@ def _cached_clusters(text: str) -> Sequence[Cluster]:
 
 
 def _split(text: str) -> list[Cluster]:
-    from wcwidth import iter_graphemes, wcswidth  # late: see _PLAIN
+    from wcwidth import wcswidth  # late: see _PLAIN
 
     clusters: list[Cluster] = []
-    for grapheme in iter_graphemes(_CONTROLS.sub("", text)):
+    for grapheme in _graphemes(_CONTROLS.sub("", text)):
         width = min(2, wcswidth(grapheme))
         if width > 0:
             clusters.append((grapheme[:CLUSTER_LIMIT], width))

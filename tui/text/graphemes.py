@@ -26,6 +26,25 @@ def left_of(text: str, cursor: int) -> int:
     return cursor - max(1, len(last))
 
 
+def settled_length(text: str) -> int:
+    """Return how much of a growing text cannot change any more: all but a last cluster that may
+    grow, such as half a flag or an emoji that another may join."""
+    if not text or not _may_grow(text[-1]):
+        return len(text)
+    start = len(text)
+    while start > 0 and len(text) - start < _NEAR_CHARS and _may_grow(text[start - 1]):
+        start -= 1
+    from wcwidth import iter_graphemes  # late: as above
+
+    *_, last = iter_graphemes(text[start:])
+    return len(text) - len(last)
+
+
+def _may_grow(character: str) -> bool:
+    """Whether what follows may join a character: not Latin, and not an ideograph or kana."""
+    return not is_plain(character) and not "\u2e80" <= character <= "\u9fff"
+
+
 def right_of(text: str, cursor: int) -> int:
     """Return where the character after the cursor ends; the end stays the end."""
     if cursor >= len(text):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from tui.text.graphemes import settled_length
 from tui.transcript.block_list import BlockList
 from tui.transcript.blocks import AssistantText
 from tui.transcript.markdown.markdown_parts import MarkdownPart, MarkdownParts, split_text
@@ -19,6 +20,7 @@ class StreamingAnswer:
         self._key = key
         self._count = 1
         self._parts = MarkdownParts()
+        self._unsettled = ""
         blocks.remember(uid, key)
         blocks.append(AssistantText(key, "", is_streaming=True))
 
@@ -28,7 +30,14 @@ class StreamingAnswer:
         return self._parts.whole
 
     def grow(self, text: str) -> None:
-        """Add text at the end."""
+        """Add text at the end; a last character that may still grow waits for what follows."""
+        text = self._unsettled + text
+        count = settled_length(text)
+        text, self._unsettled = text[:count], text[count:]
+        if text:
+            self._add(text)
+
+    def _add(self, text: str) -> None:
         for part in self._parts.feed(text):
             self._put(part, is_streaming=False)
             self._begin_next()
@@ -36,6 +45,9 @@ class StreamingAnswer:
 
     def finish(self) -> None:
         """The text is complete."""
+        if self._unsettled:
+            self._add(self._unsettled)
+            self._unsettled = ""
         self._put(self._parts.current, is_streaming=False)
 
     def _put(self, part: MarkdownPart, *, is_streaming: bool) -> None:

@@ -142,6 +142,8 @@ class TranscriptModel:
         """The run has ended, with or without its `Terminal`: nothing moves any more."""
         self.activity = Activity()
         self._cleaners.clear()
+        for answer in self._answers.values():
+            answer.finish()
         self._answers.clear()
         self._pending_prompts.clear()
         for position, block in enumerate(self.blocks):
