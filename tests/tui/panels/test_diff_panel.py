@@ -131,7 +131,7 @@ async def test_a_slow_git_is_not_waited_for(tmp_path: Path) -> None:
         env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
         reading = replace(center.context.reading, env=env)
         conversation.commands = replace(center, context=replace(center.context, reading=reading))
-        assert "asking git …" in await opened(pilot, "/diff")
+        assert "running git …" in await opened(pilot, "/diff")
         gate.touch()
         async with asyncio.timeout(20):
             while "no repository" not in text_of(app.parts.dialogs):

@@ -126,7 +126,10 @@ def test_what_a_project_widens_is_ignored_and_reported(
     settings = place.load(**{source: {"sandbox": section}})
     warned = [each for each in settings.warnings if each.key == f"sandbox.{key}"]
     assert [(each.file, each.message) for each in warned] == [
-        (place.root / FILES[source], "does not count from a project: set it in your own settings")
+        (
+            place.root / FILES[source],
+            "has no effect in project settings: set it in your user settings",
+        )
     ]
     assert warned[0].line is not None
     assert warned[0].line > 1
