@@ -107,7 +107,7 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
         is_provably_harmless=not writes and _stays_in_scope(bash, facts),
         is_small=not writes and is_small_reading(facts),
         detail=_detail(facts, accesses),
-        needs=facts.risk,
+        needs=facts.risk or facts.unclear,
     )
     return PreparedPart(part, find)
 

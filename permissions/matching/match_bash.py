@@ -70,7 +70,7 @@ def first_allow(rules: RuleSet, facts: CommandFacts) -> Rule | None:
     if not (index.bash_open or _is_about(index.bash_by_head, facts.allow_forms)):
         return None
     is_clear = facts.has_literal_program and not facts.hidden
-    blanket_covers = is_clear or not has_scoped_restriction(rules)
+    blanket_covers = not facts.unclear and (is_clear or not has_scoped_restriction(rules))
     best: PlacedRule | None = None
     for placed in _candidates(index, facts.allow_forms):
         if best is None or placed[0] < best[0]:
@@ -151,7 +151,7 @@ def _covers(rule: Rule, facts: CommandFacts) -> bool:
     if pattern.is_exact:
         return any(pattern.matches(form.joined) for form in facts.allow_forms)
     # `timeout *` alone would allow everything: the pattern must name the program inside.
-    return not facts.risk and any(
+    return not (facts.risk or facts.unclear) and any(
         pattern.matches(form.joined) and pattern.full.chunks[0].startswith(form.must_name)
         for form in facts.allow_forms
     )

@@ -11,15 +11,14 @@ from permissions.shell.command_facts import CommandFacts
 
 
 def with_unclear_paths(scoped: Scoped, facts: CommandFacts) -> CommandFacts:
-    """Return the facts, with a risk where such a path leads out of the working directories.
+    """Return the facts, with what is unclear where such a path may not be written.
 
-    Only what the kernel confines may be given such a path under a rule with a wildcard.
+    Only what the kernel confines may be given one under a rule with a wildcard.
     """
-    if facts.risk:
-        return facts
-    for word in facts.open_values:
-        access = resolve_access(scoped.scope, AccessKind.MENTIONED, word, facts.directories)
-        for target in access.targets if access is not None else ():
-            if not scoped.scope.contains(target):
-                return replace(facts, risk=f"{word.raw} may write outside the working directories")
+    for one in facts.with_inner():
+        for word in one.open_values:
+            access = resolve_access(scoped.scope, AccessKind.MENTIONED, word, one.directories)
+            for target in access.targets if access is not None else ():
+                if scoped.scope.check_write(target, word.raw) is not None:
+                    return replace(facts, unclear=f"it is not known whether {word.raw} is written")
     return facts

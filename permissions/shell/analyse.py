@@ -248,7 +248,7 @@ def _nested(
 def _elsewhere(facts: CommandFacts) -> CommandFacts:
     """Return what rules about commands still see of one that runs on another machine."""
     inner = tuple(_elsewhere(one) for one in facts.inner)
-    return replace(facts, accesses=(), redirects=(), inner=inner)
+    return replace(facts, accesses=(), redirects=(), open_values=(), inner=inner)
 
 
 def _known(word: Word, script: Script, home: str, directory: str | None) -> Word:

@@ -52,6 +52,8 @@ class CommandFacts(Struct, frozen=True):
     """When it runs, as in `Placed`; inside a text that a shell runs, counted from there."""
     repeats: bool = False
     """Stands in a loop."""
+    unclear: str = ""
+    """Why it is not known whether it stays in the working directories; empty when it does."""
     open_values: tuple[Word, ...] = ()
     """Paths that options name, and of which nobody knows what becomes of them."""
     takes_code: bool = False

@@ -12,7 +12,7 @@ from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import Access, AccessKind
 from permissions.shell.command_facts import CommandFacts, Plain
 from permissions.shell.effects.file_accesses import accesses
-from permissions.shell.effects.open_values import open_values
+from permissions.shell.effects.named_paths import open_values
 from permissions.shell.effects.read_only import is_edit, is_read_only
 from permissions.shell.effects.risks import risk_of
 from permissions.shell.flow.no_effect import is_inert, sets_plain_name

@@ -49,15 +49,6 @@ class ReadOnly(Struct, frozen=True):
     """What else has to be true of the words."""
 
 
-class Rewrites(Struct, frozen=True):
-    """A program that rewrites the files it is given."""
-
-    needs: str = ""
-    """Options without one of which it only prints."""
-    stops: str = ""
-    """Options with which it only looks."""
-
-
 class Wrapper(Struct, frozen=True):
     """How a program takes the command that it runs."""
 
@@ -108,28 +99,10 @@ class Program(Struct, frozen=True):
 
     names: str
 
-    # Files. What an option names counts even if not known before, unless a field excludes it.
+    # Files.
     accesses: Accesses | None = None
-    """Files and directories that it reads, writes or removes according to its arguments."""
-    output_files: str = ""
-    """Options whose value is written; only values that are written out count."""
-    output_directories: str = ""
-    """Options that name a directory in which it writes files of its own choice; as above."""
-    output_operands: Mapping[str, int] = {}
-    """By subcommand ("" without one): which operand behind it is written; as above."""
-    rewrites: Rewrites | None = None
-    more_outputs: Callable[[Sequence[Word]], Sequence[Word]] | None = None
-    """Other words that name what is written; as above."""
-    read_options: str = ""
-    """Options whose value is a file that is read: for rules about paths, not for the scope."""
-    reads_operands: bool = False
-    """Reads every operand: for rules about paths."""
-    reads_after: Mapping[str, int] = {}
-    """By subcommand: how many operands behind it are skipped before those that are read or sent."""
-    reads_at_files: bool = False
-    """Reads `@file` and `name=@file`, as curl and its like send files."""
-    reads_when: str = ""
-    """Letters of options that make it read its operands: `perl -n`."""
+    """Files and directories that it reads, writes or removes according to its arguments; without
+    it, whatever looks like a path is held against rules, and `--output` is written."""
     changes_settings: Callable[[Sequence[Word]], str] | None = None
     """Settings file of the user or the machine that it changes without naming it; "" for none."""
     follows_links: str = ""

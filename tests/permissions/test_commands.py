@@ -5,12 +5,15 @@ The commands stand in `commands/*.txt`, one on a line below the rules they are a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from permissions.decision import Behavior
+from permissions.confinement import Confinement, SandboxLevel
+from permissions.context import SandboxState
+from permissions.decision import Behavior, Decision
 from permissions.evaluate.cascade import decide
 from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.mode import Mode
@@ -19,6 +22,7 @@ from tests.permissions.engine import Engine
 
 DIRECTORY = Path(__file__).parent / "commands"
 CLASSIFIER = "local classifier"
+LEADS_OUT = re.compile(r"\.\.|~|[ =]/")
 
 
 def _sections(name: str) -> Iterator[tuple[str, list[str]]]:
@@ -34,10 +38,14 @@ def _sections(name: str) -> Iterator[tuple[str, list[str]]]:
     yield header, commands
 
 
-def _answer(engine: Engine, header: str, command: str) -> Behavior:
+def _decision(engine: Engine, header: str, command: str, sandbox: SandboxState) -> Decision:
     rules = [] if header == CLASSIFIER else header.split(" | ")
     request = PermissionRequest("Bash", {"command": command})
-    return decide_with_classifier(request, engine.context(allow=rules)).behavior
+    return decide_with_classifier(request, engine.context(allow=rules, sandbox=sandbox))
+
+
+def _is_allowed(engine: Engine, header: str, command: str, sandbox: SandboxState) -> bool:
+    return _decision(engine, header, command, sandbox).behavior is Behavior.ALLOW
 
 
 def _name(value: object) -> str:
@@ -46,18 +54,22 @@ def _name(value: object) -> str:
 
 @pytest.mark.parametrize(("header", "commands"), [*_sections("refused.txt")], ids=_name)
 def test_a_rule_does_not_let_through(engine: Engine, header: str, commands: list[str]) -> None:
-    context = engine.context(allow=[header])
-    answers = {
-        command: decide_with_classifier(PermissionRequest("Bash", {"command": command}), context)
-        for command in commands
-    }
-    assert [text for text, found in answers.items() if found.behavior is Behavior.ALLOW] == []
+    none, full = SandboxState(), SandboxState(SandboxLevel.FULL)
+    assert [text for text in commands if _is_allowed(engine, header, text, none)] == []
+    # A path that leads out may be given where the kernel keeps what is written inside.
+    inside = [text for text in commands if not LEADS_OUT.search(text)]
+    assert [text for text in inside if _is_allowed(engine, header, text, full)] == []
 
 
 @pytest.mark.parametrize(("header", "commands"), [*_sections("outside.txt")], ids=_name)
 def test_nothing_lets_through(engine: Engine, header: str, commands: list[str]) -> None:
-    allowed = [text for text in commands if _answer(engine, header, text) is Behavior.ALLOW]
+    allowed = [text for text in commands if _is_allowed(engine, header, text, SandboxState())]
     assert allowed == []
+    # Where it writes into the project alone, a rule covers what is not proven to lead out.
+    full = SandboxState(SandboxLevel.FULL)
+    held = [text for text in commands if _is_allowed(engine, header, text, full)]
+    confinements = {_decision(engine, header, text, full).confinement for text in held}
+    assert confinements <= {Confinement.PROJECT_FILES, Confinement.PROJECT}
 
 
 @pytest.mark.parametrize(("header", "commands"), [*_sections("denied.txt")], ids=_name)
@@ -129,7 +141,8 @@ def test_what_a_tool_is_handed_is_no_matter_of_scope_or_of_the_tool_read(
 
 @pytest.mark.parametrize(("header", "commands"), [*_sections("allowed.txt")], ids=_name)
 def test_everyday_work_is_not_asked_about(engine: Engine, header: str, commands: list[str]) -> None:
-    asked = [text for text in commands if _answer(engine, header, text) is not Behavior.ALLOW]
+    full = SandboxState(SandboxLevel.FULL)
+    asked = [text for text in commands if not _is_allowed(engine, header, text, full)]
     assert asked == []
 
 

@@ -22,7 +22,6 @@ from permissions.shell.programs.common_arguments import (
     option_risk,
     reads,
 )
-from permissions.shell.programs.python_tools import unpacked_by_module
 from permissions.shell.syntax import (
     Word,
 )
@@ -210,8 +209,7 @@ PROGRAMS = (
     Program("cpio", accesses=copy_in_out, risk=Risk(long="--rsh-command", valued="DOFHIRMEC")),
     Program("pax"),
     Program("zipinfo", accesses=reads(), read_only=ReadOnly("12slmvhtzT")),
-    Program("zipfile tarfile", more_outputs=unpacked_by_module),
     Program("gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma unzstd compress uncompress",
         accesses=compressor),
-    Program("zstd lz4", accesses=compressor, output_files="-o --output"),
+    Program("zstd lz4", accesses=compressor),
 )  # fmt: skip

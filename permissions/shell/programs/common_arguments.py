@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from permissions.shell.access import Access, AccessKind, attached_values, each, names
+from permissions.shell.access import Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, is_listed, split_arguments
 from permissions.shell.flow.nested_scripts import Texts
 from permissions.shell.program import Accesses, Commands, Risk
@@ -73,42 +73,6 @@ def writes(valued: str = "", skip: int = 0, *, modes: str = "") -> Accesses:
         ]
 
     return accesses
-
-
-def outputs(files: str = "", directories: str = "", *, clusters: bool = True) -> Accesses:
-    """Return a reader of programs whose options name what they make.
-
-    Building, testing and installing is a rule's business; that none of it lands outside the
-    working directories is checked all the same.
-
-    Args:
-        directories: Options that name a directory for files of the program's own choice.
-        clusters: A value may be glued to a short option (`-ofile`).
-    """
-    file_options, directory_options = names(files), names(directories)
-
-    def accesses(words: Sequence[Word]) -> list[Access]:
-        return [
-            *each(AccessKind.WRITE, _values(words, file_options, clusters=clusters)),
-            *each(AccessKind.PLACE, _values(words, directory_options, clusters=clusters)),
-        ]
-
-    return accesses
-
-
-def _values(words: Sequence[Word], options: frozenset[str], *, clusters: bool) -> list[Word]:
-    """Return values of options that take theirs after `=`, attached, or in the next word."""
-    if clusters:
-        found = attached_values(words, options)
-    else:
-        found = []
-        for position, word in enumerate(words):
-            name, equals, _ = word.plain.partition("=")
-            if word.plain in options:
-                found.extend(words[position + 1 : position + 2])
-            elif equals and name in options:
-                found.append(Word(word.raw, word.text[len(name) + 1 :], word.splits))
-    return [word for word in found if word.text not in STANDARD_OUTPUT[:1] and word.text]
 
 
 _INTERPRETER_SWITCHES = names("-u -B -E -s -S -I -x -v -l --")

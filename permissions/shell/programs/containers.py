@@ -172,30 +172,20 @@ _IN_CONTAINER = CommandRunner("exec run", valued="pceuwvnhl", skip=1, is_elsewhe
 _CLUSTER_RISK = Risk(long="--kubeconfig --as --server --token", takes_unknown=True)
 
 PROGRAMS = (
-    Program("docker", accesses=container, read_options="--env-file -f --file --secret",
-        risk_check=container_risk, shows_version=True,
+    Program("docker", accesses=container, risk_check=container_risk, shows_version=True,
         runner=_IN_CONTAINER, global_valued="Hlc", network="login pull push", exact_only=True),
-    Program("podman", accesses=container, read_options="--env-file -f --file --secret",
-        risk_check=container_risk, runner=_IN_CONTAINER,
+    Program("podman", accesses=container, risk_check=container_risk, runner=_IN_CONTAINER,
         global_valued="", exact_only=True),
-    Program("kubectl", accesses=container, read_options="-f --filename --from-env-file --from-file "
-        "--kubeconfig", risk=_CLUSTER_RISK,
+    Program("kubectl", accesses=container, risk=_CLUSTER_RISK,
         runner=CommandRunner("exec", valued="pceuwvnhl", skip=1, is_elsewhere=True),
-        output_directories="--cache-dir --output-directory", global_valued="nsv", network="*",
-        has_subcommands=True, exact_subcommands="apply cp create delete drain edit exec patch "
-        "replace rollout scale"),
-    Program("docker-compose", read_options="--env-file -f --file", runner=_IN_CONTAINER,
-        builds=True),
-    Program("oc", read_options="-f --filename --from-env-file --from-file --kubeconfig",
-        risk=_CLUSTER_RISK),
-    Program("helm", output_directories="-d --destination --output-dir --untardir",
-        read_options="-f --set-file --values", risk=Risk(long="--post-renderer --kubeconfig",
-        takes_unknown=True), global_valued="n", network="*", has_subcommands=True,
-        exact_subcommands="delete install rollback uninstall upgrade"),
-    Program("terraform", output_files="-out -state-out", output_directories="-chdir",
-        read_options="-var-file", global_valued="", builds=True, network="*", has_subcommands=True,
+        global_valued="nsv", network="*", has_subcommands=True, exact_subcommands="apply cp create "
+        "delete drain edit exec patch replace rollout scale"),
+    Program("docker-compose", runner=_IN_CONTAINER, builds=True),
+    Program("oc", risk=_CLUSTER_RISK),
+    Program("helm", risk=Risk(long="--post-renderer --kubeconfig", takes_unknown=True),
+        global_valued="n", network="*", has_subcommands=True, exact_subcommands="delete install "
+        "rollback uninstall upgrade"),
+    Program("terraform", global_valued="", builds=True, network="*", has_subcommands=True,
         exact_subcommands="apply destroy"),
-    Program("tofu", output_files="-out -state-out", output_directories="-chdir",
-        read_options="-var-file", builds=True),
-    Program("ansible ansible-playbook", read_options="-i --inventory --vault-password-file"),
+    Program("tofu", builds=True),
 )  # fmt: skip

@@ -70,15 +70,10 @@ PROGRAMS = (
     Program("sqlite3", accesses=writes(), code=Code.DATABASE,
         code_starts=r"(?:^|\n)[ \t]*\.[ \t]*(?:shell|system)[ \t]+([^\n]+)", risk=Risk(long="--cmd "
         "-cmd --init -init -A -archive", single_dash=True), risk_check=database_risk),
-    Program("psql", output_files="-L --log-file -o --output", read_options="-f --file",
-        code=Code.DATABASE, code_starts=r"\\![ \t]*([^\n]+)", risk=Risk("oL", "--log-file --output",
-        valued="cdhpUvfF"), risk_check=database_risk),
-    Program("mysql mariadb", output_files="--tee", code=Code.DATABASE,
-        code_starts=r"(?:\\!|(?:^|[\n;])[ \t]*system\b)[ \t]*([^\n;]+)",
-        risk=Risk(long="--tee --pager --defaults-file --defaults-extra-file --plugin-dir "
-        "--init-command", valued="ehupPD"), risk_check=database_risk),
-    Program("pg_dump pg_dumpall", output_files="-f --file"),
-    Program("mysqldump", output_files="-r --result-file", output_directories="-T --tab"),
-    Program("mongodump", output_directories="-o --out"),
-    Program("redis-cli", output_files="--rdb"),
+    Program("psql", code=Code.DATABASE, code_starts=r"\\![ \t]*([^\n]+)",
+        risk=Risk("oL", "--log-file --output", valued="cdhpUvfF"), risk_check=database_risk),
+    Program("mysql mariadb", code=Code.DATABASE,
+        code_starts=r"(?:\\!|(?:^|[\n;])[ \t]*system\b)[ \t]*([^\n;]+)", risk=Risk(long="--tee "
+        "--pager --defaults-file --defaults-extra-file --plugin-dir  --init-command",
+        valued="ehupPD"), risk_check=database_risk),
 )  # fmt: skip

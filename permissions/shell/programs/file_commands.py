@@ -16,7 +16,6 @@ from permissions.shell.program import (
 )
 from permissions.shell.programs.common_arguments import (
     local_copy,
-    outputs,
     writes,
 )
 from permissions.shell.syntax import (
@@ -250,13 +249,9 @@ PROGRAMS = (
     Program("mktemp", accesses=make_temporary),
     Program("split", accesses=split_file, risk=Risk(long="--filter", valued="abClnt",
         valued_long="--additional-suffix"), command_options="--filter"),
-    Program("csplit", accesses=outputs("-f --prefix"), reads_operands=True),
-    Program("patch", accesses=patch, output_files="-r --reject-file"),
-    Program("ar", output_directories="--output", output_operands={"": 1}),
-    Program("rsync", accesses=synchronise, output_files="--log-file --only-write-batch "
-        "--write-batch", output_directories="-T --backup-dir --partial-dir --temp-dir",
-        read_options="--early-input --exclude-from --files-from --include-from --password-file",
-        risk=Risk("eTM", "--backup-dir --daemon --log-file --only-write-batch --partial-dir "
-        "--remote-option --rsh --rsync-path --temp-dir --write-batch", valued="fB"),
-        command_options="-e --rsh --rsync-path", network="*", logs_in=True),
+    Program("patch", accesses=patch),
+    Program("rsync", accesses=synchronise, risk=Risk("eTM", "--backup-dir --daemon --log-file "
+        "--only-write-batch --partial-dir  --remote-option --rsh --rsync-path --temp-dir "
+        "--write-batch", valued="fB"), command_options="-e --rsh --rsync-path", network="*",
+        logs_in=True),
 )  # fmt: skip

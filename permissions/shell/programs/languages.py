@@ -11,7 +11,6 @@ from permissions.shell.arguments import (
 from permissions.shell.program import (
     Code,
     Program,
-    Rewrites,
     Risk,
 )
 from permissions.shell.programs.common_arguments import (
@@ -38,16 +37,12 @@ PROGRAMS = (
     Program("python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy pypy3 nodejs "
         "ts-node luajit julia groovy", code=Code.LANGUAGE),
     Program("ipython tsx osascript", code=Code.LANGUAGE, exact_only=True),
-    Program("node", accesses=interpreter, output_files="--redirect-warnings "
-        "--test-reporter-destination --tls-keylog", output_directories="--cpu-prof-dir "
-        "--diagnostic-dir --report-dir --report-directory", read_options="--env-file",
-        code=Code.LANGUAGE, shows_version=True, exact_only=True),
-    Program("deno", accesses=interpreter, output_directories="--root", read_options="--env-file",
-        code=Code.LANGUAGE, builds=True, exact_only=True),
-    Program("ruby", accesses=in_place_interpreter, code=Code.LANGUAGE, risk=Risk("i",
-        valued="eIrCFEKTWx"), shows_version=True, reads_when="np", exact_only=True),
-    Program("perl", accesses=in_place_interpreter, code=Code.LANGUAGE, risk=Risk("i",
-        valued="eEIMmFlCDx"), shows_version=True, reads_when="np", exact_only=True),
+    Program("node", accesses=interpreter, code=Code.LANGUAGE, shows_version=True, exact_only=True),
+    Program("deno", accesses=interpreter, code=Code.LANGUAGE, builds=True, exact_only=True),
+    Program("ruby", accesses=in_place_interpreter, code=Code.LANGUAGE,
+        risk=Risk("i", valued="eIrCFEKTWx"), shows_version=True, exact_only=True),
+    Program("perl", accesses=in_place_interpreter, code=Code.LANGUAGE,
+        risk=Risk("i", valued="eEIMmFlCDx"), shows_version=True, exact_only=True),
     Program("pwsh", exact_only=True),
     Program("Rscript", accesses=interpreter, code=Code.LANGUAGE),
     Program("expect", code=Code.OTHER,
@@ -65,8 +60,4 @@ PROGRAMS = (
         "--one-line --one-line-before-file --source", valued="pnafc")),
     Program("java", risk=Risk(long="-XX:OnError -XX:OnOutOfMemoryError", single_dash=True,
         takes_unknown=True), shows_version=True),
-    Program("cProfile profile", output_files="-o --outfile"),
-    Program("compileall", rewrites=Rewrites()),
-    Program("trace", output_files="--file", output_directories="--coverdir"),
-    Program("coverage", output_files="--data-file -o", output_directories="-d --directory"),
 )  # fmt: skip

@@ -17,7 +17,6 @@ from permissions.shell.programs.common_arguments import (
     input_output,
     no_option_file,
     one_operand,
-    outputs,
     reads,
 )
 from permissions.shell.syntax import (
@@ -99,7 +98,7 @@ PROGRAMS = (
     Program("fmt", accesses=reads("wpg"), read_only=ReadOnly("cstu", "w")),
     Program("expand", accesses=reads("t"), read_only=ReadOnly("i", "t")),
     Program("unexpand", accesses=reads("t")),
-    Program("column", accesses=reads("soc"), reads_operands=True, read_only=ReadOnly("tnx", "sco")),
+    Program("column", accesses=reads("soc"), read_only=ReadOnly("tnx", "sco")),
     Program("pr", accesses=reads("hlNoDW")),
     Program("cut", accesses=reads("bcdf"), read_only=ReadOnly("sz", "bcdf", "--characters "
         "--delimiter --fields --output-delimiter")),
@@ -111,8 +110,7 @@ PROGRAMS = (
         "--stable --unique --version-sort"), command_options="--compress-program"),
     Program("uniq", accesses=uniq, read_only=ReadOnly("cdDiuz", "fsw", "--count --ignore-case "
         "--repeated --unique", check=one_operand)),
-    Program("shuf", accesses=outputs("-o --output"), reads_operands=True, risk=Risk("o", "--output",
-        valued="ein")),
+    Program("shuf", risk=Risk("o", "--output", valued="ein")),
     Program("diff", accesses=reads("UCIxFSWD", "X"), read_only=ReadOnly("abBcdeEiNqrstTuwyZ",
         "UCIxW", "--brief --color --ignore-all-space --recursive --side-by-side --stat --unified")),
     Program("colordiff sdiff diff3", accesses=reads("UCIxFSWD")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from permissions.shell.access import HERE, Access, AccessKind, attached_values, each, names
+from permissions.shell.access import HERE, Access, AccessKind, each, names
 from permissions.shell.arguments import (
     Arguments,
     Option,
@@ -19,7 +19,6 @@ from permissions.shell.program import (
 from permissions.shell.programs.common_arguments import (
     STANDARD_OUTPUT,
     local_copy,
-    outputs,
     settings_after,
 )
 from permissions.shell.programs.git import git_risk
@@ -202,12 +201,6 @@ def _may_write(form: Word | None) -> bool:
     return "%output" in form.text or form.text.startswith("@") or not form.is_literal
 
 
-def github_files(words: Sequence[Word]) -> list[Access]:
-    """Return the files whose text gh sends."""
-    given = attached_values(words, names("-F --body-file --input --notes-file"))
-    return each(AccessKind.READ, [one for one in given if one.text != "-" and "=" not in one.text])
-
-
 def github_risk(_program: str, words: Sequence[Word]) -> str:
     """Return which subcommand decides what gh or git runs."""
     operands = [word.plain for word in words if not word.plain.startswith("-")]
@@ -226,58 +219,39 @@ _RUNS = (
 
 
 PROGRAMS = (
-    Program("ssh", output_files="-E", read_options="-F -i", risk=Risk("oFEJI",
-        valued="BbcDeiLlmOpQRSWw"), wrapper=Wrapper("BbcDEeFIiJLlmOoPpQRSWw", operands=1),
-        command_options="-o", network="*", logs_in=True, exact_only=True),
+    Program("ssh", risk=Risk("oFEJI", valued="BbcDeiLlmOpQRSWw"),
+        wrapper=Wrapper("BbcDEeFIiJLlmOoPpQRSWw", operands=1), command_options="-o", network="*",
+        logs_in=True, exact_only=True),
     Program("mosh", network="*", logs_in=True),
     Program("telnet ftp lftp ping nslookup host", network="*"),
-    Program("scp", accesses=remote_copy, read_options="-F -i", risk=Risk("oFSJD", valued="cilPX"),
-        command_options="-o", network="*", logs_in=True),
-    Program("sftp", output_operands={"": 1}, read_options="-F -i", risk=Risk("oFSbD",
-        valued="BcilPRs"), command_options="-o", network="*", logs_in=True),
-    Program("ssh-keygen", accesses=outputs("-f"), risk=Risk("D",
-        valued="aAbCEFfGgIJKLlMmNnOPRrSsTtUVvWwYZz")),
+    Program("scp", accesses=remote_copy, risk=Risk("oFSJD", valued="cilPX"), command_options="-o",
+        network="*", logs_in=True),
+    Program("sftp", risk=Risk("oFSbD", valued="BcilPRs"), command_options="-o", network="*",
+        logs_in=True),
+    Program("ssh-keygen", risk=Risk("D", valued="aAbCEFfGgIJKLlMmNnOPRrSsTtUVvWwYZz")),
     Program("ssh-add", risk=Risk("sS", valued="tE")),
     Program("nc ncat netcat", risk=Risk("ec", "--exec --lua-exec --sh-exec",
         valued="GgipqswxIiMmOoPTVWX"), command_options="-c -e --exec --sh-exec", network="*"),
     Program("socat", risky_words=r"(?i)(?:EXEC|SYSTEM|SHELL):", command_words=addressed,
         network="*"),
-    Program("aws", output_operands={"s3 cp": -1, "s3 sync": -1, "s3 mv": -1, "lambda invoke": -1},
-        reads_after={"s3 cp": 0, "s3 mv": 0, "s3 sync": 0},
-        changes_settings=settings_after("~/.aws/config", "configure set"), network="*"),
-    Program("gsutil", output_operands={"cp": -1, "rsync": -1, "mv": -1}, reads_after={"cp": 0,
-        "mv": 0, "rsync": 0}),
-    Program("gcloud", output_operands={"storage cp": -1, "storage rsync": -1},
-        reads_after={"storage cp": 0, "storage rsync": 0, "compute scp": 0},
-        changes_settings=settings_after("~/.config/gcloud/properties", "config set", "config "
-        "unset"), network="*"),
-    Program("rclone", output_operands={"copy": -1, "copyto": -1, "sync": -1, "move": -1,
-        "moveto": -1}, reads_after={"copy": 0, "copyto": 0, "sync": 0, "move": 0, "cat": 0},
-        network="*"),
-    Program("az", read_options="-f --file", network="*"),
-    Program("curl", accesses=curl, read_options="-b --cacert --cert --cookie --etag-compare --key "
-        "--netrc-file", reads_at_files=True, risk_check=curl_risk, shows_version=True, network="*"),
-    Program("wget", accesses=wget, read_options="--ca-certificate --certificate --load-cookies "
-        "--private-key", risk=Risk("OoaPei", "--append-output --body-file --config "
+    Program("aws", changes_settings=settings_after("~/.aws/config", "configure set"), network="*"),
+    Program("gcloud", changes_settings=settings_after("~/.config/gcloud/properties", "config set",
+        "config  unset"), network="*"),
+    Program("rclone", network="*"),
+    Program("az", network="*"),
+    Program("curl", accesses=curl, risk_check=curl_risk, shows_version=True, network="*"),
+    Program("wget", accesses=wget, risk=Risk("OoaPei", "--append-output --body-file --config "
         "--directory-prefix --execute --hsts-file --output-document --output-file --post-file "
         "--rejected-log --save-cookies --use-askpass --warc-file", valued="BtTwQUlARDIX",
         to_output="-O --output-document"), risk_check=wget_risk, network="*"),
     Program("httpie", network="*"),
-    Program("aria2c", output_files="-l --log -o --out", output_directories="-d --dir"),
-    Program("youtube-dl", output_files="-o --output"),
-    Program("yt-dlp", output_files="-o --output", output_directories="-P --paths"),
-    Program("http https", output_files="-o --output", reads_at_files=True, network="*"),
-    Program("xh", output_files="-o --output", reads_at_files=True),
-    Program("ab", reads_at_files=True),
-    Program("gh", accesses=github_files, output_files="-O --output", output_directories="-D --dir",
-        output_operands={"repo clone": 1, "gist clone": 1}, reads_after={"gist create": 0,
-        "release upload": 1, "secret set": 0},
-        reads_at_files=True, changes_settings=settings_after("~/.config/gh/config.yml", "config "
-        "set", "alias set", "alias import"), risk_check=github_risk,
-        global_valued="R", network="*", has_subcommands=True, exact_subcommands="alias api auth "
-        "extension repo secret", exact_third="close delete edit merge reopen run transfer"),
+    Program("http https", network="*"),
+    Program("gh", changes_settings=settings_after("~/.config/gh/config.yml", "config set",
+        "alias set", "alias import"),
+        risk_check=github_risk, global_valued="R", network="*", has_subcommands=True,
+        exact_subcommands="alias api auth extension repo secret", exact_third="close delete edit "
+        "merge reopen run transfer"),
     Program("glab", network="*"),
-    Program("svn", output_operands={"checkout": 1, "co": 1, "export": 1},
-        global_valued=""),
-    Program("hg", output_operands={"clone": 1}, global_valued="R"),
+    Program("svn", global_valued=""),
+    Program("hg", global_valued="R"),
 )  # fmt: skip

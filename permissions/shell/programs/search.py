@@ -139,7 +139,7 @@ PROGRAMS = (
         "--compact-output --exit-status --indent --join-output --null-input --raw-input "
         "--raw-output --rawfile --slurp --slurpfile --sort-keys --tab", check=plain_jq),
         shows_version=True),
-    Program("yq", accesses=yaml_query, read_options="--from-file", risk=Risk("i", "--in-place "
-        "--inplace", valued="oIps"), risk_check=yq_risk),
-    Program("json.tool", accesses=reads(), output_operands={"": 1}),
+    Program("yq", accesses=yaml_query, risk=Risk("i", "--in-place " "--inplace", valued="oIps"),
+        risk_check=yq_risk),
+    Program("json.tool", accesses=reads()),
 )  # fmt: skip

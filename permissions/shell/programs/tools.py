@@ -14,28 +14,18 @@ from permissions.shell.program import (
     Code,
     Program,
     ReadOnly,
-    Rewrites,
     Risk,
     Wrapper,
 )
 from permissions.shell.programs.common_arguments import (
     after_option,
     command_in,
-    outputs,
     reads,
     writes,
 )
-from permissions.shell.programs.python_tools import CHECKING
 from permissions.shell.syntax import (
     Word,
 )
-
-
-def converter(words: Sequence[Word]) -> list[Access]:
-    """Return what a converter of pictures or films writes: its last operand, and maybe others."""
-    operands = split_arguments(words, valued="i").operands
-    paths = [word for word in operands[:-1] if "/" in word.text and word.is_literal]
-    return each(AccessKind.WRITE, [*paths, *operands[-1:]])
 
 
 def pandoc_risk(_program: str, words: Sequence[Word]) -> str:
@@ -117,58 +107,33 @@ def hides_environment(_words: Sequence[Word], arguments: Arguments) -> bool:
 
 
 PROGRAMS = (
-    Program("age iconv xmllint", output_files="-o --output", reads_operands=True),
-    Program("ansible-vault basenc bc catdoc colrm cpp csvcut csvlook dasel dc dialog enscript glow "
-        "highlight lolcat look lp lpr m4 mdcat mlr open ptx pygmentize sops tsort ul uuencode "
-        "whiptail xdg-open", reads_operands=True),
-    Program("convert magick", accesses=converter, reads_operands=True,
-        risky_words=r"(?i)\||(?:msl|mvg|ephemeral):"),
-    Program("dos2unix mogrify unix2dos", rewrites=Rewrites(stops=CHECKING)),
-    Program("dot", accesses=outputs("-o"), risk=Risk("oO", valued="TKGNE")),
-    Program("exiftool", output_files="-o"),
-    Program("ffmpeg", accesses=converter, read_options="-i"),
+    Program("convert magick", risky_words=r"(?i)\||(?:msl|mvg|ephemeral):"),
+    Program("dot", risk=Risk("oO", valued="TKGNE")),
+    Program("ffmpeg"),
     Program("fzf", risk=Risk(long="--bind --listen --listen-unsafe --preview --with-shell",
         valued="qfdn")),
-    Program("gpg", accesses=outputs("-o --output"), output_files="--attribute-file --log-file "
-        "--logger-file --status-file", read_options="--import --passphrase-file",
-        reads_operands=True, risk=Risk("o", "--agent-program --exec-path --options --output "
-        "--photo-viewer", valued="ru")),
-    Program("gpg2", accesses=outputs("-o --output"), output_files="--attribute-file --log-file "
-        "--logger-file --status-file", read_options="--import --passphrase-file",
-        reads_operands=True),
-    Program("hugo jekyll", output_directories="-d --destination --site-dir"),
-    Program("hyperfine", output_files="--export-csv --export-json --export-markdown",
-        command_words=whole_words),
-    Program("inkscape screencapture sips wkhtmltopdf", output_files="--export-filename -o --out"),
-    Program("mail mutt", read_options="-a", reads_operands=True),
-    Program("minisign", output_files="-o --output"),
+    Program("gpg", risk=Risk("o", "--agent-program --exec-path --options --output  --photo-viewer",
+        valued="ru")),
+    Program("hyperfine", command_words=whole_words),
     Program("nix", commands=after_option("--args -c --command")),
     Program("nix-shell", command_options="--command --run"),
-    Program("openssl", accesses=outputs("-out", clusters=False), output_files="-keyout -out "
-        "-writerand", read_options="-CAfile -certfile -in -inkey -passin", reads_operands=True,
+    Program("openssl",
         risk=Risk(long="-config -engine -keyout -out -provider -writerand", single_dash=True)),
-    Program("pandoc", accesses=outputs("-o --output"), output_files="--log",
-        output_directories="--extract-media", read_options="-A -B -H --include-after-body "
-        "--include-before-body --include-in-header --metadata-file", reads_operands=True,
-        risk=Risk("oFd", "--defaults --filter --lua-filter --output --pdf-engine",
+    Program("pandoc", risk=Risk("oFd", "--defaults --filter --lua-filter --output --pdf-engine",
         valued="frtwVMTHBAcm"), risk_check=pandoc_risk),
-    Program("pdftotext", output_operands={"": 1}, reads_operands=True),
-    Program("phpunit", output_files="--coverage-clover --coverage-text --coverage-xml --log-junit"),
-    Program("rspec", output_files="-o --out", checks_project=True),
-    Program("rubocop", output_files="-o --out", rewrites=Rewrites(needs="-A -a --fix"),
-        checks_project=True),
+    Program("rspec", checks_project=True),
+    Program("rubocop", checks_project=True),
     Program("tmux", command_words=whole_words, exact_only=True),
     Program("vi vim nvim ex view", accesses=editor, code=Code.EDITOR,
         code_starts=r"(?:^\+?|\n|\|)[: \t]*[\d$%,]*!([^\n]+)", risk_check=editor_risk,
         command_options="-c --cmd"),
-    Program("vimdiff", accesses=reads(), reads_operands=True, risk_check=editor_risk),
+    Program("vimdiff", accesses=reads(), risk_check=editor_risk),
     Program("gvim", risk_check=editor_risk),
     Program("ed", accesses=writes("p"), code=Code.EDITOR,
         code_starts=r"(?:^\+?|\n|\|)[: \t]*[\d$%,]*!([^\n]+)"),
-    Program("nano", accesses=writes(), output_directories="-C --backupdir"),
+    Program("nano", accesses=writes()),
     Program("emacs", accesses=writes("lf")),
     Program("micro", accesses=writes()),
-    Program("joe jed pico code", reads_operands=True),
     Program("ls", accesses=reads("IwT"), read_only=ReadOnly("aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1",
         "IwT", "--all --almost-all --color --directory --full-time --group-directories-first "
         "--human-readable --inode --recursive --reverse --si --size --sort --time")),
@@ -198,19 +163,14 @@ PROGRAMS = (
         "--ppid --sort", check=hides_environment)),
     Program("seq", read_only=ReadOnly("w", "fs")),
     Program("ss", read_only=ReadOnly("tulnpasxi46OH")),
-    Program("journalctl", read_options="--file", risk=Risk(long="--rotate --vacuum-files "
-        "--vacuum-size --vacuum-time", valued="unpo")),
+    Program("journalctl",
+        risk=Risk(long="--rotate --vacuum-files " "--vacuum-size --vacuum-time", valued="unpo")),
     Program("systemctl", global_valued="HMt"),
     Program("crontab", code=Code.OTHER,
         code_starts=r"(?:^|\n)[ \t]*(?:@\w+[ \t]+|(?:[^\s#]\S*[ \t]+){5})([^\n]+)",
         changes_settings=cron_tables),
-    Program("mount", output_operands={"": 1}),
     Program("man", risk=Risk("PHC", "--config-file --html --pager --preprocessor",
         valued="RLmMSseEpT"), command_options="-P --pager"),
-    Program("tcpdump", output_files="-o -w", read_options="-r", risk=Risk("zw",
-        valued="cCFGijrsTWy")),
-    Program("dig", read_options="-f", network="*"),
-    Program("nmap", output_files="-oA -oG -oN -oX"),
-    Program("logrotate", output_files="-l --log -s --state"),
-    Program("history", output_files="-a -w"),
+    Program("tcpdump", risk=Risk("zw", valued="cCFGijrsTWy")),
+    Program("dig", network="*"),
 )  # fmt: skip

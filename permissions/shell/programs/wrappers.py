@@ -9,7 +9,6 @@ from permissions.shell.program import (
     Wrapper,
 )
 from permissions.shell.programs.common_arguments import (
-    outputs,
     writes,
 )
 from permissions.shell.programs.shell_builtins import environment
@@ -41,23 +40,23 @@ PROGRAMS = (
     Program("gosu s6-setuidgid setarch setuidgid su-exec taskset", wrapper=Wrapper(operands=1)),
     Program("ionice", runs_anything=True, wrapper=Wrapper("cnpPu", "--class --classdata --pid"),
         exact_only=True),
-    Program("ltrace", output_files="-o -w", wrapper=Wrapper("eopsuaAlnSxF")),
+    Program("ltrace", wrapper=Wrapper("eopsuaAlnSxF")),
     Program("mise", runner=CommandRunner("exec x"), exact_only=True),
     Program("nice", wrapper=Wrapper("n", "--adjustment", is_open_to_allow=True)),
     Program("nohup", wrapper=Wrapper(is_open_to_allow=True), exact_only=True),
     Program("nsenter", wrapper=Wrapper("tSG", losing="-W -a --all -m --mount -r --root -w --wd "
         "--wdns")),
     Program("numactl", wrapper=Wrapper("imNCpP")),
-    Program("parallel", output_files="--joblog", output_directories="--results",
+    Program("parallel",
         wrapper=Wrapper("jISNndEaL", "--arg-file --jobs --max-args", supplies=True)),
-    Program("perf", output_files="-o -w", wrapper=Wrapper("eCpto", operands=1)),
+    Program("perf", wrapper=Wrapper("eCpto", operands=1)),
     Program("pkexec", wrapper=Wrapper(valued_long="--user"), is_root=True),
     Program("proot", wrapper=Wrapper("rbwqkim", moving="-w", losing="-R -S -b -r")),
     Program("proxychains proxychains4", wrapper=Wrapper("f")),
     Program("rlwrap", wrapper=Wrapper("aAbCDfFgHlmMOpPqsStwz")),
     Program("rtx", runner=CommandRunner("exec")),
     Program("runuser", wrapper=Wrapper("ucgGs", "--command --group --shell --user"), is_root=True),
-    Program("screen", output_files="-Logfile", wrapper=Wrapper("cehpSsTt"), exact_only=True),
+    Program("screen", wrapper=Wrapper("cehpSsTt"), exact_only=True),
     Program("script", accesses=writes("cEIOBTtm"), wrapper=Wrapper("cEIOBTtm", "--command --log-in "
         "--log-io --log-out"), exact_only=True),
     Program("setpriv", wrapper=Wrapper(valued_long="--bounding-set --groups --inh-caps --regid "
@@ -67,8 +66,7 @@ PROGRAMS = (
     Program("ssh-agent", wrapper=Wrapper("aEPOt")),
     Program("start-stop-daemon", wrapper=Wrapper("nxpucNIgkds", losing="--chdir --chroot -d -r")),
     Program("stdbuf", wrapper=Wrapper("ioe", "--error --input --output", is_open_to_allow=True)),
-    Program("strace", accesses=outputs("-o"), risk=Risk("o", "--output", valued="eps"),
-        wrapper=Wrapper("eopsuEaObIPSX")),
+    Program("strace", risk=Risk("o", "--output", valued="eps"), wrapper=Wrapper("eopsuEaObIPSX")),
     Program("sudo", wrapper=Wrapper("ughpCDrtTUR", "--chdir --chroot --close-from --group --host "
         "--prompt --role --type --user", assignments=True, moving="-D --chdir", losing="-R "
         "--chroot -i --login"), is_root=True, exact_only=True),
@@ -80,11 +78,10 @@ PROGRAMS = (
     Program("tini", wrapper=Wrapper("pe")),
     Program("torsocks", wrapper=Wrapper("aPup")),
     Program("unshare", wrapper=Wrapper("RSGw", moving="-w --wd", losing="-R --root")),
-    Program("valgrind", output_files="--log-file --xml-file", wrapper=Wrapper()),
+    Program("valgrind", wrapper=Wrapper()),
     Program("watch", runs_anything=True, wrapper=Wrapper("nq", "--equexit --interval"),
         exact_only=True),
-    Program("xargs", read_options="-a --arg-file", wrapper=Wrapper("InPLdEsa", "--arg-file "
-        "--delimiter --eof --max-args --max-chars --max-lines --max-procs --replace",
-        supplies=True), exact_only=True),
+    Program("xargs", wrapper=Wrapper("InPLdEsa", "--arg-file  --delimiter --eof --max-args "
+        "--max-chars --max-lines --max-procs --replace", supplies=True), exact_only=True),
     Program("xvfb-run", wrapper=Wrapper("efnpsw")),
 )  # fmt: skip

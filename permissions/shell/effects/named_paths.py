@@ -1,0 +1,153 @@
+"""Paths among the words of a program whose own way of taking files is not known.
+
+What an option called `--output` names is written. Of everything else that could be a path nobody
+knows what becomes of it: rules about the file are held against it, and no wildcard covers it where
+it leads out of the working directories.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from permissions.shell.access import Access, AccessKind, each, names
+from permissions.shell.program import Code, Program, ReadOnly
+from permissions.shell.programs.registry import program_named
+from permissions.shell.syntax import Word
+
+_OUTPUT = re.compile(
+    r"-o|--?out(?:put)?(?:[-_.]?\w+)*|--(?:\w+[-_])*(?:out(?:put)?|log[-_]?file|report[-_]log"
+    r"|junit[-_]?xml|html)|-coverprofile|-\w+profile"
+)
+_PLACES = re.compile(
+    r"--(?:\w+[-_])*(?:dest(?:ination)?|target[-_]dir|cache[-_]dir(?:ectory)?|basetemp|prefix"
+    r"|directory|cwd|install[-_]dir|work[-_]?dir)|-C"
+)
+_DEVICES = names("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty -")
+_AT_FILE = re.compile(r"(?:[\w.-]+=?)?@(.+)")
+"""`@file` and `name=@file`, as programs send files."""
+
+
+def named_files(known: Program, words: Sequence[Word]) -> list[Access]:
+    """Return what options surely write, and whatever else rules about files may be about."""
+    if known.read_only is not None or known.names == "git":
+        return []
+    runs_rest = known.wrapper is not None
+    if runs_rest:
+        words = words[: _first_operand(words) + 1]
+    found = each(AccessKind.MENTIONED, list(filter(None, map(_at_file, words))))
+    for option, word in _given(words):
+        is_named = bool(option) and not _CHOOSING.search(option)
+        if is_named or (not option and _may_be_handed(known)):
+            found.append(Access(AccessKind.MENTIONED, _path(word)))
+        value = _behind(word)
+        if not option or known.accesses is not None or not value.is_literal or runs_rest:
+            continue
+        if _OUTPUT.fullmatch(option) and re.search("[./]", value.text):
+            found.append(Access(AccessKind.WRITE, value))
+        elif _PLACES.fullmatch(option):
+            found.append(Access(AccessKind.PLACE, value))
+    return [one for one in found if one.path.is_literal and not _is_elsewhere(one.path.text)]
+
+
+_CHOOSING = re.compile("(?:exclude|include(?!-)|ignore|filter|pattern|name)(?!.*(?:from|file))")
+"""In options that choose among files, and open none."""
+
+
+def _may_be_handed(known: Program) -> bool:
+    """Are its operands files, as far as anybody knows?"""
+    is_unknown = known.accesses is None and known.wrapper is None
+    return is_unknown or known.code is Code.LANGUAGE
+
+
+def sent_files(known: Program, words: Sequence[Word], own: Sequence[Access]) -> list[Access]:
+    """Return the files here that leave for another machine."""
+    read = [access.path for access in own if access.kind is AccessKind.READ]
+    if known.accesses is None and known.wrapper is None:
+        read.extend(word for option, word in _given(words) if not option)
+    handed = [_at_file(word) for word in words]
+    local = [word for word in read if word.is_literal and not _is_elsewhere(word.text)]
+    return each(AccessKind.SENT, [*local, *(word for word in handed if word is not None)])
+
+
+def open_values(program: str, words: Sequence[Word]) -> list[Word]:
+    """Return the paths that options name, and operands of what no reader is known for."""
+    if program == "git":
+        # It has a reader of its own, for words that mean commits and texts, too.
+        return []
+    if program.startswith("python") and len(words) > 1 and words[0].text == "-m":
+        return open_values(words[1].text, words[2:])
+    known = program_named(program)
+    runs_rest = known.wrapper is not None or known.is_shell or known.code is Code.LANGUAGE
+    if runs_rest:
+        words = words[: _first_operand(words) + 1]
+    read = names(known.read_only.long) if isinstance(known.read_only, ReadOnly) else names("")
+    has_reader = runs_rest or known.accesses is not None or known.read_only is not None
+    found = [
+        _behind(word) if option else word
+        for option, word in _given(words)
+        if (option not in read and _takes_path(option)) or not (option or has_reader)
+    ]
+    return [word for word in found if _is_path(word)]
+
+
+def _given(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
+    """Yield each value with the option that it stands behind, and each operand with none."""
+    before = ""
+    for word in words:
+        name, equals, _ = word.plain.partition("=")
+        if not name.startswith("-") or len(name) < 2:
+            if before:
+                yield before, word
+            yield "", word
+        elif equals:
+            yield name, Word(word.raw, word.text[len(name) + 1 :], word.splits)
+        elif not name.startswith("--") and len(name) > 2:
+            yield name[:2], Word(word.raw, word.text[2:], word.splits)
+        is_open = name.startswith("-") and not equals
+        is_cluster = is_open and re.fullmatch(r"-[A-Za-z]{2,}o", name) is not None
+        before = ("-o" if is_cluster else name) if is_open else ""
+
+
+def _takes_path(option: str) -> bool:
+    return option == "-o" or len(option) > 2
+
+
+def _behind(word: Word) -> Word:
+    """Return the path in `name=path` and `html:path`."""
+    text = re.sub(r"^[a-z-]+:(?!//)(?=[./])", "", word.text.rpartition("=")[2])
+    return Word(word.raw, text, word.splits) if text != word.text else word
+
+
+def _first_operand(words: Sequence[Word]) -> int:
+    operands = (place for place, word in enumerate(words) if not word.plain.startswith("-"))
+    return next(operands, len(words))
+
+
+def _is_path(word: Word) -> bool:
+    text = word.text
+    leads_on = ("/" in text or text.startswith("..")) and not re.search(r"\s|://", text)
+    return word.is_literal and leads_on and text not in _DEVICES
+
+
+def _is_elsewhere(text: str) -> bool:
+    """Is it no file here: an address, `host:file`, or standard output?"""
+    return text in ("", "-") or ":" in text.partition("/")[0]
+
+
+def _at_file(word: Word) -> Word | None:
+    match = _AT_FILE.fullmatch(word.text.removeprefix("file://") or word.text)
+    if match is None:
+        is_file = word.text.startswith("file://")
+        return Word(word.raw, word.text.removeprefix("file://")) if is_file else None
+    return Word(word.raw, match[1])
+
+
+def _path(word: Word) -> Word:
+    """Return the file in `HEAD:file`, `key=file`, `@file`, `id=x,src=file` and the like."""
+    text = word.text.removeprefix("file://")
+    if ",src=" in text or ",source=" in text:
+        text = re.split(r",(?:src|source)=", text)[1].partition(",")[0]
+    else:
+        text = re.split("[=:]", text)[-1]
+    return Word(word.raw, text.removeprefix("@") or ".")
