@@ -19,6 +19,9 @@ from agent.tools.file_state import FileState
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import SkillPort, SubagentPort, ToolServices
 from agent.tools.shell.shells import ShellRegistry
+from agent.tools.web.search_port import SearchPort
+from agent.tools.web.search_providers import SearchService, search_service
+from agent.tools.web.server_search import ServerSearch
 from permissions.decision import Reason
 from permissions.gate import PermissionGate
 from permissions.mode import Mode, parse_mode
@@ -53,6 +56,9 @@ def build_tools(
     scope = WorkingDirectories(lambda: gate.context)
     checkpoints = start.checkpoints(late.turn_id, scope)
     registry = start.registry()
+    search = web_search(start, model)
+    if search is None:
+        registry.unregister("WebSearch")
     window = model.used.capabilities.context_window
     if start.options.tools is None and window < SMALL_WINDOW:
         registry = registry.without({t.name for t in registry.all()} - set(SMALL_TOOLS))
@@ -82,6 +88,7 @@ def build_tools(
             user=start.user.ask,
             subagents=subagents,
             small_model=model.small,
+            search=search,
             checkpoints=checkpoints,
             skills=skills,
             deferred=deferred,
@@ -92,6 +99,22 @@ def build_tools(
         )
     )
     return ToolParts(registry, deferred, checkpoints, services)
+
+
+def web_search(start: StartContext, model: ModelParts) -> SearchPort | None:
+    """Return the service that the settings name, else the endpoint's own search; None for none."""
+    section = start.settings.values.webSearch
+    if section is not None:
+        service = search_service(section.provider, section.url, start.environment.env)
+        if isinstance(service, SearchService):
+            return service
+        start.notes.append(service)
+    known = model.used.capabilities
+    is_known = start.setup.endpoint.is_official and known.source != "guess"
+    if not (is_known or known.web_search):
+        return None
+    account = model.accounting.add_quietly
+    return ServerSearch(model.client, lambda: model.used.model, account=account)
 
 
 def ended_shells(shells: ShellRegistry) -> Callable[[], list[str]]:

@@ -99,6 +99,7 @@ def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabili
     efforts = _mapping(capabilities.get("effort"))
     compaction = _mapping(capabilities.get("compaction"))
     editing = _mapping(capabilities.get("context_management"))
+    servers = _mapping(capabilities.get("server_tools"))
     adaptive = _supported(types.get("adaptive"), base.adaptive_thinking)
     return ModelCapabilities(
         model=model,
@@ -112,6 +113,7 @@ def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabili
         prompt_caching=True,
         signed_compaction=_supported(compaction.get("summarize"), False),
         clears_tool_results=_supported(editing.get(CLEARING), False),
+        web_search=_supported(servers.get("web_search"), False),
         source="endpoint",
     )
 

@@ -28,6 +28,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "maxBudgetUsd": 5,
     "tokenBudget": 200000,
     "prices": {"my-model": {"input": 0.5, "output": 2.0}},
+    "webSearch": {"provider": "searxng", "url": "http://localhost:8888"},
     "modelCapabilities": {"my-alias": {"contextWindow": 200000, "thinking": "adaptive"}},
     "autoMode": {"enabled": True, "environment": ["Deploys go through the release job only"]},
     "permissionBridge": {"enabled": True, "port": 7711},

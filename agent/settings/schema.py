@@ -50,6 +50,13 @@ class FileSuggestionSection(_Section):
     command: str
 
 
+class WebSearchSection(_Section):
+    """`webSearch`: the service that WebSearch asks; its key is in the environment."""
+
+    provider: Literal["brave", "tavily", "searxng"]
+    url: str | None = None
+
+
 class ModelSection(_Section):
     """One entry of `modelCapabilities`: what a model can take, where its server reports nothing."""
 
@@ -140,6 +147,7 @@ class SettingsFile(_Section):
     tokenBudget: Annotated[int, Field(gt=0)] | None = None
     persistentRetry: bool | None = None
     prices: dict[str, object] | None = None
+    webSearch: WebSearchSection | None = None
     modelCapabilities: dict[str, ModelSection] | None = None
     autoMode: AutoModeSection | None = None
     permissionBridge: PermissionBridgeSection | None = None
@@ -208,6 +216,7 @@ FORBIDDEN_IN_PROJECT: Final = frozenset(
         "forceLoginMethod",
         "forceLoginOrgUUID",
         "modelCapabilities",
+        "webSearch",
         "gcpAuthRefresh",
         "httpProxy",
         "otelHeadersHelper",

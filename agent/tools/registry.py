@@ -20,6 +20,7 @@ from agent.tools.builtin.task_stop import task_stop_tool
 from agent.tools.builtin.todo_write import todo_write_tool
 from agent.tools.builtin.tool_search import tool_search_tool
 from agent.tools.builtin.web_fetch import web_fetch_tool
+from agent.tools.builtin.web_search import web_search_tool
 from agent.tools.builtin.write import write_tool
 
 
@@ -35,6 +36,7 @@ def builtin_tools() -> tuple[AnyTool, ...]:
         bash_output_tool(),
         task_stop_tool(),
         web_fetch_tool(),
+        web_search_tool(),
         todo_write_tool(),
         ask_user_question_tool(),
         enter_plan_mode_tool(),

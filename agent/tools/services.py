@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agent.sandbox.network.host_gate import HostAnswer, HostRequest
     from agent.tools.file_state import FileState
     from agent.tools.shell.shells import ShellRegistry
+    from agent.tools.web.search_port import SearchPort
     from permissions.base.process.reading_programs import ReadingPrograms
 
 
@@ -226,6 +227,7 @@ class ToolServices(Struct):
     user: AskUser | None = None
     subagents: SubagentPort | None = None
     small_model: SmallModelPort | None = None
+    search: SearchPort | None = None
     checkpoints: CheckpointPort | None = None
     skills: SkillPort | None = None
     deferred: DeferredToolsPort | None = None

@@ -22,6 +22,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "BashOutput": {"bash_id": "bash_1"},
     "TaskStop": {"task_id": "bash_1"},
     "WebFetch": {"url": "https://example.com", "prompt": "x"},
+    "WebSearch": {"query": "how to"},
     "TodoWrite": {"todos": []},
     "AskUserQuestion": {
         "questions": [{"question": "x?", "options": [{"label": "a"}, {"label": "b"}]}]
@@ -74,6 +75,7 @@ def test_every_parameter_is_explained(tool: Tool[Any]) -> None:
         ("Grep", "read_only", True, False, False),
         ("Bash", "unsafe", False, True, True),
         ("WebFetch", "read_only", False, False, True),
+        ("WebSearch", "read_only", False, False, True),
         ("Agent", "unsafe", False, True, False),
         ("TaskStop", "write_exclusive", False, True, False),
     ],

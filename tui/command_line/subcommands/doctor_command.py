@@ -30,6 +30,7 @@ from agent.sandbox.probe import probe
 from agent.settings.load import Settings
 from agent.settings.locations import expand_home
 from agent.tools.search.rg import find_rg
+from agent.tools.web.search_providers import search_service
 from hooks.health import check_health, check_round_trip, is_open_guard
 from permissions.base.files.plain_file import read_plain
 from permissions.base.process.child_environment import child_environment
@@ -98,6 +99,7 @@ def _all(place: Here, settings: Settings) -> Iterator[Check]:
     yield from _terminal()
     yield from _home(place)
     yield _model(place, settings)
+    yield from _web_search(settings)
     yield from _settings(settings)
     yield from _rules(settings)
     yield from _hooks(place, settings)
@@ -152,6 +154,21 @@ def _model(place: Here, settings: Settings) -> Check:
         if is_loopback(base_url)
         else "Look at the network, or set HTTPS_PROXY where one is needed.",
     )  # fmt: skip
+
+
+def _web_search(settings: Settings) -> Iterator[Check]:
+    section = settings.values.webSearch
+    if section is None:
+        yield Check(
+            "search", "note", "WebSearch is there only if the model's server searches by itself",
+            'Name a service in your settings: "webSearch": {"provider": "brave"}.',
+        )  # fmt: skip
+        return
+    service = search_service(section.provider, section.url, os.environ)
+    if isinstance(service, str):
+        yield Check("search", "problem", service, "Set it, or remove the setting.")
+    else:
+        yield Check("search", "ok", f"{section.provider} at {service.base_url}")
 
 
 def _found_servers() -> str:

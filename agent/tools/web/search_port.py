@@ -1,0 +1,41 @@
+"""A web search as tools know it: a query with its limits, and what was found."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from agent.abort import AbortSignal
+
+
+class SearchQuery(Struct, frozen=True):
+    """What to search for; hosts that results must or must not come from."""
+
+    text: str
+    allowed_domains: tuple[str, ...] = ()
+    blocked_domains: tuple[str, ...] = ()
+
+
+class SearchHit(Struct, frozen=True):
+    """One page that was found."""
+
+    title: str
+    url: str
+    excerpt: str = ""
+
+
+class SearchResult(Struct, frozen=True):
+    """What a search brought."""
+
+    hits: tuple[SearchHit, ...]
+    answer: str = ""
+    """Words of a model that searched; empty where an index was asked."""
+
+
+class SearchPort(Protocol):
+    """Searches the web."""
+
+    async def search(self, query: SearchQuery, abort: AbortSignal) -> SearchResult:
+        """Return what was found. Raises ToolError or ModelError."""
+        ...
