@@ -17,9 +17,9 @@ from agent.session.checkpoints.checkpoint import Checkpoints
 from agent.tools.deferred import DeferredTools
 from agent.tools.file_state import FileState
 from agent.tools.registry import ToolRegistry
+from agent.tools.search_port import SearchPort
 from agent.tools.services import SkillPort, SubagentPort, ToolServices
 from agent.tools.shell.shells import ShellRegistry
-from agent.tools.web.search_port import SearchPort
 from agent.tools.web.search_providers import SearchService, search_service
 from agent.tools.web.server_search import ServerSearch
 from permissions.decision import Reason

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from agent.messages import Block
     from agent.sandbox.network.host_gate import HostAnswer, HostRequest
     from agent.tools.file_state import FileState
+    from agent.tools.search_port import SearchPort
     from agent.tools.shell.shells import ShellRegistry
-    from agent.tools.web.search_port import SearchPort
     from permissions.base.process.reading_programs import ReadingPrograms
 
 

@@ -17,7 +17,7 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
-from agent.tools.web.search_port import SearchHit, SearchQuery
+from agent.tools.search_port import SearchHit, SearchQuery
 
 DESCRIPTION: Final = """Searches the web and returns titles and addresses of pages with what they \
 hold about the query.

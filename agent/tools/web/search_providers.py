@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from agent.abort import AbortSignal
 from agent.tools.base import ToolError
-from agent.tools.web.search_port import SearchHit, SearchQuery, SearchResult
+from agent.tools.search_port import SearchHit, SearchQuery, SearchResult
 from permissions.base.network.environment_proxy import proxy_for
 from permissions.base.text.sanitize import sanitize
 

@@ -11,7 +11,7 @@ from agent.messages import Block, user_message
 from agent.model.client import ModelClient, ModelError, ModelRequest
 from agent.model.message_builder import MessageBuilder
 from agent.tools.base import ToolError
-from agent.tools.web.search_port import SearchHit, SearchQuery, SearchResult
+from agent.tools.search_port import SearchHit, SearchQuery, SearchResult
 from permissions.base.text.sanitize import sanitize
 
 TOOL_TYPE: Final = "web_search_20250305"

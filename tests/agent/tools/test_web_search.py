@@ -16,7 +16,7 @@ from agent.model.scripted.scenario import RawBlock, Scenario, Text, Turn
 from agent.model.scripted.server import ScriptedServer
 from agent.tools.base import ToolError
 from agent.tools.builtin.web_search import web_search_tool
-from agent.tools.web.search_port import SearchQuery
+from agent.tools.search_port import SearchQuery
 from agent.tools.web.search_providers import Provider, SearchService, search_service
 from agent.tools.web.server_search import ServerSearch
 from tests.agent.tools.conftest import Bench
