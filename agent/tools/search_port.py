@@ -17,7 +17,7 @@ class SearchQuery(Struct, frozen=True):
     blocked_domains: tuple[str, ...] = ()
 
 
-class SearchHit(Struct, frozen=True):
+class WebPageFound(Struct, frozen=True):
     """One page that was found."""
 
     title: str
@@ -25,10 +25,10 @@ class SearchHit(Struct, frozen=True):
     excerpt: str = ""
 
 
-class SearchResult(Struct, frozen=True):
+class WebSearchFound(Struct, frozen=True):
     """What a search brought."""
 
-    hits: tuple[SearchHit, ...]
+    hits: tuple[WebPageFound, ...]
     answer: str = ""
     """Words of a model that searched; empty where an index was asked."""
 
@@ -36,6 +36,6 @@ class SearchResult(Struct, frozen=True):
 class SearchPort(Protocol):
     """Searches the web."""
 
-    async def search(self, query: SearchQuery, abort: AbortSignal) -> SearchResult:
+    async def search(self, query: SearchQuery, abort: AbortSignal) -> WebSearchFound:
         """Return what was found. Raises ToolError or ModelError."""
         ...

@@ -17,7 +17,7 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
-from agent.tools.search_port import SearchHit, SearchQuery
+from agent.tools.search_port import SearchQuery, WebPageFound
 
 DESCRIPTION: Final = """Searches the web and returns titles and addresses of pages with what they \
 hold about the query.
@@ -69,7 +69,7 @@ async def _run(tool_input: WebSearchInput, context: ToolContext) -> ToolOutcome:
     return ToolOutcome(text, structured={"query": tool_input.query, "results": links})
 
 
-def _shown(hit: SearchHit) -> str:
+def _shown(hit: WebPageFound) -> str:
     return "\n".join(filter(None, (hit.title, hit.url, hit.excerpt)))
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from agent.abort import AbortSignal
 from agent.tools.base import ToolError
-from agent.tools.search_port import SearchHit, SearchQuery, SearchResult
+from agent.tools.search_port import SearchQuery, WebPageFound, WebSearchFound
 from permissions.base.network.environment_proxy import proxy_for
 from permissions.base.text.sanitize import sanitize
 
@@ -36,11 +36,11 @@ class SearchService(Struct, frozen=True):
     env: Mapping[str, str]
     """Names the proxy."""
 
-    async def search(self, query: SearchQuery, abort: AbortSignal) -> SearchResult:
+    async def search(self, query: SearchQuery, abort: AbortSignal) -> WebSearchFound:
         """See `SearchPort`."""
         record = await abort.race(self._ask(query))
         hits = (hit for hit in _hits(record) if _is_wanted(hit.url, query))
-        return SearchResult(tuple(hits)[:MAX_HITS])
+        return WebSearchFound(tuple(hits)[:MAX_HITS])
 
     async def _ask(self, query: SearchQuery) -> object:
         # A tenth of a second that only sessions which search pay.
@@ -92,7 +92,7 @@ def search_service(
     return SearchService(provider, base_url, key, env)
 
 
-def _hits(record: object) -> Iterator[SearchHit]:
+def _hits(record: object) -> Iterator[WebPageFound]:
     found = record if isinstance(record, Mapping) else {}
     web = found.get("web")
     entries = web.get("results") if isinstance(web, Mapping) else found.get("results")
@@ -101,7 +101,7 @@ def _hits(record: object) -> Iterator[SearchHit]:
         if isinstance(url, str) and url:
             excerpt = entry.get("description") or entry.get("content") or ""
             title = sanitize(str(entry.get("title") or url))
-            yield SearchHit(title, sanitize(url), sanitize(str(excerpt))[:MAX_EXCERPT_CHARS])
+            yield WebPageFound(title, sanitize(url), sanitize(str(excerpt))[:MAX_EXCERPT_CHARS])
 
 
 def _is_wanted(url: str, query: SearchQuery) -> bool:

@@ -11,7 +11,7 @@ from agent.messages import Block, user_message
 from agent.model.client import ModelClient, ModelError, ModelRequest
 from agent.model.message_builder import MessageBuilder
 from agent.tools.base import ToolError
-from agent.tools.search_port import SearchHit, SearchQuery, SearchResult
+from agent.tools.search_port import SearchQuery, WebPageFound, WebSearchFound
 from permissions.base.text.sanitize import sanitize
 
 TOOL_TYPE: Final = "web_search_20250305"
@@ -39,11 +39,11 @@ class ServerSearch:
         self._model = model
         self._account = account
 
-    async def search(self, query: SearchQuery, abort: AbortSignal) -> SearchResult:
+    async def search(self, query: SearchQuery, abort: AbortSignal) -> WebSearchFound:
         """See `SearchPort`."""
         return await abort.race(self._search(query))
 
-    async def _search(self, query: SearchQuery) -> SearchResult:
+    async def _search(self, query: SearchQuery) -> WebSearchFound:
         tool: Block = {"type": TOOL_TYPE, "name": "web_search", "max_uses": MAX_USES}
         if query.allowed_domains:
             tool["allowed_domains"] = list(query.allowed_domains)
@@ -64,10 +64,10 @@ class ServerSearch:
         self._account(fold.usage, message.model or request.model)
         if not fold.complete:
             raise ModelError("cut", "The answer ended before it was whole.", phase="stream")
-        return SearchResult(tuple(_hits(message.content)), sanitize(message.text))
+        return WebSearchFound(tuple(_hits(message.content)), sanitize(message.text))
 
 
-def _hits(blocks: tuple[Block, ...]) -> Iterator[SearchHit]:
+def _hits(blocks: tuple[Block, ...]) -> Iterator[WebPageFound]:
     for block in blocks:
         if block.get("type") != "web_search_tool_result":
             continue
@@ -76,4 +76,6 @@ def _hits(blocks: tuple[Block, ...]) -> Iterator[SearchHit]:
             raise ToolError(f"The search failed: {content.get('error_code', 'no reason given')}.")
         for entry in content if isinstance(content, list) else ():
             if entry.get("type") == "web_search_result":
-                yield SearchHit(sanitize(str(entry.get("title"))), sanitize(str(entry.get("url"))))
+                yield WebPageFound(
+                    sanitize(str(entry.get("title"))), sanitize(str(entry.get("url")))
+                )
