@@ -137,7 +137,9 @@ class StartContext(Struct, frozen=True, kw_only=True):
     @property
     def reading(self) -> ReadingPrograms:
         """What starts git and searches in the project."""
-        confine = self.sandbox.confine_where_held(RunRequest(Confinement.READ_ONLY))
+        confine = self.sandbox.confine_where_held(
+            RunRequest(Confinement.READ_ONLY, masks_denied=False)
+        )
         return ReadingPrograms(self.env, self.settings.project_root, confine)
 
     @property

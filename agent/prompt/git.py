@@ -106,7 +106,10 @@ async def _output(
 ) -> bytes | None:
     limits = RunLimits(TIMEOUT_S, stdout_bytes=MAX_OUTPUT_BYTES, stderr_bytes=0)
     try:
-        program = programs.git(directory, *arguments, without_filters=without_filters)
+        # Preparing a confinement takes milliseconds of reading directories.
+        program = await asyncio.to_thread(
+            programs.git, directory, *arguments, without_filters=without_filters
+        )
         ended = await run_program(program, limits)
     except CannotStart:
         return None

@@ -39,6 +39,9 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
     """Paths outside the working directories that a rule lets it read."""
     unprotected: tuple[str, ...] = ()
     """Protected names that this program may change: a repository's `.git` for our own git."""
+    masks_denied: bool = True
+    """Whether files of deny rules are masked, for which the directories are searched. Not for our
+    own programs: what becomes of their output is decided by the rules."""
     network: Network = Network.OFF
     """For `project` alone; the other confinements have theirs."""
     deny_write: tuple[str, ...] = field(default=())
@@ -60,7 +63,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         raise PolicyError("the session has no temporary directory")
     temp_dir = os.path.realpath(context.scratch_dir)
     scope = _canonical((context.launch_dir, *context.additional_dirs, *request.write_dirs))
-    if "/" in (*scope, *_canonical(request.allow_write)):
+    if _may_write(request) and "/" in (*scope, *_canonical(request.allow_write)):
         raise PolicyError("the working directory is /, which cannot be opened for writing alone")
     is_shared = request.confinement is Confinement.PROJECT_FILES
     roots = _canonical((*scope, *request.allow_write)) if _may_write(request) else ()
@@ -73,7 +76,8 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     credentials = (*credential_paths(context.home), *_own(context))
     readable = _canonical((*request.allow_read, *request.visible))
     secret = () if is_shared else tuple(path for path in credentials if path not in readable)
-    denied = (*_canonical(request.deny_read), *denied_files(context, scope))
+    by_rules = denied_files(context, scope) if request.masks_denied else ()
+    denied = (*_canonical(request.deny_read), *by_rules)
     kept = (*credentials, *_canonical(request.deny_write), *denied_files(context, roots, "Edit"))
     mounts = protected_mounts(roots, cwd, context.protected_files)
     return SandboxPolicy(

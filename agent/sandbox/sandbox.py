@@ -39,6 +39,8 @@ class RunRequest(Struct, frozen=True):
     """Paths outside the working directories that a rule lets it read."""
     unprotected: tuple[str, ...] = ()
     """Protected names that this program may change."""
+    masks_denied: bool = True
+    """See `PolicyRequest`."""
     network: Network = Network.OFF
     """For `project` alone; `SESSION` only through `launch_call`."""
 
@@ -90,6 +92,7 @@ class Sandbox:
                     write_dirs=request.write_dirs,
                     visible=(*request.visible, os.path.dirname(program.argv[0])),
                     unprotected=request.unprotected,
+                    masks_denied=request.masks_denied,
                     network=request.network,
                 )
             )

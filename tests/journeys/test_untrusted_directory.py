@@ -13,6 +13,10 @@ import pytest
 
 from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
+from agent.sandbox.probe import probe
+from permissions.base.process.run_program import RunLimits, run_program
+from permissions.confinement import SandboxLevel
+from tests.journeys.conftest import Begin
 from tests.journeys.program import environment, run
 
 IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@example.org")
@@ -142,6 +146,20 @@ async def test_f21_a_hooks_script_is_not_edited_without_a_word(
     assert script.read_text() == "exit 0\n"
     assert "which a hook, the status line or a server runs" in err
     assert (project / "scripts" / "new.sh").exists(), "its neighbour is an ordinary file"
+
+
+async def test_git_of_our_own_writes_nothing_whatever_it_runs(
+    project: Path, fresh_home: Path, begin: Begin
+) -> None:
+    if (available := probe()).level is not SandboxLevel.FULL:
+        pytest.skip(f"level {available.level}: {available.reason}")
+    journey = await begin([])
+    reading = journey.assembled.commands.context.reading
+    script = f"!touch '{project}/written'"
+    attempt = reading.git(project, "-c", f"alias.evil={script}", "evil")
+    ended = await run_program(attempt, RunLimits(30.0))
+    assert b"Read-only file system" in ended.stderr
+    assert not (project / "written").exists()
 
 
 def _adding(name: str, line: str) -> str:

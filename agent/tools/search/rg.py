@@ -98,7 +98,9 @@ async def search(
 
     command = _search_command(programs, [*unignored, *arguments])
     try:
-        program = programs.search(command, directory, memory_bytes=MAX_MEMORY_BYTES)
+        program = await asyncio.to_thread(
+            programs.search, command, directory, memory_bytes=MAX_MEMORY_BYTES
+        )
         ended = await run_program(program, _LIMITS, is_enough=is_enough)
     except CannotStart as error:
         reason = error.__cause__
@@ -129,7 +131,8 @@ async def matching_lines(pattern: str, text: str, programs: ReadingPrograms) -> 
     stdin = text.encode("utf-8", "replace")
     limits = RunLimits(TIMEOUT_S, stdout_bytes=2 * len(stdin) + 1)
     try:
-        program = programs.search(_search_command(programs, options), stdin=stdin)
+        command = _search_command(programs, options)
+        program = await asyncio.to_thread(programs.search, command, stdin=stdin)
         ended = await run_program(program, limits)
     except CannotStart as error:
         raise ToolError(f"The filter could not be started: {error}.") from error

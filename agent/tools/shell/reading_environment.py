@@ -6,6 +6,7 @@ its filters only where the user accepted them with the directory.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -37,7 +38,8 @@ async def reading_environment(
     if is_trusted or "git" not in command:
         return neutral
     try:
-        listed = await run_program(programs.git(cwd, *FILTER_QUERY), _LIMITS)
+        query = await asyncio.to_thread(programs.git, cwd, *FILTER_QUERY)
+        listed = await run_program(query, _LIMITS)
     except CannotStart:
         return neutral
     return with_git_values(neutral, filters_off(repository_filters(listed.stdout)))

@@ -226,3 +226,29 @@ def test_f21_what_a_hook_runs_is_read_only(
     confined.run(command, confinement)
     assert script.read_text() == "harmless"
     assert confined.run("echo > scripts/other.sh", confinement).exit_code == 0
+
+
+@pytest.mark.parametrize("masks_denied", [True, False])
+def test_programs_of_our_own_search_denied_files_that_rules_then_filter(
+    make_confined: MakeConfined, masks_denied: bool
+) -> None:
+    confined = make_confined(deny=["Read(*.secret)"])
+    (confined.project / "a.secret").write_text("key")
+    request = RunRequest(Confinement.READ_ONLY, masks_denied=masks_denied)
+    program = Launch(("/bin/cat", "a.secret"), {"PATH": os.defpath}, confined.project)
+    ended = run_blocking(confined.sandbox.launch(program, request), timeout_s=60.0)
+    assert ended.stdout == (b"" if masks_denied else b"key")
+
+
+def test_reading_is_confined_also_where_the_working_directory_is_the_root(
+    available: Availability, tmp_path: Path
+) -> None:
+    if available.level is not SandboxLevel.FULL:
+        pytest.skip(f"level {available.level}: {available.reason}")
+    context = replace(_context(tmp_path), launch_dir=Path("/"))
+    sandbox = Sandbox(available, lambda: context, state_dir=tmp_path / "state")
+    program = Launch(("/bin/ls", "/"), {"PATH": os.defpath}, Path("/"))
+    launch = sandbox.launch(program, RunRequest(Confinement.READ_ONLY))
+    assert b"etc" in run_blocking(launch, timeout_s=60.0).stdout
+    with pytest.raises(CannotConfine, match="is /"):
+        sandbox.launch(program, RunRequest(Confinement.PROJECT))
