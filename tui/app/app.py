@@ -22,6 +22,7 @@ from tui.input.routed_app import RoutedApp
 from tui.input.terminal_reply import TerminalReply
 from tui.ports.conversation import MakeConversation, Release
 from tui.screen.direct_rows import DirectRows
+from tui.terminal.bell import REPORTS_FOCUS
 from tui.theme.theme_palette import Palette
 from tui.transcript.transcript_widget import TranscriptWidget
 
@@ -114,6 +115,9 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
     def on_terminal_reply(self, message: TerminalReply) -> None:
         """Take what the terminal reports of itself."""
         parts = self.parts
+        if message.text in REPORTS_FOCUS:
+            parts.bell.reports_focus()
+            return
         parts.terminal.on_reply(message.text, parts.appearance.themes, self._lay_out_again)
 
     def _lay_out_again(self) -> None:

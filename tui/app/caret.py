@@ -42,7 +42,7 @@ class CaretControl:
         """A dialog was opened, changed or closed."""
         self._idle_notification.stop()
         if self._screen.dialogs.open_count:
-            self._attention.call("waits for your answer")
+            self._attention.call(self._screen.dialogs.asked)
             self._idle_notification.question_open()
         self._show_lines()
         if self._runtime.is_live:

@@ -46,6 +46,11 @@ class IdleNotification:
         # No timer is begun anew here: this is called with every key.
         self._touched_s = self._clock()
 
+    @property
+    def idle_s(self) -> float:
+        """How long ago the last key was pressed."""
+        return self._clock() - self._touched_s
+
     def stop(self) -> None:
         """The user has reacted."""
         if self._timer is not None:

@@ -249,6 +249,8 @@ class ScreenParts:
         self.bell = TerminalBell(
             self.terminal.write,
             lambda: conversations.notification_channel,
+            lambda: self.workspace.directory.name,
+            lambda: self.idle_notification.idle_s,
             is_in_tmux=bool(options.env.get("TMUX")),
         )
         self.idle_notification = IdleNotification(

@@ -12,6 +12,7 @@ from textual.driver import Driver
 from tui.input.driver import InputDriver
 from tui.screen.width import draw_apart
 from tui.terminal.background import ASK, FOLLOW, UNFOLLOW, dark_from_reply, is_color_change
+from tui.terminal.bell import ASK_FOCUS
 from tui.terminal.title import TerminalTitle
 from tui.terminal.width_probe import PROBE, width_from_reply
 from tui.theme.theme_choice import ThemeChoice
@@ -45,7 +46,7 @@ class TerminalLink:
         if isinstance(driver, InputDriver):
             driver.at_start = lambda: window.at_start + FOLLOW
             driver.at_stop = lambda: window.at_stop + UNFOLLOW
-        self.write(ASK + FOLLOW + PROBE)
+        self.write(ASK + FOLLOW + ASK_FOCUS + PROBE)
 
     def on_reply(self, text: str, themes: ThemeChoice, lay_out: Callable[[], None]) -> None:
         """Apply what the terminal reports of its background, and of how wide it draws."""

@@ -6,9 +6,9 @@ from typing import Final
 
 from textual.message import Message
 
-ASKED_FOR: Final = ("\x1b]11;", "\x1b[?997;", "\x1b[2;", "\x1b[3;")
-"""How expected answers begin: the background's colour, that it changed, and where the cursor is
-after a probe of widths in the second or third row."""
+ASKED_FOR: Final = ("\x1b]11;", "\x1b[?997;", "\x1b[?1004;", "\x1b[2;", "\x1b[3;")
+"""How expected answers begin: the background's colour, that it changed, whether the focus is
+reported, and where the cursor is after a probe of widths in the second or third row."""
 
 
 class TerminalReply(Message, bubble=False):

@@ -19,7 +19,11 @@ async def open_palette(screen: CommandScreen, perform: Perform, run: Perform) ->
     """
     commands = candidates(screen.session.registry)
     items = [
-        Item(f"/{command.label}", command.detail, keywords=" ".join(command.aliases))
+        Item(
+            f"/{command.label} {command.hint}".strip(),
+            command.detail,
+            keywords=" ".join(command.aliases),
+        )
         for command in commands
     ]
     keymap = screen.keys.keymap
@@ -40,7 +44,7 @@ async def open_palette(screen: CommandScreen, perform: Perform, run: Perform) ->
         perform(actions[picked.index - len(commands)].id)
         return
     command = commands[picked.index]
-    if command.detail.startswith("<"):
+    if command.hint.startswith("<"):
         text = f"/{command.label} "
         screen.composer.edit(lambda buffer: buffer.set_text(text))
     else:

@@ -9,7 +9,7 @@ from permissions.base.text.sanitize import reveal
 from themes.theme import Role
 from tui.prompt.word_completion import Completion
 from tui.screen.width import text_width
-from tui.text.styled_rows import MUTED, TEXT, Ink, Row, Run, row
+from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, row
 from tui.text.wrap import clip, spread
 from tui.widgets.rows_widget import RowsWidget
 
@@ -17,6 +17,8 @@ _SHOWN_ROWS: Final = 12
 _FEW_ROWS: Final = 5
 _ROWS_BESIDE: Final = 9
 """Rows of the prompt, the status line and the end of the conversation in a low screen."""
+_COLUMN_CELLS: Final = 28
+"""Names and hints take no more, so that descriptions begin in one column."""
 _SIGNS: Final = {"command": "/", "file": "@", "shell": "!"}
 
 
@@ -64,15 +66,18 @@ class CompletionMenu(RowsWidget):
         room = min(_SHOWN_ROWS, max(1, height // 4, min(_FEW_ROWS, height - _ROWS_BESIDE)))
         first = max(0, min((self.selected or 0) - room // 2, len(candidates) - room))
         labels = [reveal(c.label).replace("\n", "⏎") for c in candidates]
-        column = max(map(text_width, labels)) + 2
+        hints = [f" {c.hint}" if c.hint else "" for c in candidates]
+        widths = [text_width(name + hint) for name, hint in zip(labels, hints, strict=True)]
+        column = min(max(widths), max(_COLUMN_CELLS, max(map(text_width, labels)))) + 2
         sign = _SIGNS[self.completion.kind]
         rows: list[Row] = []
         for index in range(first, min(first + room, len(candidates))):
             candidate = candidates[index]
             runs = _label_runs(sign + labels[index], is_selected=index == self.selected)
+            runs += clip([(hints[index], FAINT)], column - 2 - text_width(labels[index]))
             if candidate.detail:
-                runs.append((" " * max(2, column - text_width(labels[index])), TEXT))
-                runs.append((candidate.detail, MUTED))
+                used = min(widths[index], column - 2)
+                runs += [(" " * (column - used), TEXT), (candidate.detail, MUTED)]
             line = clip(runs, width_cells - 1)
             if len(candidates) > room and index == first + room - 1:
                 # On the last row shown: that is where the eye looks for more.

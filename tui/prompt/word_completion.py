@@ -28,6 +28,8 @@ class Candidate(Struct, frozen=True):
 
     label: str
     detail: str = ""
+    hint: str = ""
+    """What may be typed behind it."""
     aliases: tuple[str, ...] = ()
     """Other names that find it."""
 
@@ -166,7 +168,8 @@ def candidates(registry: CommandRegistry) -> tuple[Candidate, ...]:
     return tuple(
         Candidate(
             command.meta.name,
-            f"{command.meta.argument_hint}  {command.meta.description}".strip(),
+            command.meta.description,
+            command.meta.argument_hint,
             command.meta.aliases,
         )
         for command in registry.listed()

@@ -40,6 +40,7 @@ _SHORT_LABELS: Final = {
 }
 _NARROW_CELLS: Final = 40
 _LOW_SCREEN_ROWS: Final = 12
+_LEVELS: Final = "▁▂▃▄▅▆▇█"
 _CONTEXT_WARNING: Final = 0.8
 """Share of the context window from which its figure is coloured."""
 
@@ -112,10 +113,17 @@ def _parts(status: StatusLineState, *, is_narrow: bool) -> list[list[Run]]:
     if status.context_window and status.context_tokens:
         share = status.context_tokens / status.context_window
         ink = Ink(Role.WARNING) if share >= _CONTEXT_WARNING else MUTED
-        parts.append([(f"{short_count(status.context_tokens)} tokens, {share:.0%}", ink)])
+        meter = (_meter(share), Ink(Role.WARNING if share >= _CONTEXT_WARNING else Role.SUCCESS))
+        tokens = short_count(status.context_tokens)
+        parts.append([meter, (f" {tokens} tokens, {share:.0%}", ink)])
     if status.model:
         parts.append([(_model_text(status), MUTED)])
     return parts
+
+
+def _meter(share: float) -> str:
+    """Return how full the window is as a bar of one cell, ▁ to █."""
+    return _LEVELS[max(0, min(len(_LEVELS) - 1, int(share * len(_LEVELS))))]
 
 
 def _model_text(status: StatusLineState) -> str:

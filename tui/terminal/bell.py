@@ -11,6 +11,12 @@ from typing import Final
 from permissions.base.text.sanitize import sanitize
 
 MAX_CHARS: Final = 120
+ASK_FOCUS: Final = "\x1b[?1004$p"
+"""Asks whether the terminal reports changes of the focus."""
+REPORTS_FOCUS: Final = ("\x1b[?1004;1$y", "\x1b[?1004;2$y")
+"""The answers that say so."""
+AWAY_S: Final = 10.0
+"""Without a key for that long the user may look elsewhere, where the focus is not reported."""
 _BELL: Final = "\x07"
 _OSC_9: Final = "\x1b]9;{}\x1b\\"
 _OSC_99: Final = "\x1b]99;i=agent-tui;{}\x1b\\"
@@ -34,24 +40,42 @@ class TerminalBell:
         self,
         write: Callable[[str], None],
         channel: Callable[[], str],
+        name: Callable[[], str],
+        idle_s: Callable[[], float],
         *,
         is_in_tmux: bool = False,
     ) -> None:
-        """`write` goes to the terminal; `channel` is the setting `preferredNotifChannel`."""
+        """`write` goes to the terminal; `channel` is the setting `preferredNotifChannel`.
+
+        `name` is the project's; `idle_s` is how long ago the last key was pressed.
+        """
         self._is_in_tmux = is_in_tmux
         self._write = write
         self._channel = channel
-        self._is_focused = True
+        self._name = name
+        self._idle_s = idle_s
+        self._is_focused: bool | None = None
 
     def focused(self, is_focused: bool) -> None:
-        """Take the focus that the terminal reports; one that reports none counts as focused."""
+        """Take the focus that the terminal reports."""
         self._is_focused = is_focused
+
+    def reports_focus(self) -> None:
+        """The terminal reports changes of the focus, which the window has at the start."""
+        if self._is_focused is None:
+            self._is_focused = True
+
+    @property
+    def _is_watched(self) -> bool:
+        return self._idle_s() < AWAY_S if self._is_focused is None else self._is_focused
 
     def call(self, text: str) -> bool:
         """Request attention; return whether anything was sent."""
         notification, bell = _CHANNELS.get(self._channel(), _CHANNELS["auto"])
-        if self._is_focused or not (notification or bell):
+        if self._is_watched or not (notification or bell):
             return False
+        name = self._name()
+        text = f"{name}: {text}" if name else text
         sequence = notification.format(_one_line(text).replace(";", ","))
         self._write(self._passed_on(sequence) + bell)
         return True

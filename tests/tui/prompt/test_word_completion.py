@@ -13,7 +13,7 @@ from agent.files.mentions import find_mentions
 from tui.prompt.word_completion import Candidate, complete, complete_shell, match_score, mentioned
 
 COMMANDS = [
-    Candidate("clear", "Start over", ("new",)),
+    Candidate("clear", "Start over", aliases=("new",)),
     Candidate("compact", "Summarise the conversation"),
     Candidate("cost"),
     Candidate("help"),

@@ -9,7 +9,7 @@ from tui.terminal.bell import TerminalBell
 
 def test_nothing_is_sent_while_the_window_is_looked_at() -> None:
     sent: list[str] = []
-    attention = TerminalBell(sent.append, lambda: "auto")
+    attention = TerminalBell(sent.append, lambda: "auto", str, lambda: 0.0)
     assert not attention.call("done")
     attention.focused(False)
     assert attention.call("done")
@@ -31,7 +31,7 @@ def test_nothing_is_sent_while_the_window_is_looked_at() -> None:
 )
 def test_channels(channel: str, sent: list[str]) -> None:
     written: list[str] = []
-    attention = TerminalBell(written.append, lambda: channel)
+    attention = TerminalBell(written.append, lambda: channel, str, lambda: 0.0)
     attention.focused(False)
     attention.call("x")
     assert written == sent
@@ -39,7 +39,7 @@ def test_channels(channel: str, sent: list[str]) -> None:
 
 def test_text_cannot_become_a_command_of_the_terminal() -> None:
     written: list[str] = []
-    attention = TerminalBell(written.append, lambda: "auto")
+    attention = TerminalBell(written.append, lambda: "auto", str, lambda: 0.0)
     attention.focused(False)
     attention.call("a\x1b]52;c;evil\x07b\nc")
     assert written == ["\x1b]9;ab c\x1b\\\x07"]
@@ -47,7 +47,26 @@ def test_text_cannot_become_a_command_of_the_terminal() -> None:
 
 def test_tmux_is_asked_to_hand_it_on() -> None:
     written: list[str] = []
-    attention = TerminalBell(written.append, lambda: "auto", is_in_tmux=True)
+    attention = TerminalBell(written.append, lambda: "auto", str, lambda: 0.0, is_in_tmux=True)
     attention.focused(False)
     attention.call("a;b")
     assert written == ["\x1bPtmux;\x1b\x1b]9;a,b\x1b\x1b\\\x1b\\\x07"]
+
+
+def test_the_project_is_named() -> None:
+    written: list[str] = []
+    attention = TerminalBell(written.append, lambda: "iterm2", lambda: "slugs", lambda: 0.0)
+    attention.focused(False)
+    attention.call("Run this command? make")
+    assert written == ["\x1b]9;slugs: Run this command? make\x1b\\"]
+
+
+def test_without_reports_of_the_focus_a_user_who_types_nothing_is_called() -> None:
+    written: list[str] = []
+    idle_s = 0.0
+    attention = TerminalBell(written.append, lambda: "terminal_bell", str, lambda: idle_s)
+    assert not attention.call("done")
+    idle_s = 60.0
+    assert attention.call("done")
+    attention.reports_focus()
+    assert not attention.call("done")

@@ -208,27 +208,27 @@ NARROW = {
 
 STATUS_LINES = {
     ("start", 90): """\
- ⏸ manual approval                                                                 ~/slugs""",
+ ⏸ manual approval                                                                ~/slugs""",
     ("start", 60): """\
- ⏸ manual approval                                   ~/slugs""",
+ ⏸ manual approval                                  ~/slugs""",
     ("start", 20): """\
  ⏸ manual   ~/slugs""",
     ("working", 90): """\
- ⏵⏵ accept edits on            ~/slugs ⎇ main · $0.04 · 48.2k tokens, 24% · sonnet-5 high""",
+ ⏵⏵ accept edits on          ~/slugs ⎇ main · $0.04 · ▂ 48.2k tokens, 24% · sonnet-5 high""",
     ("working", 60): """\
- ⏵⏵ accept edits on       48.2k tokens, 24% · sonnet-5 high""",
+ ⏵⏵ accept edits on     ▂ 48.2k tokens, 24% · sonnet-5 high""",
     ("working", 20): """\
  ⏵⏵ edits""",
     ("demo", 90): """\
- ⏸ manual approval                            demo: scripted model · ~/slugs ⎇ main · demo""",
+ ⏸ manual approval                           demo: scripted model · ~/slugs ⎇ main · demo""",
     ("demo", 60): """\
- ⏸ manual approval               demo: scripted model · demo""",
+ ⏸ manual approval              demo: scripted model · demo""",
     ("demo", 20): """\
  ⏸ manual      demo""",
     ("nearly_full", 90): """\
- ⏸ plan mode on                            ~/slugs · $12.50 · 190k tokens, 95% · sonnet-5""",
+ ⏸ plan mode on                          ~/slugs · $12.50 · █ 190k tokens, 95% · sonnet-5""",
     ("nearly_full", 60): """\
- ⏸ plan mode on        $12.50 · 190k tokens, 95% · sonnet-5""",
+ ⏸ plan mode on      $12.50 · █ 190k tokens, 95% · sonnet-5""",
     ("nearly_full", 20): """\
  ⏸ plan    sonnet-5""",
     ("hint", 90): """\
