@@ -7,6 +7,7 @@ from typing import Protocol
 
 from tui.app.idle_notification import IdleNotification
 from tui.app.main_screen import MainScreen, ScreenRuntime
+from tui.dialogs.dialog import asked_by
 from tui.terminal.bell import TerminalBell
 
 
@@ -41,8 +42,9 @@ class CaretControl:
     def on_dialogs(self) -> None:
         """A dialog was opened, changed or closed."""
         self._idle_notification.stop()
-        if self._screen.dialogs.open_count:
-            self._attention.call(self._screen.dialogs.asked)
+        dialog = self._screen.dialogs.current
+        if dialog is not None:
+            self._attention.call(asked_by(dialog))
             self._idle_notification.question_open()
         self._show_lines()
         if self._runtime.is_live:

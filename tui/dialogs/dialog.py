@@ -15,6 +15,7 @@ from tui.input.actions import Context
 from tui.text.styled_rows import Row, Run
 
 AnswerT = TypeVar("AnswerT")
+_ASKED_CELLS: Final = 100
 
 
 class FooterRow(Struct, frozen=True):
@@ -115,6 +116,14 @@ def question_of(dialog: Dialog) -> int:
     """
     found = getattr(dialog, "question_number", 0)
     return found if isinstance(found, int) else 0
+
+
+def asked_by(dialog: Dialog) -> str:
+    """Return what a dialog asks, and about what, in one line: for a notification."""
+    view = dialog.view(_ASKED_CELLS)
+    title = "".join(text for text, _ in view.title)
+    about = next((line.text.strip() for line in view.body if line.text.strip()), "")
+    return f"{title} {about}".strip()
 
 
 def ignored_by(dialog: Dialog) -> int:

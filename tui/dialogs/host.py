@@ -35,7 +35,6 @@ from tui.widgets.rows_widget import RowsWidget
 
 _LOW_ROWS: Final = 16
 """Below that many rows a hint is one too many."""
-_ASKED_CELLS: Final = 100
 _SCROLLING_ROWS: Final = 3
 """Rows reserved for the body before any of it is pinned."""
 _ROWS_BESIDE: Final = 4
@@ -84,16 +83,6 @@ class DialogHost(Listens, RowsWidget):
     def open_count(self) -> int:
         """How many dialogs wait for an answer, the visible one included."""
         return len(self._queue)
-
-    @property
-    def asked(self) -> str:
-        """What the dialog on the screen asks, in one line, for a notification."""
-        if not self._queue:
-            return ""
-        view = self._queue[0].view(_ASKED_CELLS)
-        title = "".join(text for text, _ in view.title)
-        about = next((line.text.strip() for line in view.body if line.text.strip()), "")
-        return f"{title} {about}".strip()
 
     def open(self, dialog: Dialog) -> None:
         """Show a dialog, or queue it behind the open one."""
