@@ -1,30 +1,40 @@
-"""The installed command: takes the current directory off the import path, then starts `tui.cli`.
+"""The installed command: takes foreign directories off the import path, then starts `tui.cli`.
 
-`python -m agent_tui` and `PYTHONPATH=.` look for modules in the current directory first. A project
-with a `json.py` or a `tui` of its own would have it run before anything is asked.
+`python -m agent_tui` looks for modules in the current directory first, and every Python program in
+the directories of PYTHONPATH. A project with a `json.py` or a `tui` of its own would have it run
+before anything is asked. Nothing is imported here that may come from there: `os`, `site` and `sys`
+are part of the interpreter, and even `from __future__ import …` would look for a file.
 """
 
-from __future__ import annotations
-
 import os
+import site
 import sys
 
 
 def main() -> int:
     """Run the program and return its exit status."""
-    sys.path[:] = _without_project(sys.path)
+    sys.path[:] = _without_foreign(sys.path)
     from tui.cli import main as run  # from the path that is clean now
 
     return run()
 
 
-def _without_project(path: list[str]) -> list[str]:
+def _without_foreign(path: list[str]) -> list[str]:
+    """Return the path without the current directory and the entries of PYTHONPATH.
+
+    Where this program or Python's packages are installed stays, whoever named it.
+    """
+    named = os.environ.get("PYTHONPATH")
+    foreign = {_absolute("."), *map(_absolute, named.split(os.pathsep) if named else ())}
+    foreign -= {_absolute(os.path.dirname(__file__)), *site.getsitepackages()}
+    return [entry for entry in path if entry and _absolute(entry) not in foreign]
+
+
+def _absolute(entry: str) -> str:
     try:
-        current = os.getcwd()
-    except OSError:
-        return path
-    own = os.path.dirname(os.path.abspath(__file__))
-    return [entry for entry in path if entry and (entry == own or entry != current)]
+        return os.path.abspath(entry)
+    except OSError:  # the current directory no longer exists
+        return entry
 
 
 if __name__ == "__main__":

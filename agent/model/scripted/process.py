@@ -36,7 +36,8 @@ class ScriptedProcess:
         pairs = [f"--set={name}={value}" for name, value in self._variables.items()]
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
-            # The working folder may hold a package with one of our names.
+            # The working directory may have a package with one of our names, and so may those of
+            # PYTHONPATH: the child searches where this process does.
             "-P",
             "-m",
             "agent.model.scripted",
@@ -46,7 +47,7 @@ class ScriptedProcess:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env=child_environment(os.environ, {}),
+            env=child_environment(os.environ, {"PYTHONPATH": os.pathsep.join(sys.path)}),
             # Ctrl+C on the terminal is for the program, not for its server.
             start_new_session=True,
         )
