@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import Enum
 from functools import cached_property, lru_cache
-from itertools import groupby
+from itertools import count, groupby
 
 from msgspec import Struct
 
@@ -113,7 +114,7 @@ def compiled_pattern(pattern: str, floating: bool) -> re.Pattern[str]:
     """Return the expression for paths below the anchor; `floating` fits at any depth.
 
     It takes time in proportion to the path: the leftmost place for each piece between two wildcards
-    leaves the most room for the rest, so none is tried twice (`(?>…)`).
+    leaves the most room for the rest, so none is tried twice (`_settled`).
     """
     body = pattern.strip("/")
     if body.startswith("./"):
@@ -124,12 +125,13 @@ def compiled_pattern(pattern: str, floating: bool) -> re.Pattern[str]:
         # The anchor itself and everything below it.
         return re.compile(r"[\s\S]*")
     pieces: list[str] = []
+    numbers = count()
     for index, run in enumerate(runs):
-        names = "/".join(map(_component, run))
+        names = "/".join(_component(part, numbers) for part in run)
         if index == 0 and components[0] != "**" and not floating:
             pieces.append(names)
         else:
-            pieces.append(f"(?>(?:[^/]*/)*?{names})")
+            pieces.append(_settled(f"(?:[^/]*/)*?{names}", numbers))
     # A directory pattern fits the directory too: whether it exists yet must not matter.
     ending = "/.*" if components[-2:] == ["**", "**"] else "(?:/.*)?"
     return re.compile("/".join(pieces) + ending, re.DOTALL)
@@ -147,7 +149,17 @@ def _character_set(component: str, position: int) -> tuple[str, int]:
     return f"(?!/)[{body}]", closing + 1
 
 
-def _component(component: str) -> str:
+def _settled(expression: str, numbers: Iterator[int]) -> str:
+    """Return what matches as `expression` does first, and never another way.
+
+    The text that a lookahead found is repeated: early releases of Python 3.11 match atomic groups
+    and possessive quantifiers wrongly.
+    """
+    name = f"n{next(numbers)}"
+    return f"(?=(?P<{name}>{expression}))(?P={name})"
+
+
+def _component(component: str, numbers: Iterator[int]) -> str:
     """Return the expression for one name of a path, up to its end."""
     chunks: list[str] = [""]
     position = 0
@@ -168,8 +180,8 @@ def _component(component: str) -> str:
             chunks[-1] += re.escape(character)
     first, *others = chunks
     last = f"[^/]*{others.pop()}" if others else ""
-    between = "".join(f"(?>[^/]*?{chunk})" for chunk in others if chunk)
-    expression = f"(?>{first}{between}{last}(?=/|\\Z))"
+    between = "".join(_settled(f"[^/]*?{chunk}", numbers) for chunk in others if chunk)
+    expression = _settled(f"{first}{between}{last}(?=/|\\Z)", numbers)
     try:
         re.compile(expression)
     except re.error:

@@ -24,7 +24,7 @@ _WORD_BREAK = _OPERATORS | _BLANK
 _PLAIN = r"""[^\\'"$`<>();&|\n \t]"""
 """Characters that mean nothing to the shell behind the start of a word."""
 _PLAIN_RUN = re.compile(f"{_PLAIN}+")
-_STRETCH = re.compile(rf"(?!#|case|esac){_PLAIN}+(?:[ \t;&|]++(?!#|case|esac){_PLAIN}+)*")
+_STRETCH = re.compile(rf"(?!#|case|esac){_PLAIN}+(?:[ \t;&|]+(?!#|case|esac){_PLAIN}+)*")
 """Plain words, blanks and operators between them: nothing here opens or closes anything."""
 _JOINING = re.compile(r"[;&|]")
 _BLANKS = re.compile(r"[ \t]+")

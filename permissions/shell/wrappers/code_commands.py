@@ -18,11 +18,13 @@ _MAX_COMMANDS = 50
 """Commands in one piece of code; what is beyond is not looked at."""
 
 _TEXT = r"""(?:"(?:[^"\\\n]|\\.){1,2000}"|'(?:[^'\\\n]|\\.){1,2000}'|`[^`\n]{1,2000}`)"""
+_SPACE = r"\s*(?!\s)"
+"""All of it, so that a long run of blanks is read once."""
 _STARTS = (
     r"\b(?:os\.(?:system|popen|exec\w+|spawn\w+|execute)|subprocess\.\w+|popen|Popen|run|call"
     r"|getoutput|getstatusoutput|check_call|check_output|exec|execSync|execFile|execFileSync"
     r"|spawn|spawnSync|system|shell_exec|passthru|proc_open|pcntl_exec|do shell script)"
-    rf"\s*+\(?\s*+\[?\s*+({_TEXT}(?:\s*+,\s*+\[?\s*+{_TEXT})*)"
+    rf"{_SPACE}\(?{_SPACE}\[?{_SPACE}({_TEXT}(?:{_SPACE},{_SPACE}\[?{_SPACE}{_TEXT})*)"
 )
 """A call that starts a program, with the texts that it is handed first; compiled when used."""
 _BACKTICKS = (

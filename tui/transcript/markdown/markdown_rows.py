@@ -27,7 +27,7 @@ _MAX_DEPTH: Final = 12
 _EMPHASIS: Final = {"strong": "bold", "em": "italic", "s": "strike"}
 """The attribute of text inside these nodes."""
 _ADDRESS: Final = re.compile(
-    r"(?<![0-9A-Za-z])https?://[!#-&(-;=?-_a-z{|}~]++(?!\w)", re.IGNORECASE
+    r"(?<![0-9A-Za-z])https?://[!#-&(-;=?-_a-z{|}~]+(?![!#-&(-;=?-_a-z{|}~]|\w)", re.IGNORECASE
 )
 """Plain characters only: what looks like another letter must not become part of a link."""
 _NOT_AT_END: Final = ".,:;!?*_~]}|"
