@@ -98,7 +98,7 @@ class Skills:
 
 
 def skill_list(commands: tuple[PromptCommand, ...]) -> str:
-    """Return one line per skill, bounded; empty when there is none."""
+    """Return one line per skill while there is room, then the names of the others."""
     lines: list[str] = []
     room = MAX_LIST_CHARS
     for command in commands:
@@ -108,10 +108,10 @@ def skill_list(commands: tuple[PromptCommand, ...]) -> str:
         line = f"- {meta.name}{hint}: {meta.description}{use}"[:MAX_ENTRY_CHARS]
         room -= len(line) + 1
         if room < 0:
-            lines.append(f"- and {len(commands) - len(lines)} more, not listed for want of room")
             break
         lines.append(line)
-    return "\n".join(lines)
+    others = [command.meta.name for command in commands[len(lines) :]]
+    return "\n".join([*lines, *([f"- also: {', '.join(others)}"] if others else [])])
 
 
 if TYPE_CHECKING:

@@ -30,6 +30,15 @@ SWITCHES: Final = (
     "httpHookAllowedEnvVars",
     "hookFailureDefault",
 )
+_PLUGIN_PARTS: Final = {
+    "skills": "skills",
+    "commands": "commands",
+    "agents": "agents",
+    ".mcp.json": "MCP servers",
+    ".lsp.json": "language servers",
+    "output-styles": "output styles",
+}
+"""What a plugin may bring besides hooks, by its place."""
 
 
 def hook_config(settings: Settings) -> HookConfig:
@@ -40,12 +49,13 @@ def hook_config(settings: Settings) -> HookConfig:
 def plugin_hooks(
     directories: Sequence[Path], *, launch_dir: Path, data_home: Path
 ) -> tuple[tuple[HandlerSpec, ...], tuple[str, ...]]:
-    """Return the hooks of the plugins in some directories, and what is wrong with them, for users.
+    """Return the hooks of the plugins in some directories, and notices about them for users.
 
     Raises:
         UsageError: a directory is not there, or a file of it cannot be read.
     """
     layers: list[HookLayer] = []
+    notices: list[str] = []
     for directory in directories:
         root = launch_dir / directory
         if not root.is_dir():
@@ -54,8 +64,13 @@ def plugin_hooks(
             layers.extend(read_plugin(root, data_home=data_home))
         except SourceError as error:
             raise UsageError(f"--plugin-dir {directory}: {error}") from error
+        if left_out := [what for name, what in _PLUGIN_PARTS.items() if (root / name).exists()]:
+            notices.append(
+                f"--plugin-dir {directory}: this version uses the hooks of a plugin alone. "
+                f"Left out: {', '.join(left_out)}."
+            )
     config = build_config(layers)
-    return config.all(), tuple(str(warning) for warning in config.warnings)
+    return config.all(), (*notices, *(str(warning) for warning in config.warnings))
 
 
 def waiting_layers(settings: Settings) -> list[HookLayer]:

@@ -230,7 +230,11 @@ async def test_hooks_of_a_plugin_guard_and_outlive_a_reload(
     command = {"type": "command", "command": 'bash "${CLAUDE_PLUGIN_ROOT}/guard.sh"'}
     section = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [command]}]}}
     (plugin / "hooks" / "hooks.json").write_text(json.dumps(section))
+    (plugin / "skills" / "greet").mkdir(parents=True)
+    (plugin / ".mcp.json").write_text("{}")
     journey = await begin([bash("ls"), DONE, bash("ls"), DONE], plugin_dirs=(plugin,))
+    (notice,) = [each for each in journey.assembled.notices if "plugin-dir" in each]
+    assert notice.endswith("Left out: skills, MCP servers.")
     await journey.send("go")
     assert "no from the plugin" in str(journey.last_messages())
     configure(fresh_home, {})

@@ -369,6 +369,11 @@ def test_a_start_says_what_is_wrong_with_rules(place: Place) -> None:
     )
 
 
+def test_a_rule_that_another_one_covers_is_no_notice(place: Place) -> None:
+    place.write({"permissions": {"allow": ["Read", "Edit", "Write", "Grep", "Glob"]}})
+    assert permission_setup(place.load(), bypass_available=False).notes == ()
+
+
 def test_a_change_says_what_is_wrong_with_its_rules_and_nothing_twice(place: Place) -> None:
     place.write(allow("Bash(ls"))
     place.start()
