@@ -11,6 +11,7 @@ SUBCOMMANDS: Final = {
     "doctor": "Check the installation and the settings, and suggest fixes.",
     "sandbox": "Show what confines commands, and run one command confined.",
     "config": "Show the settings in force and which file set each, or set one.",
+    "update": "Say how this installation is updated.",
     "completion": "Print the completion script for bash, zsh or fish.",
 }
 """What the first word of a command line may be besides a prompt, with what it is for."""

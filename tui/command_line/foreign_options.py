@@ -55,14 +55,13 @@ INSTEAD: Final = {
 """Options that are not here, and what to do instead."""
 
 _NO_ACCOUNT: Final = "there is no account to log in to: set ANTHROPIC_API_KEY."
-_UPDATE: Final = "in the clone: git pull, then make run."
+_UPDATE: Final = "agent-tui update says how."
 _NO_MCP: Final = "MCP servers are not connected by this version."
 WORDS: Final = {
     "login": _NO_ACCOUNT,
     "logout": _NO_ACCOUNT,
     "auth": _NO_ACCOUNT,
     "setup-token": _NO_ACCOUNT,
-    "update": _UPDATE,
     "upgrade": _UPDATE,
     "install": _UPDATE,
     "mcp": _NO_MCP,

@@ -14,6 +14,7 @@ _MODULES: Final = {
     "doctor": "tui.command_line.subcommands.doctor_command",
     "sandbox": "tui.command_line.subcommands.sandbox_command",
     "config": "tui.command_line.subcommands.config_command",
+    "update": "tui.command_line.subcommands.update_command",
     "completion": "tui.command_line.subcommands.completion",
 }
 
