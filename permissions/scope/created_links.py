@@ -69,7 +69,7 @@ def _written(scope: Scope, one: CommandFacts, kind: Creates, before: Places) -> 
         return ()
     elif kind is Creates.TREE:
         return _work_trees(scope, one)
-    return _paths(scope, one, written)
+    return _paths(scope, one, written or [Access(AccessKind.WRITE, HERE)])
 
 
 def _work_trees(scope: Scope, one: CommandFacts) -> set[str]:

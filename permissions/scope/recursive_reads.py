@@ -1,108 +1,155 @@
 """Whole directories that a command reads, compared with the rules about single files in them.
 
-`grep -r x .` reads `.env`, too. Only what is plain to see is looked at: files that a rule names and
-that are there, and the names in the directory itself. What lies deeper below a bare name is not
-found; isolating a program is the sandbox's business.
+`grep -r x .` reads `.env`, too. Only what is plain to see is looked at: the files of a small
+directory, of a large one those at its top and those that a rule spells out. Isolating a program is
+the sandbox's business.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from posixpath import normpath
 
+from msgspec import Struct
+
+from permissions.base.text.star_pattern import without_brackets
 from permissions.decision import Behavior, Reason
-from permissions.matching.match_tool import Anchors
+from permissions.matching.match_tool import Anchors, RuleSubject, first_match
 from permissions.paths.path_pattern import PathPattern
-from permissions.paths.resolve import is_below, relative_to
-from permissions.rules.rule_set import Rule, RuleBehavior, RuleSet
+from permissions.paths.resolve import is_below, resolve_literal
+from permissions.rules.rule_set import RuleBehavior, RuleSet
 from permissions.scope.resolve_access import resolve_access
 from permissions.scope.scope import Floor, Scope, Scoped
-from permissions.shell.access import HERE, AccessKind
+from permissions.scope.tree_walk import entries_below
+from permissions.shell.access import HERE, AccessKind, names
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.command_pattern import WORD_END
-from permissions.shell.effects.recursive_programs import (
-    PROGRAMS,
-    TreeReading,
-    follows_links,
-    tree_reading,
-)
+from permissions.shell.programs.registry import program_named
 
 MAX_RULES = 100
 """Rules about files that are compared with a directory."""
-
 MAX_LOOKED_AT = 500
-"""Files among which links are looked for."""
+"""Files of a directory that are looked at one by one."""
 
-_WILD = frozenset("*?[")
+_READERS = {
+    "grep egrep fgrep zgrep": r"-[A-Za-z]*[rR]|--recursive|--dereference-rec|recurse$",
+    "rg ag ack": r"(?!--files$)",
+    "tar gtar bsdtar": r"-?[A-Za-z]*[cru][A-Za-z]*$|--create|--append|--update",
+    "cp": r"-[A-Za-z]*[rRa]|--recursive|--archive",
+    "rsync scp zip diff": r"-[A-Za-z]*[ra]|--recursive|--archive|--recurse-paths",
+    "find": r"-(?:exec|execdir|ok|okdir)$",
+    "7z 7za 7zr": r"[au]$",
+}
+"""By program: the words with which it reads all of a directory."""
+_WHOLE = {name: re.compile(one) for many, one in _READERS.items() for name in many.split()}
+_HIDING = names("rg ag ack")
+_SHOWS_HIDDEN = re.compile(r"-uu|--hidden|--unrestricted|\.$")
+_CHOOSES = re.compile(
+    r"(?P<not>--exclude(?:-dir)?|-x)|(?P<glob>--include|--i?glob|-g|-i?name)|(?P<type>--type|-t(?!ype))"
+)
+
+
+class _Choice(Struct, frozen=True):
+    """Which of the names in a directory a command reads."""
+
+    hides: bool
+    wanted: tuple[str, ...]
+    """Patterns, one of which a file must fit; all do when there are none."""
+    unwanted: tuple[str, ...]
+
+    def takes(self, path: str) -> bool:
+        """Is the file at this path, seen from the directory, read?"""
+        *directories, name = path.split("/")
+        if any(fnmatchcase(one, pattern) for one in path.split("/") for pattern in self.unwanted):
+            return False
+        is_named = any(fnmatchcase(name, pattern) for pattern in self.wanted)
+        is_hidden = any(one.startswith(".") for one in (*directories, name))
+        return is_named or not (self.wanted or (self.hides and is_hidden))
 
 
 def recursive_read_floor(
     scoped: Scoped, rules: RuleSet, anchors: Anchors, facts: CommandFacts
 ) -> Floor | None:
     """Ask when a directory that is read as a whole contains a file that a rule is about."""
-    reading = _reading(facts)
-    if reading is None:
-        return None
+    choice = _choice(facts)
     scope = scoped.scope
-    directories = [
-        directory for directory in _directories(scope, facts) if scope.files.is_dir(directory)
-    ]
-    for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
-        for rule in rules.index(behavior).file_rules[:MAX_RULES]:
-            pattern = rule.specifier
-            if rule.tool.text != "Read" or not isinstance(pattern, PathPattern):
+    for directory in _directories(scope, facts) if choice is not None else ():
+        for path in _candidates(scope, rules, anchors, directory):
+            below = path[len(directory) :].lstrip("/")
+            if choice is None or not choice.takes(below):
                 continue
-            for directory in directories:
-                affected = _affected_name(
-                    scope, pattern, directory, _places(anchors, rule, behavior), reading
-                )
-                if affected:
-                    return Floor(
-                        Behavior.ASK,
-                        Reason.UNPARSABLE,
-                        f"reads all of {directory}, where {affected} is, which {rule.text} is "
-                        "about; leave it out, or name the folders to be read",
-                    )
+            target = resolve_literal(path, path, base="/", files=scope.files)
+            for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
+                rule = first_match(rules, behavior, RuleSubject("Read", {}, target), anchors)
+                if rule is not None and isinstance(rule.specifier, PathPattern):
+                    return _asks(directory, below, rule.text)
     return None
 
 
-def may_leave(scoped: Scoped, facts: CommandFacts) -> bool:
-    """Could links in a directory that the command goes through lead out of the scope?"""
-    for form in facts.deny_forms[:1]:
-        if follows_links(form.head, form.joined.split(WORD_END)[1:]):
-            scope = scoped.scope
-            return any(_leads_out(scope, directory) for directory in _directories(scope, facts))
-    return False
+def _asks(directory: str, path: str, rule: str) -> Floor:
+    return Floor(
+        Behavior.ASK,
+        Reason.UNPARSABLE,
+        f"reads all of {directory}, where {path} is, which {rule} is about; leave it out, or name "
+        "the folders to be read",
+    )
 
 
-def _leads_out(scope: Scope, directory: str) -> bool:
-    """Is there a link that leads out, or are there more files than can be looked at?"""
-    left = [directory]
-    seen = 0
-    while left:
-        one = left.pop()
-        names = scope.files.entries(one)
-        seen += len(names or ())
-        if names is None or seen > MAX_LOOKED_AT:
-            return True
-        for name in names:
-            path = f"{one}/{name}"
-            if scope.files.is_link(path):
-                target = scope.resolve(path)
-                if target is None or not scope.contains(target):
-                    return True
-            elif scope.files.is_dir(path):
-                left.append(path)
-    return False
+def _candidates(scope: Scope, rules: RuleSet, anchors: Anchors, directory: str) -> list[str]:
+    """Return the files below a directory that are looked at."""
+    files = scope.files
+    found = entries_below(files, directory, MAX_LOOKED_AT)
+    if found is None:
+        found = [f"{directory}/{name}" for name in files.entries(directory) or ()]
+        for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
+            for rule in rules.index(behavior).file_rules[:MAX_RULES]:
+                if isinstance(pattern := rule.specifier, PathPattern):
+                    places = anchors.places(pattern.anchor, rule.source, behavior)
+                    spelt = (normpath(f"{place}/{pattern.literal_base}") for place in places)
+                    found.extend(path for path in spelt if is_below(path, directory))
+    return [path for path in found if not files.is_dir(path) and not files.is_link(path)]
 
 
-def _reading(facts: CommandFacts) -> TreeReading | None:
-    for form in facts.deny_forms:
-        if form.head in PROGRAMS and form.joined:
-            # The spellings that follow leave words out.
-            return tree_reading(form.head, form.joined.split(WORD_END)[1:])
-    return None
+def _choice(facts: CommandFacts) -> _Choice | None:
+    """Return which names a command reads; None when it reads no directory as a whole."""
+    form = next((one for one in facts.deny_forms if one.head in _WHOLE and one.joined), None)
+    if form is None:
+        return None
+    program, words = form.head, form.joined.split(WORD_END)[1:]
+    tests = words[:1] if program.startswith("7z") else words
+    if not any(map(_WHOLE[program].match, tests)) or "--files" in words:
+        return None
+    wanted, unwanted = _patterns(words)
+    hides = program in _HIDING and not any(map(_SHOWS_HIDDEN.match, words))
+    return _Choice(hides, tuple(wanted), tuple(unwanted))
+
+
+def _patterns(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    wanted: list[str] = []
+    unwanted: list[str] = []
+    befores, nexts = ("", *words), (*words[1:], "")
+    for before, word, following in zip(befores, words, nexts, strict=False):
+        match = _CHOOSES.match(word)
+        if match is None or (match[0] == "-x" != word):
+            continue
+        value = word[match.end() :].removeprefix("=") or following
+        text = f"*.{value}*" if match["type"] else value.strip("'\"")
+        is_not = bool(match["not"]) or text.startswith("!") or before in ("!", "-not")
+        for one in _alternatives(text.removeprefix("!")):
+            name = one.rstrip("/*").rpartition("/")[2] or one
+            if is_not:
+                unwanted.append(name)
+            else:
+                wanted.append(without_brackets(one.rpartition("/")[2] or one))
+    return wanted, unwanted
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """Return what `{a,b}` in a pattern of ripgrep expands to."""
+    match = re.fullmatch(r"([^{}]*)\{([^{}]*)\}([^{}]*)", pattern)
+    return [f"{match[1]}{one}{match[3]}" for one in match[2].split(",")] if match else [pattern]
 
 
 def _directories(scope: Scope, facts: CommandFacts) -> Iterator[str]:
@@ -110,58 +157,24 @@ def _directories(scope: Scope, facts: CommandFacts) -> Iterator[str]:
     for path in read:
         touch = resolve_access(scope, AccessKind.READ, path, facts.directories)
         for target in touch.targets if touch else ():
-            yield target.real
+            if scope.files.is_dir(target.real):
+                yield target.real
 
 
-def _places(anchors: Anchors, rule: Rule, behavior: RuleBehavior) -> Iterable[str]:
-    if not isinstance(rule.specifier, PathPattern):
-        return ()
-    return anchors.places(rule.specifier.anchor, rule.source, behavior)
-
-
-def _affected_name(
-    scope: Scope, pattern: PathPattern, directory: str, places: Iterable[str], reading: TreeReading
-) -> str:
-    """Return a file or directory below `folder` that the pattern is about; "" when none is seen."""
-    if pattern.floats_for_restrictions:
-        last = pattern.last_component
-        fitting = (
-            name
-            for name in scope.files.entries(directory) or ()
-            if fnmatchcase(name, last) and _reads(scope, f"{directory}/{name}", reading)
-        )
-        return next(fitting, "")
-    for place in places:
-        full = normpath(f"{place}/{pattern.literal_base}")
-        below = relative_to(full, directory) if is_below(full, directory) else None
-        if below and _is_there(scope, full) and _is_taken(scope, full, below, pattern, reading):
-            return below
-    return ""
-
-
-def _is_there(scope: Scope, path: str) -> bool:
-    directory, _, name = path.rpartition("/")
-    return name in (scope.files.entries(directory or "/") or ())
-
-
-def _is_taken(
-    scope: Scope, full: str, below: str, pattern: PathPattern, reading: TreeReading
-) -> bool:
-    parents = below.split("/")[:-1]
-    if not all(reading.takes(one, is_directory=True) for one in parents):
+def may_leave(scoped: Scoped, facts: CommandFacts) -> bool:
+    """Could links in a directory that the command goes through lead out of the scope?"""
+    form = facts.deny_forms[0] if facts.deny_forms else None
+    short, *long = (program_named(form.head).follows_links if form else "").split() or [""]
+    words = form.joined.split(WORD_END)[1:] if form else []
+    follows = re.compile(rf"-[A-Za-z]*{short[1:]}") if short else None
+    if follows is None or not any(word in long or follows.match(word) for word in words):
         return False
-    last = pattern.last_component
-    return _reads(scope, full, reading, last if _WILD.intersection(last) else "*")
+    scope = scoped.scope
+    return any(_leads_out(scope, directory) for directory in _directories(scope, facts))
 
 
-def _reads(scope: Scope, path: str, reading: TreeReading, wanted: str = "*") -> bool:
-    """Is the file read, or in the directory one whose name fits what is `wanted`?"""
-    is_directory = scope.files.is_dir(path)
-    if not reading.takes(path.rpartition("/")[2], is_directory=is_directory):
-        return False
-    if not is_directory or (wanted == "*" and not reading.included):
-        return True
-    return any(
-        fnmatchcase(name, wanted) and reading.takes(name, is_directory=False)
-        for name in scope.files.entries(path) or ()
-    )
+def _leads_out(scope: Scope, directory: str) -> bool:
+    """Is there a link that leads out, or are there more files than can be looked at?"""
+    below = entries_below(scope.files, directory, MAX_LOOKED_AT)
+    targets = [scope.resolve(path) for path in below or () if scope.files.is_link(path)]
+    return below is None or any(one is None or not scope.contains(one) for one in targets)

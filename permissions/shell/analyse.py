@@ -118,7 +118,7 @@ def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> Comma
         started = chain(texts_started(simple, unwrapped), commands_in_code(program, code or ""))
         inner.extend(_started(started, placed.directories, home, depth + 1))
     facts = own_facts(simple, unwrapped, hidden, tuple(inner))
-    named = input_accesses(program, code) if code else ()
+    named = input_accesses(code) if code else ()
     return replace(
         facts,
         directories=placed.directories,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from permissions.shell.access import Access, AccessKind
-from permissions.shell.program import Code, Program
+from permissions.shell.program import Code
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import HOME_MARK, Word
 
@@ -20,27 +20,22 @@ _MAX_NAMES = 200
 _HAS_CODE = r"-[A-Za-z]*[ceEmpr]|--(?:eval|print|command)"
 """Options behind which the code stands, so that the input is something else."""
 
-_QUOTED = r"""(["'`])((?:(?!\1)[^\s\\\ue000-\uf8ff]){1,200})\1"""
-_SOURCED = r"(?:^|\n)[ \t]*(?:\.[ \t]*\w+|\\\w+|source)\s+([^\s'\"]+)"
-"""`.read file`, `\\i file`, `source file`."""
-_OPENED = (
-    r"(?:^|\n|\||^\+)[: \t]*[\d$%]*(?:r|read|e|edit|f|sp|split|vs|vsp|vsplit|tabe|tabedit|view|so"
-    r"|source|arge|argadd|badd)!?\s+([^\s|]+)"
-)
-"""`:r file` and its like."""
+_NAME = re.compile(r"[^\s'\"`|;(){}\[\],=\\\ue000-\uf8ff]{1,200}")
+"""What may be the name of a file, in quotes or behind a command such as `.read`."""
 
 
-def code_accesses(known: Program, words: Sequence[Word]) -> list[Access]:
+def code_accesses(words: Sequence[Word]) -> list[Access]:
     """Return the files that code among the arguments names."""
-    found: list[str] = []
-    for word in words:
-        found.extend(_named(known, word.text))
-    return _mentioned(found)
+    return input_accesses("\n".join(word.text for word in words))
 
 
-def input_accesses(program: str, text: str) -> list[Access]:
+def input_accesses(text: str) -> list[Access]:
     """Return the files that code on the standard input names."""
-    return _mentioned(_named(program_named(program), text))
+    found = [name for name in _NAME.findall(text) if name.strip("/.~*")]
+    return [
+        Access(AccessKind.MENTIONED, Word(name, _path(name)))
+        for name in list(dict.fromkeys(found))[:_MAX_NAMES]
+    ]
 
 
 def takes_code(program: str, words: Sequence[Word]) -> bool:
@@ -52,23 +47,6 @@ def takes_code(program: str, words: Sequence[Word]) -> bool:
     if code is not Code.LANGUAGE or "-" in texts:
         return True
     return all(text.startswith("-") and not re.match(_HAS_CODE, text) for text in texts)
-
-
-def _named(known: Program, text: str) -> list[str]:
-    found = [match[2] for match in re.finditer(_QUOTED, text)]
-    if known.code is Code.DATABASE:
-        found.extend(re.findall(_SOURCED, text))
-    elif known.code is Code.EDITOR:
-        found.extend(re.findall(_OPENED, text))
-    return found
-
-
-def _mentioned(found: Sequence[str]) -> list[Access]:
-    return [
-        Access(AccessKind.MENTIONED, Word(text, _path(text)))
-        for text in dict.fromkeys(found[:_MAX_NAMES])
-        if text.strip("/.~*")
-    ]
 
 
 def _path(text: str) -> str:

@@ -22,7 +22,7 @@ def accesses(program: str, words: Sequence[Word]) -> list[Access]:
         *own,
         *named_files(known, words),
         *(sent_files(known, words, own) if known.network == "*" else ()),
-        *(code_accesses(known, words) if known.code is not None else ()),
+        *(code_accesses(words) if known.code is not None else ()),
         *_settings(known, words),
     ]
 

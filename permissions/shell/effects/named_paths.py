@@ -110,7 +110,7 @@ def _given(words: Sequence[Word]) -> Iterator[tuple[str, Word]]:
 
 
 def _takes_path(option: str) -> bool:
-    return option == "-o" or len(option) > 2
+    return option in ("-o", "-O") or len(option) > 2
 
 
 def _behind(word: Word) -> Word:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from permissions.base.text.star_pattern import UNKNOWN
-from permissions.shell.access import HERE, Access, AccessKind, attached_values, each, names
+from permissions.shell.access import HERE, Access, AccessKind, each, names
 from permissions.shell.arguments import (
     Arguments,
     could_be_option,
@@ -113,52 +113,6 @@ def takes_back(words: Sequence[Word]) -> bool:
     return any(word.plain.startswith("-") and "-" in word.plain[1:] for word in words)
 
 
-def zip_archive(words: Sequence[Word]) -> list[Access]:
-    """Return what zip reads and writes."""
-    found = split_arguments(words, valued="xibtn")
-    kind = AccessKind.REMOVE if found.has("-m", "--move") else AccessKind.READ
-    return [*each(AccessKind.WRITE, found.operands[:1]), *each(kind, found.operands[1:])]
-
-
-def seven_zip(words: Sequence[Word]) -> list[Access]:
-    """Return what 7z reads, writes and where it unpacks; capital letters mean the same to it."""
-    directories = [
-        Word(word.raw, word.text[2:], word.splits)
-        for word in words
-        if word.plain.startswith(("-o", "-O"))
-    ]
-    command, *operands = [word for word in words if not word.plain.startswith("-")] or [
-        Word("", "")
-    ]
-    letters = command.text.lower()
-    if letters in ("l", "t", "b", "i", "h") or (not letters and not directories):
-        return each(AccessKind.READ, operands[:1])
-    if letters in ("a", "d", "u", "rn"):
-        return [*each(AccessKind.WRITE, operands[:1]), *each(AccessKind.READ, operands[1:])]
-    places = each(AccessKind.WRITE, directories or (HERE,))
-    return [*each(AccessKind.READ, operands[:1]), *places]
-
-
-def java_archive(words: Sequence[Word]) -> list[Access]:
-    """Return what jar reads and writes; its letters are those of an old tar."""
-    letters = words[0].plain.lstrip("-") if words else ""
-    archive = words[1:2] if "f" in letters else ()
-    if "x" in letters:
-        places = attached_values(words, frozenset({"-C", "--dir"}))
-        return [*each(AccessKind.READ, archive), *each(AccessKind.WRITE, places or (HERE,))]
-    kind = AccessKind.READ if "t" in letters else AccessKind.WRITE
-    return each(kind, archive)
-
-
-def copy_in_out(words: Sequence[Word]) -> list[Access]:
-    """Return what cpio reads and where it unpacks."""
-    found = split_arguments(words, valued="DOFHIRMEC", valued_long=names("--directory --file"))
-    if found.has("-i", "--extract", "-p", "--pass-through"):
-        places = (*found.values("-D", "--directory"), *found.operands[:1])
-        return each(AccessKind.WRITE, places or (HERE,))
-    return each(AccessKind.WRITE, found.values("-O", "-F", "--file"))
-
-
 _TAR_LISTS = names(
     "-t --list -f --file -v --verbose -z --gzip -j --bzip2 -J --xz -a --auto-compress -C "
     "--directory --wildcards --strip-components --full-time"
@@ -203,11 +157,9 @@ PROGRAMS = (
         command_options="-F -I --checkpoint-action --info-script --new-volume-script --rsh-command "
         "--to-command --use-compress-program"),
     Program("unzip", accesses=unzip, read_only=lists_zip),
-    Program("zip", accesses=zip_archive, risk=Risk("T", "--test --unzip-command", valued="xibtn")),
-    Program("7z 7za 7zr", accesses=seven_zip),
-    Program("jar", accesses=java_archive),
-    Program("cpio", accesses=copy_in_out, risk=Risk(long="--rsh-command", valued="DOFHIRMEC")),
-    Program("pax"),
+    Program("zip", risk=Risk("T", "--test --unzip-command", valued="xibtn")),
+    Program("7z 7za 7zr jar", builds=True),
+    Program("cpio", builds=True, risk=Risk(long="--rsh-command", valued="DOFHIRMEC")),
     Program("zipinfo", accesses=reads(), read_only=ReadOnly("12slmvhtzT")),
     Program("gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma unzstd compress uncompress",
         accesses=compressor),

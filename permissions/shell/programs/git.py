@@ -184,11 +184,6 @@ def _compared(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     return each(AccessKind.READ, [word for word in operands if is_any or _leaves(word.text)])
 
 
-def _bundled(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
-    creates = bool(rest) and rest[0].text == "create"
-    return each(AccessKind.WRITE, split_arguments(rest[1:]).operands[:1] if creates else ())
-
-
 def _applied(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     if not any(word.text == "--unsafe-paths" for word in rest):
         return []
@@ -204,10 +199,6 @@ def _cloned(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
     operands = _clone_operands(rest)
     place = operands[1:2] if len(operands) != 1 else (_directory_of(operands[0]),)
     return each(AccessKind.WRITE, place or (HERE,))
-
-
-def _initialized(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
-    return each(AccessKind.WRITE, _clone_operands(rest)[:1] or (HERE,))
 
 
 _CLONE_LONG = names(
@@ -227,18 +218,7 @@ def _directory_of(address: Word) -> Word:
 
 
 def _work_trees(rest: Sequence[Word], _is_moved: bool) -> list[Access]:
-    if rest and rest[0].text == "add":
-        return each(AccessKind.WRITE, split_arguments(rest[1:], valued="bB").operands[:1])
-    operands = split_arguments(rest).operands
-    if not operands or operands[0].text not in ("move", "remove"):
-        return []
-    return [*each(AccessKind.REMOVE, operands[1:2]), *each(AccessKind.WRITE, operands[2:3])]
-
-
-def _outside_tree(rest: Sequence[Word], is_moved: bool) -> list[Access]:
-    """Return the files that git changes where its work tree is larger than the scope."""
-    operands = () if is_moved else split_arguments(rest).operands
-    return each(AccessKind.WRITE, [word for word in operands if _leaves(word.text)])
+    return each(AccessKind.WRITE, split_arguments(rest, valued="bB").operands[1:2])
 
 
 def _removed(rest: Sequence[Word], is_moved: bool) -> list[Access]:
@@ -497,12 +477,12 @@ _SUBCOMMANDS = {
         Subcommand("tag", input_options="-F --file", read_only="--contains --format -l --list -n "
             "--points-at --sort"),
         Subcommand("remote", read_only="get-url -n show -v --verbose"),
-        Subcommand("stash", output_options="--output", risky=_DIFF_RISK,
-            read_only="list -p show --stat", files=_outside_tree),
+        Subcommand("stash", output_options="--output", writes_words=True, risky=_DIFF_RISK,
+            read_only="list -p show --stat"),
         Subcommand("config", output_options="-f --file", read_only=""),
         Subcommand("worktree", read_only="list --porcelain", files=_work_trees, writes_words=True),
         Subcommand("reflog", risky=_DIFF_RISK, read_only="-n show"),
-        Subcommand("clean", read_only="", files=_outside_tree, writes_words=True),
+        Subcommand("clean", read_only="", writes_words=True),
         Subcommand("format-patch", output_options="-o --output --output-directory",
             risky=f"-o --output-directory {_DIFF_RISK}", writes_words=True),
         Subcommand("rebase", risky="--exec -x"),
@@ -514,8 +494,8 @@ _SUBCOMMANDS = {
         Subcommand("ls-remote", risky="--exec --upload-pack"),
         Subcommand("archive", output_options="-o --output", risky="--exec -o --output",
             writes_words=True),
-        Subcommand("init", risky="--template", files=_initialized, writes_words=True),
-        Subcommand("bundle", files=_bundled, writes_words=True),
+        Subcommand("init", risky="--template", writes_words=True),
+        Subcommand("bundle", writes_words=True),
         Subcommand("commit notes", input_options="-F --file"),
         Subcommand("add update-index update-ref symbolic-ref pack-refs commit-tree write-tree "
             "hash-object gc prune repack"),
