@@ -79,7 +79,7 @@ def decision_of(outcome: EventOutcome, pending: Decision) -> Decision | None:
     if outcome.decision == "deny" or not outcome.continue_:
         reason = outcome.reason or outcome.stop_reason or "no reason given"
         return _decided(Behavior.DENY, outcome, pending, reason, None)
-    if outcome.decision == "allow" and pending.reason in LIFTABLE:
+    if outcome.decision == "allow" and pending.ask_reasons <= LIFTABLE:
         return _decided(Behavior.ALLOW, outcome, pending, "allowed", outcome.updated_input)
     return None
 

@@ -63,7 +63,10 @@ def build_permissions(
         start.current_settings, directory=start.directory, env=start.env, warn=start.warn
     )
     classifier = contenders.classifier(
-        model.small, user_messages=late.user_messages, is_on=lambda: late.gate().mode is Mode.AUTO
+        model.small,
+        user_messages=late.user_messages,
+        is_on=lambda: late.gate().mode is Mode.AUTO,
+        level=lambda: late.gate().context.sandbox.level,
     )
     gate = late.gate.bind(
         PermissionGate(

@@ -13,6 +13,7 @@ from typing import Final
 from agent.abort import AbortController
 from agent.model.small_model import SmallModel
 from agent.settings.load import Settings
+from permissions.confinement import Confinement, SandboxLevel, can_hold
 from permissions.context import is_locked
 from permissions.resolve.command_channel import Channel
 from permissions.resolve.contender import Contender
@@ -69,8 +70,14 @@ class PermissionContenders:
         *,
         user_messages: Callable[[], Sequence[str]],
         is_on: Callable[[], bool],
+        level: Callable[[], SandboxLevel],
     ) -> ModelClassifier:
-        """Return the model classifier. `user_messages` returns what the user sent, oldest first."""
+        """Return the model classifier.
+
+        Args:
+            user_messages: Returns what the user sent, oldest first.
+            level: Returns what this machine enforces; its allows of commands need some of it.
+        """
 
         async def ask(*, system: str, prompt: str) -> str:
             # Cancelled like any contender when somebody else is faster, so it has no abort.
@@ -83,6 +90,9 @@ class PermissionContenders:
             ask,
             user_messages=user_messages,
             is_on=lambda: is_on() and is_auto_available(self._settings()),
+            may_allow=lambda request: (
+                request.tool != "Bash" or can_hold(level(), Confinement.PROJECT_FILES)
+            ),
             guidance=self._guidance,
         )
 

@@ -109,10 +109,12 @@ def with_harmless_parts(pending: Decision, evaluation: Evaluation) -> Decision:
     texts = [verdict.text for verdict in evaluation.verdicts]
     if texts != [part.text for part in pending.parts] or not evaluation.context.trusted:
         return pending
+    wide = widest(one.confinement for one in evaluation.verdicts if one.confinement is not None)
+    is_alone = wide is Confinement.READ_ONLY and can_hold(evaluation.view.level, wide)
     return replace(
         pending,
         parts=tuple(
-            _allowed(shown) if _is_harmless(part, shown) else shown
+            _allowed(shown) if _is_harmless(part, shown) and (is_alone or part.is_small) else shown
             for part, shown in zip(evaluation.parts, pending.parts, strict=True)
         ),
     )

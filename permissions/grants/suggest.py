@@ -94,11 +94,9 @@ def suggest(
     """
     results: list[Grant] = []
     for destination in destinations or _destinations(evaluation.request):
-        offers = _offers(evaluation, decision, destination)
-        rules = tuple(dict.fromkeys(offer.rule for offer in offers))
-        if not rules or len(rules) > MAX_RULES:
-            continue
-        if not _would_allow(rules, destination, evaluation):
+        offers = _helpful_offers(evaluation, decision, destination)
+        rules = _rules_of(offers)
+        if not rules:
             continue
         results.append(
             Grant(
@@ -112,6 +110,23 @@ def suggest(
             )
         )
     return tuple(results)
+
+
+def _rules_of(offers: Sequence[RuleOffer]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(offer.rule for offer in offers))
+
+
+def _helpful_offers(
+    evaluation: Evaluation, decision: Decision, destination: RuleSource
+) -> tuple[RuleOffer, ...]:
+    """Return the offers that lift the ask; where parts that only read ask beside others, with
+    those."""
+    for with_reading in (False, True):
+        offers = _offers(evaluation, decision, destination, with_reading=with_reading)
+        rules = _rules_of(offers)
+        if 0 < len(rules) <= MAX_RULES and _would_allow(rules, destination, evaluation):
+            return offers
+    return ()
 
 
 def review(
@@ -188,7 +203,7 @@ def _covered_parts(decision: Decision) -> tuple[tuple[str, RuleRef], ...]:
 
 
 def _offers(
-    evaluation: Evaluation, decision: Decision, destination: RuleSource
+    evaluation: Evaluation, decision: Decision, destination: RuleSource, *, with_reading: bool
 ) -> tuple[RuleOffer, ...]:
     request = evaluation.request
     tool = request.tool
@@ -197,7 +212,7 @@ def _offers(
     if decision.reason is not Reason.MODE_DEFAULT:
         return ()
     if tool == "Bash":
-        return _bash_offers(evaluation, destination)
+        return _bash_offers(evaluation, destination, with_reading=with_reading)
     if canonical_tool(tool) in EDIT_TOOLS:
         path = _text(request, "file_path") or _text(request, "notebook_path")
         return _edit_offer(path, evaluation.context, destination)
@@ -231,11 +246,13 @@ _NARROW_DEPTH: Final = 3
 """Directories with fewer components (`/etc`, `/home/me`) contain too much for one answer."""
 
 
-def _bash_offers(evaluation: Evaluation, destination: RuleSource) -> tuple[RuleOffer, ...]:
+def _bash_offers(
+    evaluation: Evaluation, destination: RuleSource, *, with_reading: bool
+) -> tuple[RuleOffer, ...]:
     base, context = evaluation.view.base, evaluation.context
     offers: list[RuleOffer] = []
     for part, verdict in zip(evaluation.parts, evaluation.verdicts, strict=True):
-        if verdict.behavior is Behavior.ALLOW or part.is_provably_harmless:
+        if verdict.behavior is Behavior.ALLOW or (part.is_provably_harmless and not with_reading):
             continue
         if part.kind == "write":
             target = _redirect_target(part.text)

@@ -112,9 +112,9 @@ def _may_relay(answer: Decision, pending: Decision) -> bool:
         case DecisionSource.USER | DecisionSource.BRIDGE | DecisionSource.CHANNEL:
             return True
         case DecisionSource.HOOK:
-            return pending.reason in {Reason.MODE_DEFAULT, Reason.ASK_RULE}
+            return pending.ask_reasons <= {Reason.MODE_DEFAULT, Reason.ASK_RULE}
         case _:
-            return pending.reason is Reason.MODE_DEFAULT
+            return pending.is_mode_default_ask
 
 
 def _cancelled(pending: Decision, undecided: tuple[Undecided, ...]) -> Decision:

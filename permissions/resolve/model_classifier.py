@@ -61,6 +61,7 @@ class ModelClassifier:
         *,
         user_messages: Callable[[], Sequence[str]],
         is_on: Callable[[], bool] = lambda: True,
+        may_allow: Callable[[PermissionRequest], bool] = lambda _request: True,
         guidance: Callable[[], Guidance] = Guidance,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
@@ -69,10 +70,12 @@ class ModelClassifier:
         Args:
             user_messages: The user's messages, oldest first; never text of tools, files or hooks.
             is_on: Asked at every call; interactively the classifier contends in `auto` alone.
+            may_allow: Returns whether an allow would be enforced; where not it is unsure instead.
         """
         self._ask = ask
         self._user_messages = user_messages
         self._is_on = is_on
+        self._may_allow = may_allow
         self._guidance = guidance
         self._timeout_s = timeout_s
 
@@ -91,7 +94,10 @@ class ModelClassifier:
             return _decision(Behavior.ASK, f"no answer within {self._timeout_s:g} s")
         except Exception as error:  # noqa: BLE001 - isolation boundary: a failing model is unsure
             return _decision(Behavior.ASK, f"{type(error).__name__}: {error}"[:MAX_REASON_CHARS])
-        return read_answer(answer)
+        decision = read_answer(answer)
+        if decision.behavior is Behavior.ALLOW and not self._may_allow(request):
+            return _decision(Behavior.ASK, "no sandbox here limits what it would allow")
+        return decision
 
 
 def read_answer(text: str) -> Decision:
