@@ -222,12 +222,13 @@ def test_a_paste_that_the_terminal_does_not_mark_is_sent_whole(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_f12_the_running_screen_shows_the_key_to_no_other_process(
-    screen: Screen, serve: Callable[[Scenario], ThreadedServer]
+@pytest.mark.parametrize("options", [(), ("--screen-reader",)], ids=["screen", "lines"])
+def test_f12_the_running_program_shows_the_key_to_no_other_process(
+    screen: Screen, serve: Callable[[Scenario], ThreadedServer], options: tuple[str, ...]
 ) -> None:
     server = serve(Scenario(turns=(Turn((Text("The answer is 42."),), times=0),)))
     key = f"sk-ant-{uuid.uuid4()}"
-    program = screen(server=server, ANTHROPIC_API_KEY=key)
+    program = screen(*options, server=server, ANTHROPIC_API_KEY=key)
     program.type(b"hello\r")
     assert program.wait_until(shows("The answer is 42.")), program.emulator.text()
     assert showing(key) == []

@@ -25,6 +25,7 @@ from hooks.config.spec import CommandHandler
 from hooks.events.capabilities import LONGEST_TIMEOUT_S
 from hooks.execution.environment import fill_placeholders, fill_single_quoted
 from hooks.execution.handlers.hook_call import HookCall
+from permissions.base.process.program_path import path_outside
 from permissions.base.process.run_program import RunLimits, run_program
 from permissions.base.process.spawn import CannotStart, Launch
 
@@ -108,7 +109,7 @@ def argv_of(handler: CommandHandler, env: Mapping[str, str]) -> tuple[str, ...]:
             program = env["HOME"] + program[1:]
         return (program, *(fill_placeholders(entry, env) for entry in handler.args))
     if handler.shell == "powershell":
-        powershell = shutil.which("pwsh", path=env.get("PATH"))
+        powershell = shutil.which("pwsh", path=_shell_path(env))
         if powershell is None:
             raise CannotStart("pwsh is not on this PATH")
         return (powershell, "-NoProfile", "-NonInteractive", "-Command", handler.command)
@@ -124,10 +125,17 @@ def shell_argv(env: Mapping[str, str]) -> tuple[str, ...]:
     Inline commands are full of arrays and `[[ ]]`; under a plain sh those are syntax errors with
     exit status 2, which would block.
     """
-    bash = shutil.which("bash", path=env.get("PATH")) or "/bin/bash"
+    bash = shutil.which("bash", path=_shell_path(env)) or "/bin/bash"
     if Path(bash).exists():
         return (bash, "--noprofile", "--norc", "-c")
     return ("/bin/sh", "-c")
+
+
+def _shell_path(env: Mapping[str, str]) -> str | None:
+    """Return where a shell is looked up: hooks of the user also run in projects nobody trusts."""
+    project = env.get("CLAUDE_PROJECT_DIR")
+    path = env.get("PATH")
+    return path if project is None else path_outside(path, Path(project))
 
 
 def _suspicion(handler: CommandHandler, env: Mapping[str, str]) -> str:

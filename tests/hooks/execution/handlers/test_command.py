@@ -66,6 +66,14 @@ async def test_shell_form_is_bash_without_profiles(place: Place, command: str) -
     assert outcome.additional_context == "yes", outcome.notices
 
 
+async def test_a_shell_of_the_project_is_not_used(place: Place) -> None:
+    script(place.project / "bin" / "bash", f"#!/bin/sh\ntouch '{place.root}/ran'\n")
+    env = {"PATH": f"{place.project / 'bin'}:bin:{os.environ['PATH']}"}
+    outcome = await place.runner("UserPromptSubmit", "echo yes", env=env).run(PROMPT)
+    assert outcome.additional_context == "yes", outcome.notices
+    assert not (place.root / "ran").exists()
+
+
 async def test_exec_form_runs_without_a_shell_and_fills_placeholders(place: Place) -> None:
     script(place.project / "it's.sh", "#!/bin/sh\nprintf '%s|' \"$@\"\n")
     handler = {
