@@ -9,6 +9,7 @@ import json
 import os
 import shlex
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from hooks.answers.response import first_line
 from hooks.config.spec import (
     CommandHandler,
     HandlerSpec,
@@ -34,6 +36,7 @@ SHELL_WORDS: Final = frozenset(
     {"if", "for", "while", "case", "until", "{", "(", "[", "[[", "!", "function", "time", "exec"}
 )
 VARIABLE: Final = "$"
+_NOT_ON_PATH: Final = " is not on this PATH"
 SYNTAX_TIMEOUT_S: Final = 30.0
 
 
@@ -51,6 +54,24 @@ def check_health(
     return tuple(
         Finding(spec, message) for spec in specs for message in _check(spec, env=env, cwd=cwd)
     )
+
+
+def start_lines(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield what a start reports: a line for each handler that would fail, and one for a program
+    that several of them miss."""
+    missing = Counter(filter(None, map(_missing_program, findings)))
+    for finding in findings:
+        count = missing.get(_missing_program(finding), 1)
+        if count == 1:
+            spec = finding.spec
+            name = f"{spec.event} hook {first_line(spec.label)[:80]!r} ({spec.where})"
+            yield f"{name} would fail: {finding.message}"
+    yield from (f"{name} is missing: {count} hooks" for name, count in missing.items() if count > 1)
+
+
+def _missing_program(finding: Finding) -> str:
+    program, found, _ = finding.message.partition(_NOT_ON_PATH)
+    return program if found else ""
 
 
 def is_open_guard(spec: HandlerSpec) -> bool:
@@ -160,7 +181,7 @@ def _check_program(words: Sequence[str], env: Mapping[str, str], cwd: Path) -> I
 def _program_problem(program: str, env: Mapping[str, str], cwd: Path) -> str:
     if "/" not in program:
         if shutil.which(program, path=env.get("PATH")) is None and not _is_builtin(program):
-            return f"{program} is not on this PATH ({env.get('PATH', 'not set')})"
+            return f"{program}{_NOT_ON_PATH} ({env.get('PATH', 'not set')})"
         return ""
     path = cwd / program
     if not path.exists():

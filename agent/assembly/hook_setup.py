@@ -19,9 +19,8 @@ from agent.hook_events.fire import HookFiring, HookListeners
 from agent.hook_events.hook_dispatch import HookDispatch
 from agent.subagents.hook_agent import HookAgent
 from agent.tools.shell.shells import ShellRegistry
-from hooks.answers.response import first_line
 from hooks.config.spec import CommandHandler
-from hooks.health import check_health, check_round_trip
+from hooks.health import check_health, check_round_trip, start_lines
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
 from permissions.base.process.background_tasks import BackgroundTasks
@@ -58,10 +57,8 @@ class StartHooks(Struct, frozen=True, kw_only=True):
         """Report which of the configured hooks could not work, before they are needed."""
         env, cwd = self.start.env, self.start.environment.launch_dir
         specs = self.dispatch.runner.config.all()
-        for finding in await asyncio.to_thread(check_health, specs, env=env, cwd=cwd):
-            spec = finding.spec
-            name = f"{spec.event} hook {first_line(spec.label)[:80]!r} ({spec.where})"
-            self.dispatch.firing.warn(f"{name} would fail: {finding.message}")
+        for line in start_lines(await asyncio.to_thread(check_health, specs, env=env, cwd=cwd)):
+            self.dispatch.firing.warn(line)
         if any(isinstance(spec.handler, CommandHandler) for spec in specs):
             problem = await check_round_trip(env=env, cwd=cwd)
             if problem is not None:

@@ -23,7 +23,7 @@ from agent.memory.extractor import FactExtractor
 from agent.messages import Message
 from agent.prompt.expansion import PromptExpander
 from agent.prompt.system import PromptConfig, build_system
-from agent.tools.call import CallPorts
+from agent.tools.call import MAX_CONCURRENT, CallPorts
 from agent.user_prompt import Prompt
 from permissions.gate import PermissionGate
 
@@ -71,6 +71,7 @@ async def build_loop(
         services=tools.services,
         recorder=recorder,
         previews=shared.previews,
+        max_concurrent=start.settings.values.maxParallelTools or MAX_CONCURRENT,
     )
     context = managers.build(
         request,

@@ -96,6 +96,7 @@ def build_tools(
             blocked_hosts=tuple(sorted(gate.context.blocked_hosts)),
             may_search=lambda path: _may_search(gate, path, late.cwd()),
             env_files=shared.env_files,
+            background_on_timeout=start.settings.values.backgroundOnTimeout is True,
         )
     )
     return ToolParts(registry, deferred, checkpoints, services)

@@ -27,6 +27,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "maxTurns": 40,
     "maxBudgetUsd": 5,
     "tokenBudget": 200000,
+    "maxParallelTools": 4,
     "prices": {"my-model": {"input": 0.5, "output": 2.0}},
     "webSearch": {"provider": "searxng", "url": "http://localhost:8888"},
     "modelCapabilities": {"my-alias": {"contextWindow": 200000, "thinking": "adaptive"}},

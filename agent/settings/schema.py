@@ -146,6 +146,8 @@ class SettingsFile(_Section):
     maxBudgetUsd: Annotated[float, Field(ge=0)] | None = None
     tokenBudget: Annotated[int, Field(gt=0)] | None = None
     persistentRetry: bool | None = None
+    maxParallelTools: Annotated[int, Field(ge=1, le=100)] | None = None
+    backgroundOnTimeout: bool | None = None
     prices: dict[str, object] | None = None
     webSearch: WebSearchSection | None = None
     modelCapabilities: dict[str, ModelSection] | None = None

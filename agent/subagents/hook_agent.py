@@ -6,6 +6,7 @@ It ends by calling `StructuredOutput`; running out of turns is no answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -24,10 +25,12 @@ from agent.tools.call import CallHooks, CallOutcome
 from agent.tools.file_state import FileState
 from hooks.answers.outcome import EventOutcome
 from hooks.ports import RunHookAgent
+from permissions.evaluate.read_only_classifier import LocalClassifier
 from permissions.gate import PermissionGate
+from permissions.mode import Mode
 from permissions.resolve.handlers import HeadlessHandler
 
-READ_TOOLS: Final = frozenset({"Read", "Glob", "Grep"})
+OWN_TOOLS: Final = frozenset({"Read", "Glob", "Grep", "Bash"})
 
 
 class HookAgent:
@@ -64,7 +67,7 @@ class HookAgent:
     ) -> LoopPorts:
         parent = self._ports()
         calls = parent.calls
-        others = {tool.name for tool in calls.registry.all()} - READ_TOOLS
+        others = {tool.name for tool in calls.registry.all()} - OWN_TOOLS
         registry = calls.registry.without(others)
         registry.register(structured_output_tool(take))
         wire = registry.to_wire()
@@ -85,7 +88,7 @@ class HookAgent:
             calls=replace(
                 calls,
                 registry=registry,
-                gate=PermissionGate(calls.gate.context, HeadlessHandler()),
+                gate=_own_gate(calls.gate, lambda: services.cwd),
                 hooks=hooks,
                 services=services,
                 recorder=None,
@@ -97,6 +100,17 @@ class HookAgent:
             context=None,
             after_calls=None,
         )
+
+
+def _own_gate(gate: PermissionGate, cwd: Callable[[], Path]) -> PermissionGate:
+    """Return the permissions of a hook's agent: the session's rules, whatever its mode.
+
+    What no rule allows and does not only read is denied, as nobody is asked; planning stays so.
+    """
+    mode = Mode.PLAN if gate.mode is Mode.PLAN else Mode.DEFAULT
+    reading = LocalClassifier(lambda request: own.current_evaluation(request, cwd=cwd()))
+    own = PermissionGate(replace(gate.context, mode=mode), HeadlessHandler([reading]))
+    return own
 
 
 class StructuredOutputInput(BaseModel):

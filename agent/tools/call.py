@@ -6,7 +6,7 @@ Next: `agent.tools.lifecycle` (its steps in order).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct, field
 from pydantic import BaseModel
@@ -25,6 +25,9 @@ from permissions.confinement import Confinement
 from permissions.gate import PermissionGate
 
 Outcome = Literal["ok", "failed", "denied", "interrupted", "invalid"]
+
+
+MAX_CONCURRENT: Final = 10
 
 
 class CallHooks(Protocol):
@@ -63,7 +66,7 @@ class CallHooks(Protocol):
     async def permission_denied(
         self, call: ToolUse, tool_input: Mapping[str, object], reason: str
     ) -> EventOutcome | None:
-        """As above, after the classifier denied a call."""
+        """As above, after a rule, the mode, the scope or the classifier denied a call."""
         ...
 
     def classifier_context(self) -> tuple[str, ...]:
@@ -104,6 +107,8 @@ class CallPorts(Struct, frozen=True):
     recorder: CallRecorder | None = None
     previews: dict[str, Display | None] | None = None
     """Filled by tool_use_id before the user is asked; the dialog reads it."""
+    max_concurrent: int = MAX_CONCURRENT
+    """How many calls that only read run at once."""
     failures: RepeatedFailures = field(default_factory=RepeatedFailures)
     agent_type: str | None = None
     """What kind of sub-agent these are for; None is the main agent."""

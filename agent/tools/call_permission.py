@@ -38,6 +38,10 @@ MAX_OLD_TEXT_CHARS: Final = 120
 RETRY: Final = "\n\nA hook says that you may try this call again."
 
 
+_ANSWERED_BY: Final = USERS | {DecisionSource.HOOK}
+"""Whose denials hooks do not hear of again: they, or the user, said no themselves."""
+
+
 async def permit(call: RunningCall, ready: Ready) -> Ready:
     """Return the call as it may run, and what it is confined to; its input may be another one than
     the model's.
@@ -237,11 +241,12 @@ async def _denied(call: RunningCall, ready: Ready, decision: Decision) -> None:
     if call.abort.aborted:
         raise Refused("interrupted", interrupted_text(call.abort))
     may_retry = ""
-    if decision.source is DecisionSource.CLASSIFIER:
+    if decision.source not in _ANSWERED_BY:
         hook = await call.ports.hooks.permission_denied(call.use, ready.seen, decision.message)
         if hook is not None:
             call.collect(hook)
-            may_retry = RETRY if hook.retry else ""
+            by_classifier = decision.source is DecisionSource.CLASSIFIER
+            may_retry = RETRY if hook.retry and by_classifier else ""
     if decision.source is DecisionSource.USER:
         if decision.interrupt or not decision.feedback:
             raise Refused(

@@ -1,6 +1,6 @@
 """Run the calls of one assistant turn: partition, then gather (pattern "Partition-Then-Gather").
 
-Neighbouring calls that only read run together, at most `MAX_CONCURRENT`; every other call runs
+Neighbouring calls that only read run together, at most `max_concurrent`; every other call runs
 alone. Results have the order of the calls.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Final
 
 from msgspec import Struct
 from pydantic import ValidationError
@@ -21,8 +20,6 @@ from agent.tools.call import CallOutcome, CallPorts
 from agent.tools.interruption import sibling_failed
 from agent.tools.lifecycle import run_call
 from agent.tools.registry import ToolRegistry
-
-MAX_CONCURRENT: Final = 10
 
 
 class Batch(Struct, frozen=True):
@@ -89,7 +86,7 @@ class Dispatcher:
         if len(batch.calls) == 1:
             await self._one(batch.calls[0], siblings.signal)
             return
-        room = asyncio.Semaphore(MAX_CONCURRENT)
+        room = asyncio.Semaphore(self._ports.max_concurrent)
 
         async def bounded(call: ToolUse) -> None:
             async with room:

@@ -233,6 +233,8 @@ class ToolServices(Struct):
     deferred: DeferredToolsPort | None = None
     todos: tuple[TodoItem, ...] = ()
     blocked_hosts: tuple[str, ...] = ()
+    background_on_timeout: bool = False
+    """Whether a command that times out continues in the background."""
     room: ResultRoom = field(default_factory=ResultRoom)
     """For the results of the round under way."""
     env_files: list[Path] = field(default_factory=list)

@@ -23,7 +23,7 @@ class PermissionRequestEvent(ToolEvent, frozen=True, kw_only=True):
 
 
 class PermissionDenied(ToolEvent, frozen=True, kw_only=True):
-    """The classifier denied a call in auto mode."""
+    """A rule, the mode, the scope or the classifier denied a call; nobody was asked."""
 
     event_name: ClassVar[str] = "PermissionDenied"
     tool_use_id: str

@@ -8,7 +8,7 @@ import pytest
 
 from hooks.config.config import parse_hooks
 from hooks.config.spec import HookSource
-from hooks.health import check_health, check_round_trip, is_open_guard
+from hooks.health import check_health, check_round_trip, is_open_guard, start_lines
 from tests.hooks.conftest import Place
 
 
@@ -87,3 +87,21 @@ def test_guards_that_let_calls_through_when_they_fail(
 ) -> None:
     (spec,), _ = parse_hooks({event: [{"hooks": [handler]}]}, source=HookSource.USER)
     assert is_open_guard(spec) is is_open
+
+
+def test_a_missing_program_is_one_line(place: Place) -> None:
+    missing: list[dict[str, object]] = [
+        {"type": "command", "command": "uv run a.py"},
+        {"type": "command", "command": "uv run b.py | cat"},
+        {"type": "command", "command": "uv", "args": ["run", "c.py"]},
+        {"type": "command", "command": "cat"},
+        {"type": "command", "command": "./uv"},
+    ]
+    names = ("SessionStart", "Stop", "PreToolUse", "PostToolUse", "Notification")
+    section = {n: [{"hooks": [h]}] for n, h in zip(names, missing, strict=True)}
+    specs, _ = parse_hooks(section, source=HookSource.USER)
+    env = {**place.env, "PATH": "/usr/bin:/bin"}
+    lines = list(start_lines(check_health(specs, env=env, cwd=place.project)))
+    assert lines[-1] == "uv is missing: 3 hooks"
+    assert len(lines) == 2
+    assert "./uv" in lines[0]

@@ -8,6 +8,7 @@ from pathlib import Path
 from agent.events import HookFinished
 from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn, When
 from agent.model.scripted.server import ScriptedServer
+from permissions.mode import Mode
 from tests.journeys.conftest import Begin, results, terminal
 from tests.journeys.program import environment, run
 
@@ -42,6 +43,31 @@ async def test_an_agent_hook_reads_and_denies(begin: Begin, fresh_home: Path) ->
     asked = [r for r in journey.server.requests if "StructuredOutput" in str(r.body["tools"])]
     assert len(asked) == 2
     assert "no touching" in str(asked[-1].body["messages"])
+
+
+async def test_an_agent_hook_runs_commands_under_permissions_of_its_own(
+    begin: Begin, fresh_home: Path
+) -> None:
+    hook = {"type": "agent", "prompt": "Do the tests pass?"}
+    settings(fresh_home, {"Stop": [{"hooks": [hook]}]})
+    commands = ("cat RESULTS.txt", "mkdir allowed", "touch made")
+    scenario = Scenario(
+        turns=(
+            *(Turn((ToolCall("Bash", {"command": c}),), when=HOOK_AGENT) for c in commands),
+            Turn((ToolCall("StructuredOutput", {"ok": True}),), when=HOOK_AGENT),
+            Turn((Text("Done."),), times=0),
+        )
+    )
+    journey = await begin(scenario=scenario, allow=("Bash(mkdir allowed)",))
+    (journey.project / "RESULTS.txt").write_text("3 passed\n")
+    journey.conversation.gate.set_mode(Mode.ACCEPT_EDITS)
+    events = await journey.send("test it")
+    assert terminal(events).reason == "completed"
+    assert (journey.project / "allowed").exists()
+    assert not (journey.project / "made").exists()
+    asked = [r for r in journey.server.requests if "StructuredOutput" in str(r.body["tools"])]
+    assert "3 passed" in str(asked[-1].body["messages"])
+    assert not journey.person.asked
 
 
 async def test_a_shell_file_written_at_the_start_counts_for_commands(

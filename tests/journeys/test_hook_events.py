@@ -79,6 +79,21 @@ async def test_the_classifier_sees_what_hooks_note_and_a_denied_call_may_be_trie
     assert "A hook says that you may try this call again." in str(journey.last_messages()[-1])
 
 
+async def test_denials_by_rule_scope_and_mode_are_reported_and_not_to_be_tried_again(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    command = f"{log_to(log)}; {answer('PermissionDenied', retry=True)}"
+    configure(fresh_home, {"PermissionDenied": command})
+    write = ToolCall("Write", {"file_path": "/etc/made", "content": "x"})
+    turns = [bash("git push"), Turn((write,)), bash("touch made"), DONE]
+    journey = await begin(turns, has_person=False, deny=("Bash(git push:*)",))
+    await journey.send("go")
+    assert [payload["tool_name"] for payload in heard(log)] == ["Bash", "Write", "Bash"]
+    assert "git push" in heard(log)[0]["reason"]
+    assert "try this call again" not in str(journey.last_messages())
+
+
 async def test_a_start_says_why_and_its_context_reaches_the_model_each_time(
     begin: Begin, fresh_home: Path, tmp_path: Path
 ) -> None:
@@ -244,7 +259,7 @@ async def test_hooks_of_a_plugin_guard_and_outlive_a_reload(
 
 
 async def test_a_plugin_that_is_not_there_is_bad_usage(begin: Begin, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no such folder"):
+    with pytest.raises(UsageError, match="folder not found"):
         await begin([], plugin_dirs=(tmp_path / "nowhere",))
 
 

@@ -65,7 +65,8 @@ read, search, list or edit files: Read, Grep, Glob, Edit and Write do that with 
 
 - Quote paths that contain spaces. Prefer absolute paths to `cd`.
 - `timeout` is in milliseconds: {DEFAULT_TIMEOUT_MS:,} by default, at most {MAX_TIMEOUT_MS:,}. A \
-command that takes longer is ended, and its output so far is returned.
+command that takes longer is ended, and its output so far is returned, or it continues in the \
+background, as the result says.
 - Output over 30,000 characters is cut in the middle; all of it is then in a file whose path is \
 given.
 - `run_in_background` returns at once with an id, for servers and long jobs: read its output with \
@@ -125,6 +126,10 @@ async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
             raise
         # Interrupted by the user: what was printed until then is worth more than silence.
         why = "interrupted"
+    if why == "continues":
+        services.shells.to_background(shell)
+        summary = f"Not done after {timeout_s:g} s; it continues in the background as {shell.id}."
+        return _in_background(shell, summary)
     if why == "background":
         services.shells.to_background(shell)
         return _in_background(
@@ -187,7 +192,8 @@ def _confine(command: str, context: ToolContext) -> ConfineCommand | None:
 
 
 async def _wait(shell: ShellProcess, context: ToolContext, timeout_s: float) -> str:
-    """Return `ended`, `timeout`, `interrupted` or `background`; a shell cut short is stopped."""
+    """Return `ended`, `timeout`, `interrupted`, `background` or `continues` (after the timeout);
+    a shell cut short is stopped."""
     ended = asyncio.ensure_future(shell.wait())
     aborted = asyncio.ensure_future(context.abort.wait())
     moved = asyncio.ensure_future(shell.to_background.wait())
@@ -202,6 +208,8 @@ async def _wait(shell: ShellProcess, context: ToolContext, timeout_s: float) -> 
         return "ended"
     if moved in done:
         return "background"
+    if aborted not in done and context.services.background_on_timeout:
+        return "continues"
     await _settle(shell)
     return "interrupted" if aborted in done else "timeout"
 

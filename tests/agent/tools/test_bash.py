@@ -336,3 +336,13 @@ async def _running(*commands: str) -> list[str]:
     output, _ = await process.communicate()
     lines = output.decode().splitlines()
     return [line for line in lines if line.strip() in commands]
+
+
+async def test_a_command_that_times_out_may_continue_in_the_background(bench: Bench) -> None:
+    bench.services.background_on_timeout = True
+    outcome = await bench.call(BASH, command="echo early; sleep 62", timeout=200)
+    assert not outcome.is_error
+    assert "Not done after 0.2 s; it continues in the background as" in str(outcome.content)
+    assert outcome.structured is not None
+    assert outcome.structured["backgroundTaskId"]
+    assert await _running("sleep 62")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pydantic import BaseModel
 
 from agent.abort import AbortController
@@ -28,8 +29,8 @@ from agent.tools.base import (
     build_tool,
 )
 from agent.tools.builtin.bash import bash_tool
-from agent.tools.call import CallOutcome, CallPorts
-from agent.tools.dispatch import MAX_CONCURRENT, Dispatcher, partition
+from agent.tools.call import MAX_CONCURRENT, CallOutcome, CallPorts
+from agent.tools.dispatch import Dispatcher, partition
 from agent.tools.registry import ToolRegistry
 from permissions.context import PermissionContext
 from permissions.gate import PermissionGate
@@ -163,9 +164,13 @@ async def test_at_most_ten_run_at_once(bench: Bench) -> None:
         running -= 1
         return ToolOutcome("done")
 
-    _, outcomes = await dispatch(ports(bench, tool("Glob", count)), ["Glob"] * 25)
+    made = ports(bench, tool("Glob", count))
+    _, outcomes = await dispatch(made, ["Glob"] * 25)
     assert most == MAX_CONCURRENT
     assert list(outcomes.values()) == ["ok"] * 25
+    most = 0
+    await dispatch(replace(made, max_concurrent=3), ["Glob"] * 25)
+    assert most == 3
 
 
 async def test_an_abort_ends_all_and_starts_no_more(bench: Bench) -> None:

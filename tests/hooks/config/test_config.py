@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from hooks.config.config import HookLayer, build_config, parse_hooks
 from hooks.config.spec import CommandHandler, HookSource
+from hooks.events.capabilities import EFFECTS, NEVER_FIRED
+
+ROOT = Path(__file__).parents[3]
 
 GOOD = {"type": "command", "command": "true"}
 
@@ -72,8 +78,8 @@ def test_an_unusable_entry_is_reported_and_the_rest_counts(section: object, said
         ({}, {**GOOD, "timeout": 10**400}, "milliseconds were probably meant"),
         ({"if": "Bash(ls)"}, GOOD, "belongs to a handler"),
         ({}, {**GOOD, "timeout": 5000}, "milliseconds were probably meant (5)"),
-        ({}, {**GOOD, "if": "Bash(git *) && Bash(ls)"}, "is no permission rule"),
-        ({}, {**GOOD, "if": "Bash(git"}, "is no permission rule"),
+        ({}, {**GOOD, "if": "Bash(git *) && Bash(ls)"}, "is not a permission rule"),
+        ({}, {**GOOD, "if": "Bash(git"}, "is not a permission rule"),
         ({}, {**GOOD, "timeout": "5"}, "must be a number of seconds"),
         ({}, {**GOOD, "timeout": -1}, "must be a number of seconds"),
         ({}, {**GOOD, "onFailure": "explode"}, "`onFailure` must be"),
@@ -221,3 +227,16 @@ def test_what_is_switched_off_is_said(source: HookSource, switch: str, said: str
     config = build_config([HookLayer(source, {switch: True})])
     assert said in config.switched_off
     assert bool(said) is bool(config.switched_off)
+
+
+def test_hooks_on_events_that_never_come_are_warned_about() -> None:
+    hook = {"type": "command", "command": "true"}
+    section = {"hooks": {name: [{"hooks": [hook]}] for name in ("WorktreeCreate", "Stop")}}
+    (warning,) = build_config([HookLayer(HookSource.USER, section)]).warnings
+    assert "this version never fires WorktreeCreate" in str(warning)
+
+
+def test_events_that_never_come_are_those_that_nothing_builds() -> None:
+    sources = "".join(path.read_text() for path in (ROOT / "agent").rglob("*.py"))
+    unbuilt = {name for name in EFFECTS if not re.search(rf"\b{name}\b", sources)}
+    assert unbuilt == NEVER_FIRED
