@@ -35,5 +35,6 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "permissionBridge": {"enabled": True, "port": 7711},
     "permissionChannel": {"command": ["ask-my-phone", "--wait"]},
     "sandbox": {"enabled": True, "network": {"allowedDomains": ["*.example.org"]}},
+    "readingWidth": 110,
     "toolDetail": {"Bash": "full", "Read": "line"},
 }

@@ -157,6 +157,8 @@ class SettingsFile(_Section):
     sandbox: SandboxSection | None = None
     verbose: bool | None = None
     syntaxHighlightingDisabled: bool | None = None
+    readingWidth: Annotated[int, Field(ge=40)] | None = None
+    pinPrompt: bool | None = None
     toolDetail: dict[str, Literal["line", "short", "full"]] | None = None
     reducedMotion: bool | None = None
     terminalProgressBarEnabled: bool | None = None

@@ -9,6 +9,7 @@ GROUPS: Final = {
         "model": "Model",
         "smallFastModel": "Model for small tasks",
         "fallbackModel": "Fallback models",
+        "modelCapabilities": "Model capabilities",
         "effortLevel": "Effort",
         "alwaysThinkingEnabled": "Thinking",
         "language": "Language of answers",
@@ -16,6 +17,8 @@ GROUPS: Final = {
     "Screen": {
         "theme": "Theme",
         "syntaxHighlightingDisabled": "Code without colors",
+        "readingWidth": "Reading width",
+        "pinPrompt": "Pin the prompt",
         "toolDetail": "Detail of tool calls",
         "reducedMotion": "Reduced motion",
         "axScreenReader": "Screen reader mode",
@@ -61,6 +64,7 @@ GROUPS: Final = {
         "apiKeyHelper": "API key command",
         "env": "Environment variables",
         "prices": "Model prices",
+        "webSearch": "Web search",
     },
 }
 """Key and name of each setting, by group, in the order of the panel."""

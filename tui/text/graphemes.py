@@ -42,7 +42,8 @@ def settled_length(text: str) -> int:
 
 def _may_grow(character: str) -> bool:
     """Whether what follows may join a character: not Latin, and not an ideograph or kana."""
-    return not is_plain(character) and not "\u2e80" <= character <= "\u9fff"
+    is_ideograph = "\u2e80" <= character <= "\u9fff"
+    return character >= "\u0300" and not is_ideograph and not is_plain(character)
 
 
 def right_of(text: str, cursor: int) -> int:

@@ -83,6 +83,24 @@ class TranscriptSelection(Struct, frozen=True):
         return start, end
 
 
+def word_at(line: Row, x: int) -> tuple[int, int]:
+    """Return the columns of the word at a cell of a row; of a single character between words."""
+    column, start = 0, 0
+    kind: str | None = None
+    for grapheme, width in clusters(line.text):
+        own = "word" if grapheme.isalnum() or grapheme in _WORD_SIGNS else grapheme
+        if own != kind:
+            if column > x:
+                break
+            start, kind = column, own
+        column += width
+    return start, column
+
+
+_WORD_SIGNS = frozenset("_-./~:@")
+"""Signs inside of words: those of paths, addresses and names."""
+
+
 def marked_row(line: Row, place: RowPosition, mark: TranscriptSelection) -> Row:
     """Return the row with its marked part on the selection's ground; the same row if none is."""
     columns = mark.columns(place)

@@ -26,15 +26,22 @@ from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, FAINT, MUTED, Ink, Row
 from tui.text.wrap import clip, runs_width
 from tui.theme.theme_palette import Palette
-from tui.transcript.blocks import Block
+from tui.transcript.blocks import Block, UserMessage
 from tui.transcript.search_marks import row_with_hits
 from tui.transcript.tool_card import ToolLevel
-from tui.transcript.transcript_selection import Step, TranscriptSelection, marked_row, marked_text
+from tui.transcript.transcript_selection import (
+    Step,
+    TranscriptSelection,
+    marked_row,
+    marked_text,
+    word_at,
+)
 from tui.transcript.viewport import RowPosition, Viewport
 from tui.widgets.rows_widget import PaletteHost
 from tui.widgets.strip_cache import StripCache
 
 WHEEL_ROWS: Final = 3
+_DOUBLE_CLICK_S: Final = 0.4
 NEAR_START_BLOCKS: Final = 20
 
 
@@ -70,6 +77,8 @@ class TranscriptWidget(Listens, DrawsRows):
         self._needle = ""
         self._hit: RowPosition | None = None
         self._header: Sequence[Row] = ()
+        self._reading_cells = 0
+        self._pins_prompt = False
 
     @property
     def palette(self) -> Palette:
@@ -103,6 +112,13 @@ class TranscriptWidget(Listens, DrawsRows):
         """Unfold or fold everything."""
         self.marker.selection = None
         self.viewport.set_detailed(is_detailed)
+        self.update_rows()
+
+    def set_reading(self, width_cells: int, *, pins_prompt: bool) -> None:
+        """Take how wide text may be, 0 for the whole width, and whether the prompt stays in view
+        while its answer is scrolled."""
+        self._reading_cells, self._pins_prompt = width_cells, pins_prompt
+        self._painted_size = (0, 0)
         self.update_rows()
 
     def toggle_focus(self) -> bool:
@@ -245,7 +261,7 @@ class TranscriptWidget(Listens, DrawsRows):
         if (width, height) == self._painted_size:
             return False
         self._painted_size = (width, height)
-        self.viewport.resize(width, height)
+        self.viewport.resize(min(width, self._reading_cells or width), height)
         self._painted = self._screen_rows()
         return True
 
@@ -275,6 +291,8 @@ class TranscriptWidget(Listens, DrawsRows):
             if self.marker.selection is not None:
                 shown = marked_row(shown, place, self.marker.selection)
             rows.append((place, shown))
+        if self._pins_prompt and rows and (prompt := self.viewport.pinned_prompt()) is not None:
+            rows[0] = (rows[0][0], _pinned(prompt, self.size.width))
         if self.viewport.is_following or len(rows) < 2:
             return rows
         return _with_position(rows, self.viewport, self.size.width)
@@ -288,6 +306,10 @@ class TranscriptMarker:
         self._widget = widget
         self.selection: TranscriptSelection | None = None
         """None for none; one that was begun may be empty."""
+        self._pressed: RowPosition | None = None
+        """Where the button went down, as long as a click there would unfold something."""
+        self._pressed_at = (-1, -1)
+        self._pressed_s = 0.0
 
     def extend(self, step: Step) -> None:
         """Select a cell or a row more, or fewer; scrolls where its end leaves the screen."""
@@ -328,12 +350,27 @@ class TranscriptMarker:
             widget.to_end()
             return
         place = widget.position_at(y)
+        # A click that ends a selection does nothing else.
+        self._pressed = place if self.selection is None else None
+        if place is not None and self._is_second_press(event):
+            self._pressed = None
+            left, right = word_at(widget.viewport.row(place), x)
+            self.selection = TranscriptSelection(place, left, place, right, is_open=True)
+            widget.capture_mouse()
+            widget.update_rows()
+            return
         self.selection = (
             TranscriptSelection(place, x, place, x, is_open=True) if place is not None else None
         )
         if self.selection is not None:
             widget.capture_mouse()
         widget.update_rows()
+
+    def _is_second_press(self, event: events.MouseDown) -> bool:
+        at = (int(event.screen_x), int(event.screen_y))
+        is_second = at == self._pressed_at and event.time - self._pressed_s < _DOUBLE_CLICK_S
+        self._pressed_at, self._pressed_s = at, event.time
+        return is_second
 
     def _drag(self, event: events.MouseMove) -> None:
         widget = self._widget
@@ -354,6 +391,8 @@ class TranscriptMarker:
             return
         if self.selection.is_empty:
             self.selection = None
+            if self._pressed is not None:
+                widget.viewport.toggle(self._pressed)
         else:
             self.selection = self.selection.closed()
             if text := widget.marked_text:
@@ -383,6 +422,12 @@ def _with_position(
     place, _ = rows[-1]
     rows[-1] = (place, _hint(viewport.unseen_blocks, width))
     return rows
+
+
+def _pinned(prompt: UserMessage, width: int) -> Row:
+    text = " ".join(prompt.text.split())
+    runs = clip([(" ❯ ", Ink(Role.PERSON, Role.SURFACE)), (text, Ink(ground=Role.SURFACE))], width)
+    return Row(tuple(runs), fill=Role.SURFACE, is_copied=False)
 
 
 def _hint(unseen_blocks: int, width: int) -> Row:

@@ -18,6 +18,8 @@ from tui.transcript.block_rows import needs_gap
 from tui.transcript.blocks import AssistantText, Block, ThinkingText, ToolCard, UserMessage
 from tui.transcript.tool_card import ToolLevel
 
+_PIN_BLOCKS: Final = 1_000
+"""How far above the top the message is looked for: a frame must not cost more than that."""
 _CACHED_LAYOUTS: Final = 400
 """Layouts further from the screen than this many blocks are dropped."""
 
@@ -32,6 +34,8 @@ class ViewportEntry(Struct):
     rows_before_layout: int = 1
     """Estimated height while there is no layout, gap included."""
     generation: int = 0
+    is_open: bool = False
+    """Whether the user has unfolded it by itself."""
 
 
 class RowPosition(Struct, frozen=True):
@@ -149,6 +153,31 @@ class Viewport(Struct):
             entry.has_gap = needs_gap(previous, entry.block, is_detailed=is_detailed)
             previous = entry.block
         self._clamp()
+
+    def toggle(self, place: RowPosition) -> None:
+        """Unfold or fold the block whose first row, or count of left out lines, is there."""
+        entry = self._entries[place.block]
+        is_handle = place.line == entry.has_gap or not self.row(place).is_copied
+        if not is_handle or isinstance(entry.block, AssistantText):
+            return
+        entry.is_open = not entry.is_open
+        entry.layout = None
+        entry.rows_before_layout = self._estimate(entry.block) + entry.has_gap
+        del self._sums[place.block + 1 :]
+        self._set_following(False)
+        self._clamp()
+        # At the end it follows again.
+        self.scroll(0)
+
+    def pinned_prompt(self) -> UserMessage | None:
+        """Return the message that the top row answers; None where the message itself is seen."""
+        end = max(0, self.top.block - _PIN_BLOCKS)
+        for index in range(min(self.top.block, len(self._entries) - 1), end - 1, -1):
+            block = self._entries[index].block
+            if isinstance(block, UserMessage):
+                is_seen = index == self.top.block and self.top.line <= 1
+                return None if is_seen else block
+        return None
 
     def refresh_highlights(self) -> None:
         """Make layouts again where the highlighter has something better by now."""
@@ -273,7 +302,7 @@ class Viewport(Struct):
             entry.layout = make_layout(
                 entry.block,
                 self.width_cells,
-                is_detailed=self.is_detailed,
+                is_detailed=self.is_detailed or entry.is_open,
                 level=self._level(entry.block),
                 highlighter=self.highlighter,
             )

@@ -225,7 +225,7 @@ def test_the_text_says_who_speaks_and_changes_are_patches() -> None:
         "  @@ -5,3 +5,3 @@\n   one\n  -two\n  +2\n   three",
         "● Bash false  (failed)\n  exit status 1",
         "! careful",
-        "─── summarised, 9 → 1 tokens",
+        "─── compacted, 9 → 1 tokens",
         "what was",
     ]
     assert block_source(UserMessage("s", "!ls", "shell")) == "! ls"

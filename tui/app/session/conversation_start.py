@@ -144,6 +144,10 @@ class ConversationStart:
         parts.window.wants_progress(values.terminalProgressBarEnabled)
         if values.syntaxHighlightingDisabled:
             parts.appearance.colour_code(False)
+        if values.readingWidth is not None or values.pinPrompt:
+            parts.transcript.set_reading(
+                values.readingWidth or 0, pins_prompt=bool(values.pinPrompt)
+            )
         if (detail := values.toolDetail) is not None:
             parts.transcript.set_levels(detail)
         await parts.typed_prompts.open(
