@@ -373,6 +373,9 @@ class TranscriptMarker:
         return is_second
 
     def _drag(self, event: events.MouseMove) -> None:
+        if (int(event.screen_x), int(event.screen_y)) == self._pressed_at:
+            # The pointer is where it was: a word that a second press marked stays marked.
+            return
         widget = self._widget
         x, y = self._local(event)
         if y < 0:

@@ -54,7 +54,7 @@ def make_risk(_program: str, words: Sequence[Word]) -> str:
         if not is_set and "$" in text:
             return "make expands the words"
     if any(_is_given(one) for one in attached_values(words, _MAKEFILE)):
-        return "make runs a makefile that is no file of the project"
+        return "make runs a makefile that is not a file of the project"
     return ""
 
 
