@@ -79,6 +79,13 @@ F4 = [
     f"x=1; for x in 'a[{ID}]'; do echo $((x)); done",
     f"x=1; export x='a[{ID}]'; let x",
     f"declare -i n; n='a[{ID}]'",
+    "for SECONDS in 'a[$(>PWNED)]'; do :; done",
+    "for RANDOM in 'a[$(>PWNED)]'; do :; done",
+    f"RANDOM='a[{ID}]'",
+    f"HISTCMD='a[{ID}]'",
+    f"read OPTIND <<< 'a[{ID}]'",
+    f"true='a[{ID}]'; cat <<E\n$((true))\nE",
+    f"echo='a[{ID}]'; cat <<E\n${{PWD:echo}}\nE",
     f"local -i n='a[{ID}]'; declare -i m='a[{ID}]'",
 ]
 

@@ -34,6 +34,8 @@ _ELEMENT = re.compile(r"\[([^\]]*)\]\+?=")
 _SET_HERE = re.compile(r"\b([A-Za-z_]\w*)\s*=(?!=)", re.ASCII)
 
 _NUMBERS_OF_SHELL = names("RANDOM SRANDOM LINENO SECONDS EPOCHSECONDS BASHPID PPID UID EUID")
+_EVALUATED_WHEN_SET = _NUMBERS_OF_SHELL | names("HISTCMD OPTIND OPTERR COMP_POINT COMP_CWORD")
+"""Variables to which the shell gives numbers: what they are set to is arithmetic."""
 _COMPARING = names("-eq -ne -lt -le -gt -ge")
 _ASKING = names("-v -R")
 _DECLARING = names("declare typeset local export readonly")
@@ -61,8 +63,10 @@ class ArithmeticEvaluation:
     @property
     def hides(self) -> str:
         """Return why something may run out of sight; empty when nothing does."""
-        if self._is_certain or not self._evaluated:
+        if self._is_certain or not (self._evaluated or self._others):
             return self._is_certain
+        if not self._others.isdisjoint(_EVALUATED_WHEN_SET):
+            return _NOT_KNOWN
         # A function may stand behind the name of what counts.
         known = self._numbers | (set() if self._has_functions else self._counted)
         is_known = not self._is_open and self._evaluated <= known - self._others

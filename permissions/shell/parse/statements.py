@@ -267,6 +267,9 @@ class StatementReader:
     def _substitution(self, node: TreeNode) -> Script:
         """Read the commands inside `$(…)`, backticks, `<(…)` or `>(…)`."""
         body: list[Node] = []
+        if self._raw(node).startswith("$(("):
+            # In a here-document, the grammar takes arithmetic for a command in a subshell.
+            raise Unparsable("arithmetic that can be read in two ways")
         if any(child.type in REDIRECTS for child in node.children):
             # `$(<file)`
             redirects = tuple(
