@@ -1,19 +1,18 @@
-"""The Messages API through its SDK: one request, one raw stream, no retries, every failure typed.
+"""The Messages API: one request, one raw stream, no retries, every failure typed.
 
-The first request of a process does not wait for the SDK: it leaves as the SDK would send it, and
-the SDK, loaded meanwhile, reads the answer. Next: `agent.model.connection`, `agent.model.sdk` (the
-import), `agent.model.wire` (JSON both ways), `agent.model.failures`.
+Without the vendor's SDK, whose import alone takes longer than the rest of a start; tests compare
+requests, streams and errors with it. Next: `agent.model.connection`, `agent.model.event_stream`,
+`agent.model.wire` (JSON both ways), `agent.model.failures`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from msgspec.structs import replace
@@ -27,21 +26,18 @@ from agent.model.client import (
     ModelEvent,
     ModelRequest,
 )
-from agent.model.connection import BoundedEvents, Connection
+from agent.model.connection import Connection
 from agent.model.connection_pool import ConnectionPool
 from agent.model.endpoint_config import OFFICIAL_URL, Endpoint, Timeouts
+from agent.model.event_stream import server_events
 from agent.model.failures import describe_html, from_connection, from_status, from_stream
 from agent.model.message_builder import CallRepair
 from agent.model.reports.ask import ask_server
-from agent.model.sdk import load_sdk, loaded_sdk
 from agent.model.wire import betas_of, read_event, read_message, request_body
 from permissions.base.text.strict_json import load_json, without_surrogates
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     import httpx2
-    from anthropic._streaming import ServerSentEvent
 
 MESSAGES: Final = "/v1/messages"
 DEFAULT_TIMEOUTS: Final = Timeouts()
@@ -225,78 +221,22 @@ async def _open(
     body: dict[str, object],
     headers: dict[str, str],
 ) -> httpx2.Response:
-    """Send the request; the response is closed with the stack.
+    """Send the request and return once the answer's headers are there; the stack closes it.
 
     Raises:
         ModelError: the server answered with an error.
         httpx2.HTTPError: it did not answer.
     """
-    sdk = loaded_sdk()
-    post = _ahead_of_sdk if sdk is None else functools.partial(_through_sdk, sdk)
+    streamed = {**body, "stream": True}
     try:
-        response = await post(connection, body, headers)
+        response = await connection.send("POST", MESSAGES, streamed, headers=headers)
     except UnicodeEncodeError:
-        response = await post(connection, without_surrogates(body), headers)
+        clean = without_surrogates(streamed)
+        response = await connection.send("POST", MESSAGES, clean, headers=headers)
     stack.push_async_callback(response.aclose)
+    if not response.is_success:
+        raise from_status(response, await response.aread())
     return response
-
-
-async def _through_sdk(
-    sdk: ModuleType, connection: Connection, body: dict[str, object], headers: dict[str, str]
-) -> httpx2.Response:
-    """Send the body as it is and return once the answer's headers are there.
-
-    Not through `messages.create`: that loads the models of all kinds of blocks, which nobody reads
-    here, and takes no field that it does not know.
-    """
-    import httpx2  # see AnthropicClient._attempt
-
-    try:
-        response = await connection.sdk_client(sdk).post(
-            MESSAGES,
-            cast_to=httpx2.Response,
-            body={**body, "stream": True},
-            options={"headers": headers},
-            stream=True,
-            stream_cls=sdk.AsyncStream[object],
-        )
-    except sdk.APIStatusError as error:
-        raise from_status(error) from error
-    except sdk.APIConnectionError as error:
-        raise from_connection(error, connection.endpoint.base_url) from error
-    # For this `cast_to` the SDK returns the response itself, which its types do not declare.
-    return cast("httpx2.Response", response)
-
-
-async def _ahead_of_sdk(
-    connection: Connection, body: dict[str, object], headers: dict[str, str]
-) -> httpx2.Response:
-    """Do the same without the SDK, whose import starts when the request is on its way."""
-    loading: list[asyncio.Task[ModuleType]] = []
-
-    async def on_step(name: str, _info: Mapping[str, object]) -> None:
-        if name.endswith("send_request_body.complete") and not loading:
-            loading.append(asyncio.create_task(asyncio.to_thread(load_sdk)))
-
-    response = await connection.send(
-        "POST", MESSAGES, {**body, "stream": True}, headers=headers, trace=on_step
-    )
-    try:
-        sdk = await (loading[0] if loading else asyncio.to_thread(load_sdk))
-        if response.is_success:
-            return response
-        content = await response.aread()
-        raise from_status(sdk.APIStatusError("", response=response, body=_json_or_text(content)))
-    except BaseException:
-        await response.aclose()
-        raise
-
-
-def _json_or_text(content: bytes) -> object:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return content.decode("utf-8", "replace")
 
 
 async def _events(
@@ -304,7 +244,7 @@ async def _events(
 ) -> AsyncGenerator[ModelEvent, None]:
     """Yield the response's events.
 
-    Raw records rather than the SDK's models: blocks must go back exactly as they came, and unknown
+    Blocks stay as they were sent: they go back exactly as they came, and unknown
     kinds must not be mistaken for known ones.
     """
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -312,13 +252,10 @@ async def _events(
         for event in _whole(kind, await response.aread()):
             yield event
         return
-    from anthropic import AsyncStream  # loaded by now
-
-    # Its parser asks the response for nothing but its bytes.
-    records = AsyncStream.raw_events(cast("httpx2.Response", BoundedEvents(response)))
+    records = server_events(response.aiter_bytes())
     progress_at = time.monotonic()
-    async for record in _readable(records):
-        if not record.data or record.event == "ping":
+    async for record in records:
+        if not record.data or record.name == "ping":
             if time.monotonic() - progress_at > timeouts.progress_s:
                 raise ModelError(
                     "stalled",
@@ -327,7 +264,7 @@ async def _events(
                 )
             continue
         progress_at = time.monotonic()
-        found = read_event(record.event, _json_object(record.data))
+        found = read_event(record.name or None, _json_object(record.data))
         if found is None:
             continue
         if isinstance(found, MessageStop):
@@ -336,16 +273,6 @@ async def _events(
             return
         yield found
     raise ModelError("cut", "The answer ended before it was complete.", phase="stream")
-
-
-async def _readable(records: AsyncIterator[ServerSentEvent]) -> AsyncIterator[ServerSentEvent]:
-    try:
-        async for record in records:
-            yield record
-    except UnicodeDecodeError as error:
-        raise ModelError(
-            "malformed", "The server sent bytes that are not UTF-8.", phase="stream"
-        ) from error
 
 
 async def _drain(records: AsyncIterator[object]) -> None:

@@ -1,8 +1,7 @@
 """The seam to a model: what a request holds, what a response streams, what a failure reports.
 
-`agent.model.anthropic` is the one implementation; its SDK, which costs most of a second, is
-imported on first use. Next: `agent.model.message_builder` (events to a message),
-`agent.recovery.classify`.
+`agent.model.anthropic` is the one implementation. Next: `agent.model.message_builder` (events to a
+message), `agent.recovery.classify`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The HTTP connections to one endpoint: shared by the SDK's client and by what needs no SDK.
+"""The HTTP connections to one endpoint.
 
 Next: `agent.model.connection_pool`, `agent.model.anthropic` (speaks over them).
 """
@@ -7,35 +7,22 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Final, Literal, cast
+from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Final, cast
 from urllib.request import getproxies
 
 from agent.model.client import ModelError
 from agent.model.endpoint_config import Endpoint
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     import httpx2
-    from anthropic import AsyncAnthropic
 
 API_VERSION: Final = "2026-10-21"
-"""The one the SDK speaks; a test compares them."""
+"""The one that the vendor's SDK speaks; a test compares them."""
 USER_AGENT: Final = "agent-tui"
 
-Trace = Callable[[str, Mapping[str, object]], Awaitable[None]]
-"""Receives each step of a request, as the HTTP library names it."""
-
-# A server that sends without end must not fill memory; the parser of events copies what it has so
-# far with each piece, so a line without an end would also block the program.
 MAX_BODY_BYTES: Final = 16_000_000
 """Largest answer that is no stream, such as an error; as it comes over the line."""
-
-MAX_EVENT_BYTES: Final = 16_000_000
-"""Largest single event of a stream, unpacked; those of real models stay below a megabyte."""
-
-_ENDS: Final = (b"\n\n", b"\r\r", b"\r\n\r\n")
 
 
 class Connection:
@@ -50,12 +37,10 @@ class Connection:
             ModelError: the endpoint has no credentials.
         """
         if not endpoint.api_key and not endpoint.auth_token:
-            # Without either, the SDK would look for credentials in places of its own choosing.
             raise ModelError("not_configured", f"There is no API key for {endpoint.base_url}.")
         self.endpoint = endpoint
         self.key_header = key_header
         self.http = _http_client(endpoint)
-        self._sdk_client: AsyncAnthropic | None = None
 
     async def send(
         self,
@@ -64,9 +49,8 @@ class Connection:
         body: Mapping[str, object] | None = None,
         *,
         headers: Mapping[str, str] | None = None,
-        trace: Trace | None = None,
     ) -> httpx2.Response:
-        """Send one request as the SDK would; returns at the answer's headers, body unread.
+        """Send one request; returns at the answer's headers, body unread.
 
         Raises:
             httpx2.HTTPError: no answer came.
@@ -80,29 +64,8 @@ class Connection:
             f"{self.endpoint.base_url}{path}",
             content=content,
             headers={**self._headers(), **(headers or {})},
-            extensions={"trace": trace} if trace is not None else None,
         )
         return await self.http.send(request, stream=True)
-
-    def sdk_client(self, sdk: ModuleType) -> AsyncAnthropic:
-        """Return the SDK's client over the same connections."""
-        if self._sdk_client is None:
-            endpoint = self.endpoint
-            headers: dict[str, object] = {"User-Agent": USER_AGENT, **endpoint.headers}
-            if self.key_header:
-                headers |= {"Authorization": sdk.Omit(), "x-api-key": endpoint.api_key}
-            self._sdk_client = sdk.AsyncAnthropic(
-                api_key=endpoint.api_key,
-                auth_token=None if endpoint.api_key else endpoint.auth_token,
-                base_url=endpoint.base_url,
-                default_headers=headers,
-                max_retries=0,
-                timeout=self.http.timeout,
-                http_client=self.http,
-                # Model calls have spans of our own; twice would be once too often.
-                open_telemetry=False,
-            )
-        return self._sdk_client
 
     async def aclose(self) -> None:
         """Close what is open."""
@@ -178,37 +141,12 @@ async def bound_body(response: httpx2.Response) -> None:
             async for piece in body:
                 taken += len(piece)
                 if taken > MAX_BODY_BYTES:
-                    raise _too_large("an answer", MAX_BODY_BYTES, "headers")
+                    limit = f"{MAX_BODY_BYTES // 1_000_000} MB"
+                    text = f"The server sent an answer of more than {limit}."
+                    raise ModelError("malformed", text, phase="headers")
                 yield piece
 
         async def aclose(self) -> None:
             await body.aclose()
 
     response.stream = Bounded()
-
-
-class BoundedEvents:
-    """A response whose events end, as far as the SDK's parser is concerned."""
-
-    def __init__(self, response: httpx2.Response) -> None:
-        """Nothing is read yet."""
-        self._response = response
-
-    async def aiter_bytes(self) -> AsyncGenerator[bytes, None]:
-        """Yield the bytes of the stream. Raises ModelError where an event has no end."""
-        held = 0
-        tail = b""
-        async for piece in self._response.aiter_bytes():
-            # The end of an event may lie across two pieces.
-            seen = tail + piece
-            end = max(map(seen.rfind, _ENDS))
-            held = held + len(piece) if end < 0 else len(seen) - end
-            if held > MAX_EVENT_BYTES:
-                raise _too_large("an event", MAX_EVENT_BYTES, "stream")
-            tail = seen[-3:]
-            yield piece
-
-
-def _too_large(what: str, limit: int, phase: Literal["headers", "stream"]) -> ModelError:
-    text = f"The server sent {what} of more than {limit // 1_000_000} MB."
-    return ModelError("malformed", text, phase=phase)

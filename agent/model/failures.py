@@ -1,7 +1,8 @@
-"""Failures of the SDK and of the connection turned into `ModelError`, with texts for users."""
+"""Failures of the server and of the connection turned into `ModelError`, with texts for users."""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -10,29 +11,43 @@ from permissions.base.text.strict_json import without_surrogates
 
 if TYPE_CHECKING:
     import httpx2
-    from anthropic import APIStatusError
 
 MAX_TEXT: Final = 600
 
 
-def from_status(error: APIStatusError) -> ModelError:
-    """Return the error for a response with an error status."""
-    content_type = error.response.headers.get("content-type", "").partition(";")[0]
-    kind = _clean_text(error.error_code) or _clean_text(error.type)
-    if 300 <= error.status_code < 400:
-        return _redirected(error)
-    text = _clean_text(error.api_message)
-    if not text and isinstance(error.body, str) and error.body.strip():
-        text = describe_html(content_type, error.body.encode("utf-8", "replace"))
-    text = text or _clean_text(_openai_style(error.body))
+def from_status(response: httpx2.Response, content: bytes) -> ModelError:
+    """Return the error for a response with an error status and this body."""
+    status = response.status_code
+    if 300 <= status < 400:
+        return _redirected(response)
+    body = _json_or_text(content)
+    error = _member(body, "error")
+    kind = _clean_text(_member(_member(error, "details"), "error_code"))
+    kind = kind or _clean_text(_member(error, "type")) or f"http_{status}"
+    text = _clean_text(_member(error, "message"))
+    if not text and isinstance(body, str) and body.strip():
+        content_type = response.headers.get("content-type", "").partition(";")[0]
+        text = describe_html(content_type, content)
+    text = text or _clean_text(_openai_style(body))
     return ModelError(
-        kind or f"http_{error.status_code}",
+        kind,
         text[:MAX_TEXT],
-        status=error.status_code,
-        headers=dict(error.response.headers),
-        request_id=error.request_id,
+        status=status,
+        headers=dict(response.headers),
+        request_id=response.headers.get("request-id"),
         phase="headers",
     )
+
+
+def _json_or_text(content: bytes) -> object:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return content.decode("utf-8", "replace")
+
+
+def _member(value: object, name: str) -> object:
+    return value.get(name) if isinstance(value, dict) else None
 
 
 def _clean_text(value: object) -> str:
@@ -40,15 +55,15 @@ def _clean_text(value: object) -> str:
     return without_surrogates(value).strip() if isinstance(value, str) else ""
 
 
-def _redirected(error: APIStatusError) -> ModelError:
+def _redirected(response: httpx2.Response) -> ModelError:
     """Return the error for an answer that points elsewhere: the key goes to nobody else."""
-    where = error.response.headers.get("location", "")
+    where = response.headers.get("location", "")
     shown = f" to {where}"[:200] if where else ""
     return ModelError(
         "redirected",
         f"The server redirects{shown}, which is not followed.",
-        status=error.status_code,
-        headers=dict(error.response.headers),
+        status=response.status_code,
+        headers=dict(response.headers),
         phase="headers",
     )
 

@@ -1,5 +1,4 @@
-"""A whole conversation on the scripted server through the real SDK, with a user made of a
-script."""
+"""A whole conversation on the scripted server with a user made of a script."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Whatever happens, no request carries a history that the endpoint would reject.
 
-Random scripts of answers, tool failures, aborts and faults run through the real SDK against the
+Random scripts of answers, tool failures, aborts and faults run through the real client against the
 strict scripted server; every request it received is checked again here.
 """
 

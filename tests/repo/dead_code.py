@@ -33,7 +33,6 @@ USED_BY_NAME: Final = (
     ("themes/theme.py", "ASSISTANT", "theme files, as a value"),
     ("benchmarks/terminal.py", "*", "pyte, and the tests of the terminal"),
     ("agent/headless/library.py", "*", "programs that run the agent as a library"),
-    ("agent/model/lazy_packages.py", "*_module", "the import system"),
     ("hooks/health.py", "whitespace_split", "shlex"),
     ("tui/*", "PRIVATE_NAMES", "the test of what is overridden in Textual"),
     ("tui/*", "interval", "a protocol, as the name of an argument"),

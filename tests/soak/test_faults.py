@@ -1,8 +1,8 @@
 """The fault matrix: every fault of the scripted server at every phase of an answer, seeded.
 
-Each run is one conversation with the real SDK, the real waits (on a clock that jumps), one or more
-faults and sometimes an interrupt. Held: every request is one an endpoint takes, every prompt ends
-in one `Terminal`, and the transcript replays to the state in memory.
+Each run is one conversation with the real client, the real waits (on a clock that jumps), one or
+more faults and sometimes an interrupt. Held: every request is one an endpoint takes, every prompt
+ends in one `Terminal`, and the transcript replays to the state in memory.
 """
 
 from __future__ import annotations

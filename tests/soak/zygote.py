@@ -21,9 +21,7 @@ def main() -> None:
     import tui.cli
     import tui.conversation.model_choice
     import tui.startup.start  # noqa: F401
-    from agent.model.sdk import load_sdk
 
-    load_sdk()
     for line in sys.stdin:
         order = json.loads(line)
         limited = order["file_limit"] is not None

@@ -73,8 +73,9 @@ class Front(Protocol):
         ...
 
 
-SDK_AFTER_S: Final = 0.5
-"""How long after the conversation is there the SDK is loaded, seconds."""
+COLLECT_AFTER_S: Final = 0.5
+"""How long after the conversation is there garbage is collected again: a prompt that is there
+already leaves first, seconds."""
 
 
 class ConversationMaker:
@@ -106,9 +107,6 @@ class ConversationMaker:
             ModelNotNamed,  # loaded by now, with the line above
         )
 
-        sdk = importlib.import_module("agent.model.sdk")
-        if sdk.loaded_sdk() is None:
-            sdk.when_loaded(resume_collection)
         hide_secrets()
         environment = assembly.environment_from(self._env, self._launch_dir, version=version())
         settings, setup, environment = await self._settle(ports, environment)
@@ -143,8 +141,7 @@ class ConversationMaker:
         greeting = asyncio.ensure_future(self._greet(conversation))
         self._background.add(greeting)
         greeting.add_done_callback(self._greeted)
-        # A prompt that is there already leaves first, and brings the SDK itself.
-        asyncio.get_running_loop().call_later(SDK_AFTER_S, sdk.preload)
+        asyncio.get_running_loop().call_later(COLLECT_AFTER_S, resume_collection)
         return conversation
 
     @staticmethod

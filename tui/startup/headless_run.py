@@ -23,6 +23,7 @@ from agent.headless.run import report_hooks, run_headless, run_start, write_line
 from agent.options import RunOptions
 from agent.user_prompt import Prompt
 from permissions.base.text.sanitize import sanitize
+from tui.conversation.gc_pause import resume_collection
 from tui.conversation.model_choice import Closer, close_all, demo_model, real_model
 from tui.version import version
 
@@ -91,6 +92,7 @@ class _HeadlessRun:
         assembled = await assemble(
             options, environment, settings, setup, user, is_demo=options.demo
         )
+        resume_collection()
         for notice in assembled.notices:
             sys.stderr.write(f"agent-tui: {sanitize(notice)}\n")
         return assembled

@@ -1,7 +1,7 @@
 """The run with a screen: first frame at once, the conversation made behind it, a clean end.
 
-What takes long (settings, the model's SDK, the session) is imported and read only after the first
-frame; the app buffers keys typed meanwhile.
+What takes long (settings, the agent's modules, the session) is imported and read only after the
+first frame; the app buffers keys typed meanwhile.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from agent.options import RunOptions
 from permissions.base.process.own_environment import hide_secrets
 from permissions.base.process.worker_threads import run_to_end
 from permissions.base.text.sanitize import sanitize
-from tui.conversation.gc_pause import pause_collection, resume_collection
+from tui.conversation.gc_pause import pause_collection
 from tui.screen_reader.preference import wants_lines
 
 if TYPE_CHECKING:
@@ -102,11 +102,7 @@ def _without_terminal(options: RunOptions, launch_dir: Path) -> int:
 def _headless(options: RunOptions, launch_dir: Path) -> int:
     prompts = [] if options.setup_only else _prompts(options, sys.stdin)
     hide_secrets()
-    # Everything that runs a model comes after the command line was understood; the first request
-    # brings the SDK, which takes longest, when it is on its way.
-    from agent.model.sdk import when_loaded
-
-    when_loaded(resume_collection)
+    # Everything that runs a model comes after the command line was understood.
     from tui.startup.headless_run import run_without_screen
 
     return run_to_end(run_without_screen(options, launch_dir, prompts))

@@ -1,4 +1,4 @@
-"""The client, through the real SDK, against the scripted server."""
+"""The client against the scripted server."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ from agent.model.scripted.scenario import (
     ToolCall,
     Turn,
 )
-from agent.model.sdk import load_sdk
 from agent.recovery.classify import classify
 from tests.agent.model.conftest import Serve
 
@@ -262,7 +261,6 @@ async def test_signs_of_life_alone_do_not_count_for_ever(serve: Serve) -> None:
 
 async def test_two_requests_at_once_share_a_client(serve: Serve) -> None:
     stage = await serve(one(Text("ok")))
-    load_sdk()
     folds = await asyncio.gather(*(stage.ask() for _ in range(4)))
     assert [fold.message().text for fold in folds] == ["ok"] * 4
 
@@ -300,13 +298,10 @@ async def test_error_statuses_carry_type_headers_and_id(
     assert str(error) == "so it is"
 
 
-@pytest.mark.parametrize("again", [False, True], ids=["first request", "later request"])
-async def test_the_key_follows_no_redirect(serve: Serve, again: bool) -> None:
+async def test_the_key_follows_no_redirect(serve: Serve) -> None:
     elsewhere = await serve(Scenario(turns=(Turn((Text("stolen"),)),)))
     fault = Status(307, headers={"location": f"{elsewhere.server.base_url}/v1/messages"}, body="")
     stage = await serve(failing(fault))
-    if again:
-        load_sdk()
     with pytest.raises(ModelError, match="redirects to") as caught:
         await stage.ask()
     assert (caught.value.kind, caught.value.status) == ("redirected", 307)

@@ -1,0 +1,84 @@
+"""Server-sent events: the bytes of an answer cut into events, however they arrive.
+
+Next: `agent.model.anthropic` (reads what the events hold).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from agent.model.client import ModelError
+
+MAX_EVENT_BYTES: Final = 16_000_000
+"""Largest single event, unpacked; those of real models stay below a megabyte."""
+
+
+class ServerEvent(Struct, frozen=True):
+    """One event; both parts are empty for a comment, which is a sign of life."""
+
+    name: str = ""
+    data: str = ""
+
+
+async def server_events(pieces: AsyncIterator[bytes]) -> AsyncGenerator[ServerEvent, None]:
+    """Yield the events of a stream; one that has no end yet is not yielded.
+
+    Raises:
+        ModelError: an event has no end, or its bytes are not UTF-8.
+    """
+    lines = _Lines()
+    event: list[bytes] = []
+    held = 0
+    async for piece in pieces:
+        for line in lines.of(piece):
+            if line:
+                event.append(line)
+                held += len(line)
+            elif event:
+                yield _event(event)
+                event, held = [], 0
+        if held + lines.held > MAX_EVENT_BYTES:
+            text = f"The server sent an event of more than {MAX_EVENT_BYTES // 1_000_000} MB."
+            raise ModelError("malformed", text, phase="stream")
+
+
+class _Lines:
+    """Cuts bytes into lines that end in LF, CR or both."""
+
+    def __init__(self) -> None:
+        self._begun: list[bytes] = []
+        self._after_cr = False
+        self.held = 0
+        """Bytes of the line that has no end yet."""
+
+    def of(self, piece: bytes) -> Iterator[bytes]:
+        """Yield the lines that a piece completes, without their ends."""
+        if self._after_cr and piece:
+            piece = piece.removeprefix(b"\n")
+        for line in piece.splitlines(keepends=True):
+            self._after_cr = line.endswith(b"\r")
+            if not line.endswith((b"\n", b"\r")):
+                self._begun.append(line)
+                self.held += len(line)
+                return
+            yield b"".join((*self._begun, line.rstrip(b"\r\n")))
+            self._begun, self.held = [], 0
+
+
+def _event(lines: list[bytes]) -> ServerEvent:
+    name, data = "", []
+    try:
+        for line in lines:
+            field, _, value = line.decode("utf-8").partition(":")
+            value = value.removeprefix(" ")
+            if field == "event":
+                name = value
+            elif field == "data":
+                data.append(value)
+    except UnicodeDecodeError as error:
+        text = "The server sent bytes that are not UTF-8."
+        raise ModelError("malformed", text, phase="stream") from error
+    return ServerEvent(name, "\n".join(data))
