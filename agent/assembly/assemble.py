@@ -30,7 +30,7 @@ from agent.assembly.model_setup import build_model, model_overrides
 from agent.assembly.permission_setup import PermissionParts, build_permissions
 from agent.assembly.prompt_setup import build_prompt
 from agent.assembly.recording import build_recording
-from agent.assembly.sandbox_setup import build_sandbox, probe_sandbox
+from agent.assembly.sandbox_setup import build_sandbox, probe_sandbox, sandbox_notes
 from agent.assembly.session_opening import open_session
 from agent.assembly.start_context import (
     CurrentSettings,
@@ -103,17 +103,18 @@ async def assemble(
         SessionError: the session cannot be opened.
         ConfigError: no model can be chosen.
     """
-    probing = asyncio.create_task(asyncio.to_thread(probe_sandbox, options, environment))
+    probing = asyncio.create_task(asyncio.to_thread(probe_sandbox, options, environment, settings))
     session, resumed, session_notes = await asyncio.to_thread(
         open_session, options, environment, settings
     )
     late = LateParts()
     async with AsyncExitStack() as on_failure:
         on_failure.callback(session.close)
+        current_settings = CurrentSettings(settings)
         start = StartContext(
             options=options,
             environment=environment,
-            current_settings=CurrentSettings(settings),
+            current_settings=current_settings,
             setup=setup,
             user=user,
             session=session,
@@ -121,9 +122,10 @@ async def assemble(
             is_demo=is_demo,
             env=child_environment(environment.env, settings.env),
             sandbox=build_sandbox(
-                await probing, late.gate, settings, environment, scratch_directory(session)
+                await probing, late.gate, current_settings, environment, scratch_directory(session)
             ),
         )
+        start.notes.extend(sandbox_notes(settings))
         if user.dialog is not None and start.sandbox.level is not SandboxLevel.FULL:
             start.notes.append(start.sandbox.available.note())
         client = AnthropicClient(setup.endpoint, model_overrides(settings))

@@ -171,6 +171,7 @@ def _closers(
         parts.loop.sources.aclose,
         _closing(parts.tools.checkpoints.close),
         shared.shells.kill_all,
+        start.sandbox.aclose,
         lambda: runner.aclose(wait_s=wait_s),
         parts.model.client.aclose,
         lambda: asyncio.to_thread(observer.close),

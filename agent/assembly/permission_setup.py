@@ -11,6 +11,7 @@ from agent.assembly.environment import settings_for
 from agent.assembly.hook_setup import HookParts
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.recording import Recording
+from agent.assembly.sandbox_setup import connect_sandbox, sandbox_state
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts, SharedState
 from agent.conversation.settings_reload import LiveSettings
@@ -18,6 +19,7 @@ from agent.permission_config.contenders import PermissionContenders, is_auto_ava
 from agent.permission_config.hook_head_start import HookHeadStart
 from agent.permission_config.permission_context import Grants, PermissionSetup
 from agent.permission_config.rule_changes import RuleChanges
+from agent.sandbox.configuration.session_hosts import SessionHosts
 from hooks.contender import HookContender
 from permissions.decision import Decision
 from permissions.evaluate.cascade import Evaluation
@@ -68,24 +70,34 @@ def build_permissions(
         is_on=lambda: late.gate().mode is Mode.AUTO,
         level=lambda: late.gate().context.sandbox.level,
     )
+    audit = AuditLog(
+        start.environment.agent_home / "audit" / f"{date.today():%Y-%m}.jsonl",
+        session_id=start.session.id,
+        redact=recording.redactor.text,
+        mode=late.mode,
+        cwd=late.cwd,
+        directory=start.environment.launch_dir,
+        notify=start.warn,
+    )
     gate = late.gate.bind(
         PermissionGate(
             setup.context,
             _handler(start, late, hooks, [classifier], contenders.remote()),
-            audit=AuditLog(
-                start.environment.agent_home / "audit" / f"{date.today():%Y-%m}.jsonl",
-                session_id=start.session.id,
-                redact=recording.redactor.text,
-                mode=late.mode,
-                cwd=late.cwd,
-                directory=start.environment.launch_dir,
-                notify=start.warn,
-            ),
+            audit=audit,
             grants=grants,
             auto_available=is_auto_available(start.settings),
             notify=start.warn,
         )
     )
+    ask = start.user.ask
+    hosts = SessionHosts(
+        start.sandbox.settings,
+        lambda: gate.context,
+        ask.decide_host if ask is not None else None,
+        grants.store,
+        start.warn,
+    )
+    connect_sandbox(start.sandbox, hosts, start.environment, audit)
     at_start = start.settings
     live = LiveSettings(
         start.settings,
@@ -95,6 +107,7 @@ def build_permissions(
         in_force=start.current_settings.replace,
         notify=start.user.notify,
         approve=hooks.dispatch.may_change_settings,
+        sandbox=lambda settings: sandbox_state(start.sandbox.available, start.options, settings),
     )
 
     def on_mode(mode: Mode) -> None:

@@ -2,59 +2,120 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from agent.assembly.environment import Environment
 from agent.assembly.late import Late
+from agent.errors import ConfigError
 from agent.options import RunOptions
 from agent.permission_config.permission_context import permission_setup
 from agent.sandbox.availability import Availability, Backend
+from agent.sandbox.configuration.sandbox_settings import CurrentSandboxSettings, sandbox_settings
+from agent.sandbox.configuration.session_hosts import SessionHosts
+from agent.sandbox.network.host_log import HostRecord
+from agent.sandbox.network.session_network import SessionNetwork
 from agent.sandbox.placeholders import sweep
 from agent.sandbox.probe import probe
 from agent.sandbox.sandbox import Sandbox
 from agent.settings.load import Settings
+from agent.settings.start_notices import warning_line
 from permissions.confinement import SandboxLevel
 from permissions.context import PermissionContext, SandboxState
+from permissions.explain.audit_log import AuditLog
+from permissions.explain.explain_decision import place_relative
 from permissions.gate import PermissionGate
 
 _OFF: Final = frozenset({"off", "danger-full-access"})
 
 
-def probe_sandbox(options: RunOptions, environment: Environment) -> Availability:
-    """Return what confines commands in this run; takes some 50 ms, for a thread."""
+def probe_sandbox(
+    options: RunOptions, environment: Environment, settings: Settings
+) -> Availability:
+    """Return what confines commands in this run; takes some 50 ms, for a thread.
+
+    Raises:
+        ConfigError: the user works inside the sandbox, there is none, and a setting requires it.
+    """
     sweep(_state_dir(environment))
     if options.sandbox in _OFF:
         return Availability(
             SandboxLevel.NONE, Backend.NONE, reason=f"switched off by --sandbox {options.sandbox}"
         )
-    return probe()
+    configured = sandbox_settings(settings)
+    found = probe(configured.bubblewrap or None)
+    is_required = configured.enabled and configured.fail_if_unavailable
+    if is_required and found.level is not SandboxLevel.FULL:
+        raise ConfigError(
+            f"The sandbox is not available ({found.reason}), and sandbox.failIfUnavailable is set. "
+            f"{found.fix}".strip()
+        )
+    return found
 
 
 def sandbox_state(available: Availability, options: RunOptions, settings: Settings) -> SandboxState:
     """Return what decisions need to know of the sandbox."""
-    del settings
+    configured = sandbox_settings(settings)
     return SandboxState(
         level=available.level,
-        works_inside=options.sandbox == "workspace-write",
+        works_inside=options.sandbox == "workspace-write"
+        or (options.sandbox is None and configured.enabled and configured.auto_allow_bash),
         is_read_only=options.sandbox == "read-only",
+        allow_unsandboxed=configured.allow_unsandboxed_commands,
+        excluded_commands=configured.excluded_commands,
     )
+
+
+def sandbox_notes(settings: Settings) -> list[str]:
+    """Return what of the sandbox sections has no effect though it was meant to."""
+    short = place_relative(str(settings.project_root), str(settings.home))
+    warnings = sandbox_settings(settings).warnings
+    return [warning_line(each, short) for each in warnings if each.level != "info"]
 
 
 def build_sandbox(
     available: Availability,
     gate: Late[PermissionGate],
-    settings: Settings,
+    settings: Callable[[], Settings],
     environment: Environment,
     scratch: Path,
 ) -> Sandbox:
     """Build the sandbox; until the gate is there, it goes by the settings of the start."""
-    first = permission_setup(settings, bypass_available=False, scratch_dir=scratch).context
+    first = permission_setup(settings(), bypass_available=False, scratch_dir=scratch).context
 
     def context() -> PermissionContext:
         return gate().context if gate.is_bound else first
 
-    return Sandbox(available, context, state_dir=_state_dir(environment))
+    return Sandbox(
+        available,
+        context,
+        state_dir=_state_dir(environment),
+        settings=CurrentSandboxSettings(settings),
+    )
+
+
+def connect_sandbox(
+    sandbox: Sandbox, hosts: SessionHosts, environment: Environment, audit: AuditLog
+) -> None:
+    """Give commands inside the sandbox their way to hosts that are allowed; nothing is started."""
+
+    def record(entry: HostRecord) -> None:
+        audit.write_event(
+            "host",
+            {
+                "tool_use_id": entry.call.id,
+                "host": entry.host,
+                "port": entry.port,
+                "event": entry.event,
+                "code": entry.code,
+                "reason": entry.reason,
+                "sent_bytes": entry.sent_bytes,
+                "received_bytes": entry.received_bytes,
+            },
+        )
+
+    sandbox.network = SessionNetwork(hosts.gate(), env=environment.env, on_record=record)
 
 
 def _state_dir(environment: Environment) -> Path:

@@ -21,7 +21,7 @@ from agent.settings.watch import Reloaded, ReloadFailed, SettingsChange, reload,
 from hooks.config.config import HookConfig
 from hooks.config.spec import HookSource
 from hooks.runner import HookRunner
-from permissions.context import PermissionContext, is_locked
+from permissions.context import PermissionContext, SandboxState, is_locked
 from permissions.explain.explain_decision import place_relative
 from permissions.gate import PermissionGate
 from permissions.lint.load_notices import rule_notes
@@ -47,8 +47,12 @@ class LiveSettings:
         in_force: Callable[[Settings], None],
         notify: Notify,
         approve: Approve | None = None,
+        sandbox: Callable[[Settings], SandboxState] = lambda _settings: SandboxState(),
     ) -> None:
-        """Start from `settings`; `in_force` receives every new state once it counts."""
+        """Start from `settings`; `in_force` receives every new state once it counts.
+
+        `sandbox` returns what decisions need to know of the sandbox under other settings.
+        """
         self._settings = settings
         self._load = load
         self._gate = gate
@@ -56,6 +60,7 @@ class LiveSettings:
         self._in_force = in_force
         self._notify = notify
         self._approve = approve
+        self._sandbox = sandbox
         self._stamps = _stamps(settings.watched)
         self._problem = ""
         """Why the files as they are now do not count; empty while they do."""
@@ -182,7 +187,10 @@ class LiveSettings:
                 rules_before = self._gate.context.rules
                 self._in_force(current)
                 self._gate.replace_context(
-                    refreshed(self._gate.context, before, current),
+                    replace(
+                        refreshed(self._gate.context, before, current),
+                        sandbox=self._sandbox(current),
+                    ),
                     auto_available=is_auto_available(current),
                 )
                 self._runner.replace_config(_with_registered(current, self._runner.config))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from agent.sandbox.configuration.path_lists import PathLists
 from agent.sandbox.credential_paths import credential_paths
 from agent.sandbox.denied_files import denied_files
 from agent.sandbox.package_caches import PackageCaches, private_caches, shared_caches
@@ -44,10 +45,10 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
     own programs: what becomes of their output is decided by the rules."""
     network: Network = Network.OFF
     """For `project` alone; the other confinements have theirs."""
-    deny_write: tuple[str, ...] = field(default=())
-    deny_read: tuple[str, ...] = field(default=())
-    allow_write: tuple[str, ...] = field(default=())
-    allow_read: tuple[str, ...] = field(default=())
+    configured: PathLists = field(default_factory=PathLists)
+    """What the settings add."""
+    unix_sockets: bool = False
+    """For `project` alone, as the network."""
 
 
 def build_policy(request: PolicyRequest) -> SandboxPolicy:
@@ -63,10 +64,11 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         raise PolicyError("the session has no temporary directory")
     temp_dir = os.path.realpath(context.scratch_dir)
     scope = _canonical((context.launch_dir, *context.additional_dirs, *request.write_dirs))
-    if _may_write(request) and "/" in (*scope, *_canonical(request.allow_write)):
+    configured = request.configured
+    if _may_write(request) and "/" in (*scope, *_canonical(configured.allow_write)):
         raise PolicyError("the working directory is /, which cannot be opened for writing alone")
     is_shared = request.confinement is Confinement.PROJECT_FILES
-    roots = _canonical((*scope, *request.allow_write)) if _may_write(request) else ()
+    roots = _canonical((*scope, *configured.allow_write)) if _may_write(request) else ()
     caches = (
         shared_caches(context.home, request.env, temp_dir)
         if is_shared
@@ -74,11 +76,11 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     )
     cwd = os.path.realpath(request.cwd)
     credentials = (*credential_paths(context.home), *_own(context))
-    readable = _canonical((*request.allow_read, *request.visible))
+    readable = _canonical((*configured.allow_read, *request.visible))
     secret = () if is_shared else tuple(path for path in credentials if path not in readable)
     by_rules = denied_files(context, scope) if request.masks_denied else ()
-    denied = (*_canonical(request.deny_read), *by_rules)
-    kept = (*credentials, *_canonical(request.deny_write), *denied_files(context, roots, "Edit"))
+    denied = (*_canonical(configured.deny_read), *by_rules)
+    kept = (*credentials, *_canonical(configured.deny_write), *denied_files(context, roots, "Edit"))
     mounts = protected_mounts(roots, cwd, context.protected_files)
     return SandboxPolicy(
         confinement=request.confinement,
@@ -90,13 +92,15 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         read_only=_without(request.unprotected, (*mounts.read_only, *_inside(kept, roots))),
         missing_files=tuple(mounts.missing_files),
         missing_directories=_without(request.unprotected, mounts.missing_directories),
-        watched=_without(request.unprotected, mounts.watched),
+        watched=_without(
+            request.unprotected, (*mounts.watched, *_missing(configured.deny_write, roots))
+        ),
         links=tuple(mounts.links),
         secret=secret,
         denied=tuple(dict.fromkeys(denied)),
         visible=_visible(request, scope, secret, denied, cwd),
         network=_network(request),
-        unix_sockets=is_shared,
+        unix_sockets=is_shared or (request.unix_sockets and _may_write(request)),
         env=_environment(temp_dir, caches),
     )
 
@@ -130,7 +134,7 @@ def _visible(
         context.home,
         *context.readable_dirs,
         *request.visible,
-        *request.allow_read,
+        *request.configured.allow_read,
         *_program_directories(request.env),
     ]
     if request.confinement is Confinement.PROJECT_FILES:
@@ -165,6 +169,12 @@ def _canonical(paths: Iterable[str | Path]) -> tuple[str, ...]:
     """Return the paths that exist, links resolved, each once."""
     resolved = (os.path.realpath(path) for path in paths)
     return tuple(dict.fromkeys(path for path in resolved if os.path.exists(path)))
+
+
+def _missing(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the paths in directories that may be written where nothing is yet."""
+    resolved = (os.path.realpath(path) for path in paths if not os.path.lexists(path))
+    return _inside(resolved, roots)
 
 
 def _inside(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:

@@ -16,6 +16,9 @@ from msgspec.structs import replace
 
 from agent.sandbox.availability import Availability
 from agent.sandbox.build_policy import PolicyError, PolicyRequest, build_policy
+from agent.sandbox.configuration.configured_paths import TooManyMatches
+from agent.sandbox.configuration.path_lists import PathLists, path_lists
+from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from agent.sandbox.confined_launch import confined_launch
 from agent.sandbox.denied_files import TooManyFiles
 from agent.sandbox.network.call_access import SessionAccess
@@ -54,7 +57,7 @@ class Sandbox:
         context: Callable[[], PermissionContext],
         *,
         state_dir: Path,
-        network: SessionNetwork | None = None,
+        settings: Callable[[], SandboxSettings] = SandboxSettings,
     ) -> None:
         """Nothing is started yet.
 
@@ -62,10 +65,14 @@ class Sandbox:
             context: Returns the current working directories and rules.
             state_dir: Takes the record of placeholders and what was moved away; outlives the
                 session.
-            network: The way of commands to the hosts that are allowed.
+            settings: Returns what settings say about the sandbox now.
         """
         self.available = available
-        self._network = network
+        self.network: SessionNetwork | None = None
+        """The way of commands to the hosts that are allowed; set once there is somebody who
+        decides about hosts."""
+        self.settings = settings
+        """Returns what settings say about the sandbox now."""
         self._context = context
         self._placeholders = Placeholders(state_dir)
         self._quarantine = state_dir / "quarantine"
@@ -81,7 +88,7 @@ class Sandbox:
         Raises:
             CannotConfine: no policy can hold here.
         """
-        context = self._context()
+        context, configured = self._context(), self.settings()
         try:
             return build_policy(
                 PolicyRequest(
@@ -94,9 +101,13 @@ class Sandbox:
                     unprotected=request.unprotected,
                     masks_denied=request.masks_denied,
                     network=request.network,
+                    configured=path_lists(configured, context, request.confinement)
+                    if request.masks_denied
+                    else PathLists(),
+                    unix_sockets=configured.all_unix_sockets and context.sandbox.works_inside,
                 )
             )
-        except (PolicyError, TooManyFiles) as error:
+        except (PolicyError, TooManyFiles, TooManyMatches) as error:
             raise CannotConfine(str(error)) from error
 
     def launch(
@@ -115,8 +126,10 @@ class Sandbox:
                 f"(level {self.level}: {self.available.reason})"
             )
         policy = self.policy(request, program)
+        denied = self.settings().denied_variables
+        env = {name: value for name, value in program.env.items() if name not in denied}
         return confined_launch(
-            program,
+            replace(program, env=env),
             policy,
             self.available,
             self._placeholders,
@@ -150,15 +163,20 @@ class Sandbox:
     ) -> SessionAccess | None:
         """Return a way to the network for commands of a user who works inside the sandbox."""
         works_inside = self._context().sandbox.works_inside
-        if self._network is None or not works_inside:
+        if self.network is None or not works_inside:
             return None
         if request.confinement is not Confinement.PROJECT:
             return None
         try:
-            await self._network.start()
+            await self.network.start()
         except NamespaceRefused as error:
             raise CannotConfine(f"there is no network namespace: {error}") from error
-        return SessionAccess(self._network, call, program.env)
+        return SessionAccess(self.network, call, program.env)
+
+    async def aclose(self) -> None:
+        """End what serves the network; commands that still run there have no way out."""
+        if self.network is not None:
+            await self.network.aclose()
 
     def confine_where_held(self, request: RunRequest) -> Confine:
         """Return what confines our own programs; where that cannot be enforced they run as they

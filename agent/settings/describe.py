@@ -139,7 +139,6 @@ WITHOUT_EFFECT: Final = frozenset(
         "enableAllProjectMcpServers",
         "enabledMcpjsonServers",
         "disabledMcpjsonServers",
-        "sandbox",
         "verbose",
     }
 )

@@ -33,8 +33,6 @@ def start_notices(settings: Settings, *parts: Sequence[object]) -> tuple[str, ..
 
 
 def _nearer(line: object, short: Shorten) -> object:
-    if isinstance(line, SettingsWarning):
-        return warning_line(line, short)
     if isinstance(line, ConfigWarning) and line.file is not None:
         return replace(line, file=short(line.file))
     return line

@@ -84,9 +84,22 @@ class AuditLog:
             "input": request.tool_input,
             "checked": str(answer_of_checks(decision)),
         }
-        data = (self._line(facts, decision) + "\n").encode("utf-8", "backslashreplace")
+        self._write_line(self._line(facts, decision))
+
+    def write_event(self, kind: str, facts: Mapping[str, object]) -> None:
+        """Append one line about something else than a decision; never raises for the disk."""
+        line = {
+            "v": FORMAT_VERSION,
+            "at": self._now().isoformat(timespec="milliseconds"),
+            "session_id": self._session_id,
+            "kind": kind,
+            **_Cleaner(self._redact).plain(facts),
+        }
+        self._write_line(_encode(line))
+
+    def _write_line(self, line: str) -> None:
         try:
-            self._append(data)
+            self._append((line + "\n").encode("utf-8", "backslashreplace"))
             self.problem = None
         except OSError as error:
             is_new = self.problem is None

@@ -17,6 +17,7 @@ from agent.events import AgentEvent, Terminal, ToolResult
 from agent.model.scripted.scenario import Scenario, Text, Turn
 from agent.model.scripted.server import ScriptedServer
 from agent.options import RunOptions
+from agent.tools.services import AskUser
 from agent.user_prompt import Prompt
 from permissions.decision import Behavior, Decision
 from permissions.request import PermissionRequest
@@ -166,6 +167,7 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
             server: ScriptedServer | None = None,
             env: dict[str, str] | None = None,
             respond: Any = None,
+            ask: AskUser | None = None,
             **options: Any,
         ) -> Journey:
             if server is None:
@@ -182,7 +184,7 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
                 environment,
                 settings_for(chosen, environment),
                 setup,
-                UserPorts(dialog=person if has_person else None),
+                UserPorts(dialog=person if has_person else None, ask=ask),
             )
             stack.push_async_callback(assembled.conversation.aclose)
             return Journey(server, assembled, project, person, environment)

@@ -40,6 +40,7 @@ GROUPS: Final = {
         "permissionBridge": "Permission bridge",
         "permissionChannel": "Permission channel",
         "blockedHosts": "Blocked hosts",
+        "sandbox": "Sandbox",
     },
     "Context": {
         "autoCompactEnabled": "Automatic compaction",

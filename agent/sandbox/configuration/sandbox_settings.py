@@ -6,7 +6,7 @@ left out when they were read (`agent.settings.project_filter`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +29,7 @@ _MANAGED_ONLY: Final = (
     ("bwrapPath",),
 )
 _WITHOUT_EFFECT: Final = (
+    ("filesystem", "disabled"),
     ("ignoreViolations",),
     ("enableWeakerNestedSandbox",),
     ("enableWeakerNetworkIsolation",),
@@ -60,7 +61,6 @@ class SandboxSettings(Struct, frozen=True, kw_only=True):
     """Whether a call may ask to run outside."""
     excluded_commands: tuple[str, ...] = ()
     """What Bash rules contain, such as `docker *`: commands that run outside."""
-    filesystem_disabled: bool = False
     allow_write: tuple[ConfiguredPath, ...] = ()
     deny_write: tuple[ConfiguredPath, ...] = ()
     deny_read: tuple[ConfiguredPath, ...] = ()
@@ -85,6 +85,22 @@ def sandbox_settings(settings: Settings) -> SandboxSettings:
     return _Joined(settings).value()
 
 
+class CurrentSandboxSettings:
+    """Joins the sections of the settings in force, once for each state of them."""
+
+    def __init__(self, settings: Callable[[], Settings]) -> None:
+        """`settings` returns those in force; the same object as long as nothing changed."""
+        self._settings = settings
+        self._joined: tuple[Settings, SandboxSettings] | None = None
+
+    def __call__(self) -> SandboxSettings:
+        """Return what they say about the sandbox."""
+        settings = self._settings()
+        if self._joined is None or self._joined[0] is not settings:
+            self._joined = settings, sandbox_settings(settings)
+        return self._joined[1]
+
+
 class _Joined:
     """Reads the sections, the one that wins first."""
 
@@ -106,7 +122,6 @@ class _Joined:
             fail_if_unavailable=self._flag(("failIfUnavailable",), False),
             allow_unsandboxed_commands=self._flag(("allowUnsandboxedCommands",), True),
             excluded_commands=self._texts(("excludedCommands",)),
-            filesystem_disabled=self._flag(("filesystem", "disabled"), False),
             allow_write=self._paths("allowWrite", takes_wildcards=False),
             deny_write=self._paths("denyWrite", takes_wildcards=True),
             deny_read=(*self._paths("denyRead", takes_wildcards=True), *deny_read),

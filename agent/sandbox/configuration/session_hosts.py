@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent.sandbox.configuration.configured_hosts import configured_hosts
-from agent.sandbox.configuration.sandbox_settings import SandboxSettings, sandbox_settings
+from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from agent.sandbox.network.host_gate import DecideHost, HostAnswer, HostGate, HostRequest
 from agent.sandbox.network.host_rules import HostRules
-from agent.settings.load import Settings
 from permissions.context import PermissionContext
 from permissions.decision import GrantChoice
 from permissions.mode import Mode
@@ -23,35 +22,27 @@ class SessionHosts:
 
     def __init__(
         self,
-        settings: Callable[[], Settings],
+        sandbox: Callable[[], SandboxSettings],
         context: Callable[[], PermissionContext],
         ask: DecideHost | None,
         store: StoreRules,
         notify: Callable[[str], None],
     ) -> None:
         """`ask` is None where there is nobody to ask; `notify` shows a line to the user."""
-        self._settings = settings
+        self._sandbox = sandbox
         self._context = context
         self._ask = ask
         self._store = store
         self._notify = notify
-        self._read: tuple[Settings, SandboxSettings] | None = None
         self._joined: tuple[SandboxSettings, RuleSet, HostRules] | None = None
 
     def gate(self) -> HostGate:
         """Return the gate of the session."""
         return HostGate(self.rules, self.asker)
 
-    def sandbox(self) -> SandboxSettings:
-        """Return what the settings say about the sandbox now."""
-        settings = self._settings()
-        if self._read is None or self._read[0] is not settings:
-            self._read = settings, sandbox_settings(settings)
-        return self._read[1]
-
     def rules(self) -> HostRules:
         """Return the hosts that are allowed and denied now."""
-        sandbox, rules = self.sandbox(), self._context().rules
+        sandbox, rules = self._sandbox(), self._context().rules
         joined = self._joined
         if joined is None or joined[0] is not sandbox or joined[1] is not rules:
             joined = self._joined = sandbox, rules, configured_hosts(sandbox, rules)
@@ -59,7 +50,7 @@ class SessionHosts:
 
     def asker(self) -> DecideHost | None:
         """Return who answers for a host that no rule names; None: it is refused at once."""
-        if self._ask is None or self.sandbox().strict_allowlist:
+        if self._ask is None or self._sandbox().strict_allowlist:
             return None
         return None if self._context().mode is Mode.DONT_ASK else self._decide
 

@@ -89,9 +89,10 @@ class SessionNetwork:
 
     async def aclose(self) -> None:
         """End the proxy and let the namespace go; nothing is left of them."""
-        await self.gate.aclose()
-        if self._proxy is not None:
-            await self._proxy.aclose()
-        if self._namespace is not None:
-            self._namespace.close()
-        self._proxy = self._namespace = None
+        async with self._starting:
+            await self.gate.aclose()
+            if self._proxy is not None:
+                await self._proxy.aclose()
+            if self._namespace is not None:
+                self._namespace.close()
+            self._proxy = self._namespace = None

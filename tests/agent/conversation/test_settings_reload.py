@@ -15,11 +15,13 @@ from agent.conversation.settings_reload import Approve, LiveSettings
 from agent.hook_events.config import hook_config
 from agent.permission_config.contenders import PermissionContenders, is_auto_available
 from agent.permission_config.permission_context import Grants, permission_setup
+from agent.sandbox.configuration.sandbox_settings import sandbox_settings
 from agent.settings.load import Settings, load_settings
 from agent.settings.watch import reload
 from hooks.config.spec import CallbackHandler, HandlerSpec, HookSource
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
+from permissions.context import SandboxState
 from permissions.decision import Behavior, GrantChoice
 from permissions.gate import PermissionGate
 from permissions.mode import Mode
@@ -81,6 +83,9 @@ class Place:
             in_force=lambda settings: setattr(self, "settings", settings),
             notify=lambda text, level: self.told.append((level, text)),
             approve=approve,
+            sandbox=lambda settings: SandboxState(
+                works_inside=sandbox_settings(settings).auto_allow_bash
+            ),
         )
 
     def change(self, settings: object, *, directory: Path | None = None) -> None:
@@ -109,6 +114,14 @@ def test_rules_follow_their_file_and_grants_of_the_session_stay(place: Place) ->
         Behavior.ASK, Behavior.ALLOW, Behavior.ALLOW,
     ]  # fmt: skip
     assert place.told == [("info", "Settings reloaded (settings.json).")]
+
+
+def test_the_sandbox_follows_the_settings(place: Place) -> None:
+    place.start()
+    place.change({"sandbox": {"enabled": True}}, directory=place.home)
+    assert place.gate.context.sandbox.works_inside
+    place.change({}, directory=place.home)
+    assert not place.gate.context.sandbox.works_inside
 
 
 def test_a_broken_file_keeps_what_was_in_force_and_says_so(place: Place) -> None:

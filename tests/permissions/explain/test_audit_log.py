@@ -107,6 +107,17 @@ def test_a_line_holds_the_call_the_answer_and_how_it_came_about(book: Book) -> N
     assert (line["folder"], line["cwd"]) == (str(book.engine.root), str(book.engine.root))
 
 
+def test_an_event_has_a_line_that_no_replay_reads(book: Book) -> None:
+    book.log.write_event("host", {"host": "a.example", "port": 443, "reason": "not hunter2"})
+    book.decided("ls")
+    event, decision = book.lines()
+    assert (event["kind"], event["host"], event["port"]) == ("host", "a.example", 443)
+    assert (event["session_id"], event["at"]) == (decision["session_id"], decision["at"])
+    assert event["reason"] == "not [redacted]"
+    (call,) = logged_calls(book.directory, book.engine.root)
+    assert call.request.tool == "Bash"
+
+
 def test_no_secret_is_kept_wherever_it_stands(book: Book) -> None:
     request = PermissionRequest(
         "mcp__db__query",

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.permission_config.permission_context import Grants, permission_setup
+from agent.sandbox.configuration.sandbox_settings import CurrentSandboxSettings
 from agent.sandbox.configuration.session_hosts import SessionHosts
 from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.network.host_gate import HostAnswer, HostRequest
@@ -40,7 +41,7 @@ class Session:
         self.grants = Grants(self.read_settings, self.add_rules)
         ask = None if answer is None else self.ask
         self.hosts = SessionHosts(
-            self.read_settings,
+            CurrentSandboxSettings(self.read_settings),
             lambda: self.context,
             ask,
             self.grants.store,

@@ -1,0 +1,41 @@
+"""The paths that settings and rules add to the policy of one program."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from agent.sandbox.configuration.configured_paths import directories_of_edit_rules, present_paths
+from agent.sandbox.configuration.sandbox_settings import SandboxSettings
+from permissions.confinement import Confinement
+from permissions.context import PermissionContext
+
+
+class PathLists(Struct, frozen=True):
+    """Absolute paths; they need not exist."""
+
+    allow_write: tuple[str, ...] = ()
+    deny_write: tuple[str, ...] = ()
+    deny_read: tuple[str, ...] = ()
+    allow_read: tuple[str, ...] = ()
+
+
+def path_lists(
+    sandbox: SandboxSettings, context: PermissionContext, confinement: Confinement
+) -> PathLists:
+    """Return what the settings say for one confinement.
+
+    What may be written beside the working directories is for users who work inside the sandbox:
+    other confinements promise that nothing else is.
+
+    Raises:
+        TooManyMatches: a pattern stands for too many paths.
+    """
+    opened: tuple[str, ...] = ()
+    if confinement is Confinement.PROJECT and context.sandbox.works_inside:
+        opened = present_paths((*sandbox.allow_write, *directories_of_edit_rules(context)))
+    return PathLists(
+        opened,
+        present_paths(sandbox.deny_write),
+        present_paths(sandbox.deny_read),
+        present_paths(sandbox.allow_read),
+    )
