@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from permissions.confinement import Confinement, widest
 from permissions.decision import Behavior, Decision, DecisionSource
 from permissions.evaluate.cascade import Evaluation
-from permissions.evaluate.confine import narrowed
+from permissions.evaluate.confine import is_enforced, narrowed
 
 USERS: Final = frozenset({DecisionSource.USER, DecisionSource.BRIDGE, DecisionSource.CHANNEL})
 """Whoever answers from there has seen the call and answers for the user."""
@@ -30,4 +30,10 @@ def answered(decision: Decision, evaluation: Evaluation) -> Decision:
     # Whoever else answered did so for the parts that asked.
     others = [one.confinement for one in evaluation.verdicts if one.confinement is not None]
     confinement = narrowed(widest((Confinement.PROJECT_FILES, *others)), view)
-    return replace(decision, confinement=confinement)
+    trace = decision.trace
+    if not is_enforced(confinement, view):
+        trace = tuple(
+            replace(entry, held=False) if str(entry.step) == str(decision.source) else entry
+            for entry in trace
+        )
+    return replace(decision, confinement=confinement, trace=trace)

@@ -117,7 +117,8 @@ def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
         title.append((f"  {count}", MUTED))
     right = _outcome_runs(card)
     sign: Run = (f" {_SIGN_CHARS[card.state]} ", sign_ink)
-    if is_detailed:
+    # What was refused is read before it is asked for in another way: nothing of it is cut.
+    if is_detailed or (card.state == "denied" and card.name == "Bash"):
         lines = wrap(title, width_cells - _INDENT - 1)
         return indented(lines, (sign,), _BODY_REST)
     if right:

@@ -19,6 +19,7 @@ from permissions.decision import (
 )
 from permissions.evaluate.answered import answered
 from permissions.evaluate.cascade import evaluate_parts
+from permissions.evaluate.hook_step import after_hooks
 from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
@@ -242,3 +243,19 @@ def test_what_is_less_plain_asks_where_nothing_enforces_reading(
     engine: Engine, command: str, sandbox: SandboxState
 ) -> None:
     assert decided(engine, command, sandbox=sandbox).behavior is Behavior.ASK
+
+
+def test_a_hook_that_allows_where_nothing_holds_it_says_so(engine: Engine) -> None:
+    for sandbox, is_held in ((FULL, True), (FILES, True), (NOTHING, False)):
+        context = engine.context(sandbox=sandbox)
+        found = evaluate_parts(PermissionRequest("Bash", {"command": "make"}), context)
+        allowed = answered(after_hooks(found.decision, "allow", "fine", "hook"), found)
+        assert allowed.confinement is PROJECT_FILES
+        assert all(entry.held is not False for entry in allowed.trace) is is_held
+
+
+def test_a_hook_that_asks_takes_the_confinement_with_the_allow(engine: Engine) -> None:
+    context = engine.context(allow=["Bash(make)"])
+    found = evaluate_parts(PermissionRequest("Bash", {"command": "make"}), context)
+    asked = answered(after_hooks(found.decision, "ask", "sure?", "hook"), found)
+    assert (asked.behavior, asked.confinement) == (Behavior.ASK, None)
