@@ -61,7 +61,7 @@ class Observer:
         self._env = env
         self._redact = redact
         self.tracer = Tracer(records_content=wants_content(env))
-        self.log = EventLog()
+        self.log = EventLog(None if debug is None else debug.event)
         self.debug = debug
         self._export: Callable[[FinishedSpan], None] | None = None
         self._is_export_looked_for = False
@@ -71,8 +71,6 @@ class Observer:
         self._recorder = EventRecorder(self.tracer, self.log)
         self._sweeping: asyncio.TimerHandle | None = None
         self._is_broken = False
-        if debug is not None:
-            self.log.attach(debug.event)
 
     def record(self, event: AgentEvent) -> None:
         """Take the next event. Never raises: whoever looks on must not break what is looked at."""
@@ -91,7 +89,6 @@ class Observer:
         if self._sweeping is not None:
             self._sweeping.cancel()
             self._sweeping = None
-        self.log.detach()
         self._spans.close()
         if self.debug is not None:
             self.debug.close()

@@ -36,6 +36,7 @@ from agent.events import (
 from agent.observe.event_log import EventLog, Verified
 from agent.observe.spans import Span, SpanStatus, Tracer
 from agent.recovery.classify import FailureKind
+from permissions.tool_names import is_known_tool, is_mcp_name
 
 _INTERRUPTED: Final = frozenset({"aborted_streaming", "aborted_tools"})
 _RUN = tuple[str, str | None]
@@ -106,7 +107,8 @@ class EventRecorder:
     def _start(self, run: _RUN, event: ToolDispatch | PermissionRequested | HookStarted) -> None:
         match event:
             case ToolDispatch():
-                span = self._tracer.start("tool", event.name, parent=self._run(run))
+                name = event.name if is_known_tool(event.name) else "unknown"
+                span = self._tracer.start("tool", name, parent=self._run(run))
                 self._tools[event.tool_use_id] = span
                 if self._tracer.records_content:
                     span.set_content(input=json.dumps(dict(event.input), default=str))
@@ -167,10 +169,10 @@ class EventRecorder:
             span.end(status, outcome=event.outcome, run_s=event.elapsed_s)
         self._log.log(
             "tool",
-            # Names of MCP servers are chosen by users.
-            name=None
-            if event.name.startswith("mcp__")
-            else Verified(event.name, "the name of a built-in tool"),
+            # Names of MCP servers are chosen by users, others may be made up by the model.
+            name=Verified(event.name, "the name of a built-in tool")
+            if is_known_tool(event.name) and not is_mcp_name(event.name)
+            else None,
             outcome=Verified(event.outcome, "one of a fixed set"),
             elapsed_s=event.elapsed_s,
             is_error=event.is_error,

@@ -303,4 +303,5 @@ async def test_a_trace_shows_where_the_time_went(tmp_path: Path, fresh_home: Pat
     (log,) = (fresh_home / ".agent" / "cache" / "debug").iterdir()
     assert f"Debug log: ~/{log.relative_to(fresh_home)}" in err
     assert '"event": "llm_response"' in log.read_text()
+    assert "next request: next_turn" in log.read_text()
     assert "secret" not in log.read_text() + shown

@@ -65,10 +65,9 @@ class Clock:
 
 def recorded(*events: AgentEvent) -> tuple[list[FinishedSpan], list[LoggedEvent], Tracer]:
     clock = Clock()
-    tracer, log = Tracer(clock=clock, wall_clock=clock), EventLog()
     spans, logged = list[FinishedSpan](), list[LoggedEvent]()
+    tracer, log = Tracer(clock=clock, wall_clock=clock), EventLog(logged.append)
     tracer.export_to(spans.append)
-    log.attach(logged.append)
     recorder = EventRecorder(tracer, log)
     for event in events:
         recorder.record(event)
@@ -95,6 +94,18 @@ def test_a_prompt_becomes_a_tree() -> None:
     assert by_kind["llm_request"].attributes["output_tokens"] == 7
     assert by_kind["interaction"].attributes == {"reason": "completed", "turns": 1}
     assert tracer.open_spans == 0
+
+
+def test_a_tool_name_that_the_model_made_up_is_in_no_log() -> None:
+    words = "the_password_is_hush"
+    spans, logged, _ = recorded(
+        PROMPT,
+        ToolDispatch("t", "c", words, {}, words),
+        ToolResult("t", "c", words, "There is no such tool.", True, 0.0, "invalid"),
+        Terminal("t", "completed", turns=1),
+    )
+    assert words not in f"{spans}{[event.as_json() for event in logged]}"
+    assert "unknown" in {span.name for span in spans}
 
 
 def test_each_attempt_is_a_span_of_its_own() -> None:
