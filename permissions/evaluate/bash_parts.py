@@ -27,7 +27,6 @@ from permissions.scope.special_commands import (
     MERGERS,
     build_directory_floor,
     find_target_floor,
-    in_nested_repository,
     tree_copy_floor,
 )
 from permissions.shell.access import AccessKind
@@ -105,7 +104,7 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
         is_edit=facts.is_edit,
         is_read_only=(facts.is_read_only or facts.is_inert) and not writes,
         is_provably_harmless=not writes and _stays_in_scope(bash, facts),
-        is_small=not writes and is_small_reading(facts),
+        is_small=not writes and is_small_reading(facts, bash.scope.launch),
         detail=_detail(facts, accesses),
         needs=facts.risk or facts.unclear,
     )
@@ -119,7 +118,6 @@ def _stays_in_scope(bash: CallView, facts: CommandFacts) -> bool:
         # Operands that come from another program may lead anywhere.
         and not any(access.path is SUPPLIED for access in facts.accesses)
         and not may_leave(bash, facts)
-        and not in_nested_repository(bash.scope, facts)
     )
 
 

@@ -55,14 +55,19 @@ _EVALUATING = names("-eq -ne -lt -le -gt -ge -v -R")
 """Operators of a condition that may evaluate what stands beside them."""
 
 
-def is_small_reading(facts: CommandFacts) -> bool:
-    """Is a simple command so plain that reading is all it does, whatever enforces that?"""
+def is_small_reading(facts: CommandFacts, launch: str) -> bool:
+    """Is a simple command so plain that reading is all it does, whatever enforces that?
+
+    Git only where the session started: another repository brings settings of its own.
+    """
     if not (facts.is_read_only or facts.is_inert) or facts.inner or facts.hidden:
         return False
     if not all(is_known_redirect(redirect) for redirect in facts.redirects):
         return False
     command = _only_command(parse(facts.text))
-    return command is not None and _is_plain(command)
+    if command is None or not _is_plain(command):
+        return False
+    return command.words[0].text != "git" or facts.directories == {launch}
 
 
 def is_plain_structure(command: str) -> bool:

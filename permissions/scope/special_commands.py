@@ -1,7 +1,6 @@
 """Commands that need a look at the disk of their own.
 
-Build tools that run elsewhere, repositories inside the project, `find` that deletes, and trees that
-are copied over others.
+Build tools that run elsewhere, `find` that deletes, and trees that are copied over others.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from permissions.shell.programs.find import changes_found, exec_spans, roots_of
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import Word
 
-_BARE = frozenset({"HEAD", "objects", "refs"})
 _OWN = OWN_DIRS | OWN_FILES
 _NAMES = frozenset({"-name", "-iname"})
 _OTHER = frozenset({"!", "-not", "-o", "-or", ","})
@@ -56,33 +54,6 @@ def build_directory_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
                     f"runs {program} in {directory}, outside the working directories",
                 )
     return None
-
-
-def in_nested_repository(scope: Scope, facts: CommandFacts) -> bool:
-    """Would git read the settings of a repository below a working directory?"""
-    if not any(form.head == "git" for form in facts.deny_forms[:1]):
-        return False
-    places = [one.path for one in facts.accesses if one.kind is AccessKind.READ]
-    if not places and facts.directories == {scope.launch}:
-        return False
-    return any(
-        _is_repository(scope, directory)
-        for place in (HERE, *places)
-        for target in _targets(scope, facts, AccessKind.READ, place)
-        for directory in _below_root(scope, target.real)
-    )
-
-
-def _below_root(scope: Scope, directory: str) -> Iterator[str]:
-    """Yield the directory and those above it, up to the working directory, which is left out."""
-    while directory not in scope.roots and directory.count("/") > 1:
-        yield directory
-        directory = directory.rpartition("/")[0]
-
-
-def _is_repository(scope: Scope, directory: str) -> bool:
-    names = scope.files.entries(directory)
-    return names is None or ".git" in names or _BARE.issubset(names)
 
 
 def find_target_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
