@@ -10,6 +10,7 @@ from agent.commands.command_registry import split_command
 from agent.commands.service import CommandService
 from agent.commands.spec import LocalCommand
 from agent.errors import AgentError
+from agent.memory.context_breakdown import ContextBreakdown
 
 
 class CommandReply(Struct, frozen=True):
@@ -17,6 +18,8 @@ class CommandReply(Struct, frozen=True):
 
     text: str
     is_error: bool = False
+    compacts: str | None = None
+    """What the summary must hold, where the command asks for a compaction; text comes with it."""
 
 
 async def run_typed_command(text: str, center: CommandService) -> CommandReply | None:
@@ -38,11 +41,15 @@ async def run_typed_command(text: str, center: CommandService) -> CommandReply |
         return CommandReply(str(error), is_error=True)
     except OSError as error:
         return CommandReply(f"/{name}: {error.strerror or error}", is_error=True)
-    return _reply(result, name)
+    return _reply(result, name, center)
 
 
-def _reply(result: results.CommandResult, name: str) -> CommandReply:
+def _reply(result: results.CommandResult, name: str, center: CommandService) -> CommandReply:
     match result:
+        case results.Compact(focus):
+            return CommandReply("", compacts=focus)
+        case results.OpenPanel("context"):
+            return CommandReply(_context_text(center.context.context_breakdown()))
         case results.ShowText(text, level):
             return CommandReply(text, is_error=level == "warning")
         case results.CopyText(copied, _):
@@ -54,3 +61,12 @@ def _reply(result: results.CommandResult, name: str) -> CommandReply:
                 f"/{name} is only available on the screen: start agent-tui without -p.",
                 is_error=True,
             )
+
+
+def _context_text(found: ContextBreakdown) -> str:
+    window = max(1, found.window)
+    how = "counted by the endpoint" if found.is_measured else "estimated"
+    share = 100 * found.used / window
+    lines = [f"{found.used:,} of {found.window:,} tokens ({share:.0f}%), {how}"]
+    lines += [f"{part.tokens:>10,}  {part.name}" for part in found.slices]
+    return "\n".join([*lines, f"{max(0, found.window - found.used):>10,}  Free"])

@@ -87,7 +87,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         "color",
     ),
     LocalCommand(
-        _meta("compact", "Compact the conversation to free context", "[focus]", on_screen=True),
+        _meta("compact", "Compact the conversation to free context", "[focus]"),
         f"{PACKAGE}.compact",
     ),
     InteractiveCommand(
@@ -100,10 +100,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         ),
         "config",
     ),
-    InteractiveCommand(
-        _meta("context", "Show what uses the context window", on_screen=True),
-        "context",
-    ),
+    LocalCommand(_meta("context", "Show what uses the context window"), f"{PACKAGE}.context"),
     LocalCommand(
         _meta(
             "copy",

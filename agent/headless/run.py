@@ -141,11 +141,24 @@ class HeadlessOutput:
             from agent.commands.headless import run_typed_command  # few prompts are commands
 
             reply = await run_typed_command(prompt.text, self._conversation.commands)
+            if reply is not None and reply.compacts is not None:
+                return await self._compact(reply.compacts, run)
             if reply is not None:
                 return self._write_command(reply.text, run, failed=reply.is_error)
         async for event in self._conversation.run(prompt):
             self._see(event, run)
         return self._end(run)
+
+    async def _compact(self, focus: str, run: _Run) -> int:
+        """Compact the history and write what became of it."""
+        text, failed = "", False
+        async for event in self._conversation.controls.compact(focus):
+            self._see(event, run)
+            if isinstance(event, Compacted):
+                text = f"Compacted: {event.tokens_before:,} to {event.tokens_after:,} tokens."
+            elif isinstance(event, Notice):
+                text, failed = event.text, event.level != "info"
+        return self._write_command(text, run, failed=failed)
 
     def _see(self, event: AgentEvent, run: _Run) -> None:
         self._see_request(event, run)

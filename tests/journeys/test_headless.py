@@ -451,3 +451,31 @@ async def test_a_run_that_cannot_begin_is_a_result_too(project: Path, fresh_home
     result = json.loads(out)
     assert (status, result["is_error"], result["session_id"]) == (1, True, flags[1])
     assert result["errors"][0] in err
+
+
+async def test_compact_and_context_answer(project: Path, fresh_home: Path) -> None:
+    summary = Turn((Text("They said hello."),), times=0, when=When(prompt="summar"))
+    lines = [
+        {"type": "user", "message": {"role": "user", "content": text}}
+        for text in (*["hi " * 9_000] * 4, "/context", "/compact the greeting", "/context")
+    ]
+    form = ("--input-format", "stream-json", "--output-format", "stream-json")
+    async with ScriptedServer(Scenario(turns=(summary, HELLO))) as server:
+        env = environment(fresh_home, server.base_url)
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        status, out, err = await run("-p", *form, cwd=project, env=env, stdin=text)
+    assert status == 0, err
+    written = [json.loads(line) for line in out.splitlines()]
+    results = [line["result"] for line in written if line["type"] == "result"]
+    assert results[5].startswith("Compacted: ")
+    assert [line for line in written if line.get("subtype") == "compact_boundary"]
+    for shown in (results[4], results[6]):
+        assert "System prompt" in shown
+        assert "of 200,000 tokens" in shown
+
+
+async def test_compact_without_a_conversation_says_so(project: Path, fresh_home: Path) -> None:
+    async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
+        env = environment(fresh_home, server.base_url)
+        status, out, err = await run("-p", "/compact", cwd=project, env=env)
+    assert (status, out) == (0, "There is nothing to compact yet.\n"), err
