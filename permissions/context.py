@@ -22,6 +22,9 @@ class SandboxState(Struct, frozen=True):
     works_inside: bool = False
     """Commands run without asking inside the sandbox (`sandbox.enabled` and
     `sandbox.autoAllowBashIfSandboxed`); counts at level `full` alone."""
+    is_enabled: bool = False
+    """Commands run inside the sandbox, asked about as usual (`sandbox.enabled`); counts at level
+    `full` alone."""
     is_read_only: bool = False
     """Every command runs `read_only`, whoever allowed it (`--sandbox read-only`)."""
     allow_unsandboxed: bool = True
@@ -29,6 +32,11 @@ class SandboxState(Struct, frozen=True):
     excluded_commands: tuple[str, ...] = ()
     """Contents of Bash rules; a command with a part that one is about is decided as if the user
     did not work inside the sandbox."""
+
+    @property
+    def runs_inside(self) -> bool:
+        """Whether commands run inside the sandbox, asked about or not."""
+        return self.works_inside or self.is_enabled
 
 
 class PermissionContext(Struct, frozen=True):

@@ -57,10 +57,12 @@ def probe_sandbox(
 def sandbox_state(available: Availability, options: RunOptions, settings: Settings) -> SandboxState:
     """Return what decisions need to know of the sandbox."""
     configured = sandbox_settings(settings)
+    is_enabled = options.sandbox is None and configured.enabled
     return SandboxState(
         level=available.level,
         works_inside=options.sandbox == "workspace-write"
-        or (options.sandbox is None and configured.enabled and configured.auto_allow_bash),
+        or (is_enabled and configured.auto_allow_bash),
+        is_enabled=is_enabled,
         is_read_only=options.sandbox == "read-only",
         allow_unsandboxed=configured.allow_unsandboxed_commands,
         excluded_commands=configured.excluded_commands,

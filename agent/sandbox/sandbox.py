@@ -104,7 +104,7 @@ class Sandbox:
                     configured=path_lists(configured, context, request.confinement)
                     if request.masks_denied
                     else PathLists(),
-                    unix_sockets=configured.all_unix_sockets and context.sandbox.works_inside,
+                    unix_sockets=configured.all_unix_sockets and context.sandbox.runs_inside,
                 )
             )
         except (PolicyError, TooManyFiles, TooManyMatches) as error:
@@ -162,8 +162,7 @@ class Sandbox:
         self, request: RunRequest, call: NetworkCall, program: Launch
     ) -> SessionAccess | None:
         """Return a way to the network for commands of a user who works inside the sandbox."""
-        works_inside = self._context().sandbox.works_inside
-        if self.network is None or not works_inside:
+        if self.network is None or not self._context().sandbox.runs_inside:
             return None
         if request.confinement is not Confinement.PROJECT:
             return None

@@ -22,7 +22,7 @@ from permissions.decision import (
 )
 from permissions.evaluate.call_view import CallView
 from permissions.evaluate.command_parts import CommandParts, command_parts
-from permissions.evaluate.inside_sandbox import asks_to_leave, leave_floor, works_inside
+from permissions.evaluate.inside_sandbox import asks_to_leave, leave_floor, runs_inside
 from permissions.evaluate.part_verdict import Part, asked_together, part_verdict
 from permissions.evaluate.tool_part import tool_part
 from permissions.matching.effective_rules import effective, gated_mode
@@ -114,9 +114,10 @@ def _view(
 ) -> tuple[CallView, tuple[DecisionWarning, ...]]:
     is_bash = tool == "Bash"
     mode, _ = gated_mode(context)
-    is_inside = is_bash and works_inside(context, mode, request.tool_input, base)
+    is_inside = is_bash and runs_inside(context, mode, request.tool_input, base)
+    works_inside = is_inside and context.sandbox.works_inside
     leaves = is_bash and asks_to_leave(context.sandbox, request.tool_input)
-    in_force = effective(context, works_inside=is_inside)
+    in_force = effective(context, works_inside=works_inside)
     view = CallView(
         context,
         mode,
@@ -125,7 +126,8 @@ def _view(
         request.tool_input,
         strictest_floor((check_budget(context), leave_floor(mode) if leaves else None)),
         is_bash=is_bash,
-        works_inside=is_inside,
+        runs_inside=is_inside,
+        works_inside=works_inside,
         leaves=leaves,
     )
     return view, in_force.warnings

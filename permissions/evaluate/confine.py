@@ -31,7 +31,10 @@ def narrowed(confinement: Confinement, view: CallView) -> Confinement:
         return Confinement.READ_ONLY
     if view.is_bash and view.context.sandbox.is_read_only:
         return Confinement.READ_ONLY
-    return Confinement.PROJECT if view.works_inside else confinement
+    if view.works_inside:
+        return Confinement.PROJECT
+    is_wider = view.runs_inside and confinement is not Confinement.READ_ONLY
+    return Confinement.PROJECT if is_wider else confinement
 
 
 def is_enforced(confinement: Confinement, view: CallView) -> bool:

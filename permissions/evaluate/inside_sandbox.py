@@ -33,16 +33,16 @@ def leave_floor(mode: Mode) -> Floor | None:
     )
 
 
-def works_inside(
+def runs_inside(
     context: PermissionContext, mode: Mode, tool_input: Mapping[str, object], directory: str
 ) -> bool:
-    """Does a Bash call run inside the sandbox without being asked about? Pure.
+    """Does a Bash call run inside the sandbox, asked about or not? Pure.
 
     Not in plan mode, which has a confinement of its own, and not where a part of the command is
     excluded: all of it then runs outside, by the ordinary permission check.
     """
     state = context.sandbox
-    if not state.works_inside or state.level is not SandboxLevel.FULL or mode is Mode.PLAN:
+    if not state.runs_inside or state.level is not SandboxLevel.FULL or mode is Mode.PLAN:
         return False
     if asks_to_leave(state, tool_input):
         return False

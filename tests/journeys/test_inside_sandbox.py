@@ -131,6 +131,21 @@ async def test_what_has_no_effect_is_said_at_the_start(begin: Begin) -> None:
     assert note.startswith("sandbox.network.allowedDomains.0: is ignored: ")
 
 
+async def test_a_project_confines_what_the_user_allows(begin: Begin, fresh_home: Path) -> None:
+    outside = fresh_home / "outside"
+    journey = await begin([bash("sh ./build.sh"), bash("sh ./build.sh"), DONE])
+    project = journey.project
+    (project / "build.sh").write_text(f"echo x > inside; echo x > {outside}\n")
+    file = project / ".agent" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"sandbox": {"enabled": True}}))
+    await journey.assembled.commands.context.reload_settings()
+    await journey.send("go")
+    assert len(journey.person.asked) == 2
+    assert (project / "inside").exists()
+    assert not outside.exists()
+
+
 async def test_dont_ask_refuses_at_once(begin: Begin, port: int) -> None:
     user = HostUser(HostAnswer(True))
     command = f"{THROUGH_PROXY} http://127.0.0.1:{port}/"

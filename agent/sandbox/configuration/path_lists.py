@@ -31,7 +31,7 @@ def path_lists(
         TooManyMatches: a pattern stands for too many paths.
     """
     opened: tuple[str, ...] = ()
-    if confinement is Confinement.PROJECT and context.sandbox.works_inside:
+    if confinement is Confinement.PROJECT and context.sandbox.runs_inside:
         opened = present_paths((*sandbox.allow_write, *directories_of_edit_rules(context)))
     return PathLists(
         opened,

@@ -51,6 +51,7 @@ def test_who_works_inside(
     options = RunOptions(sandbox=flag)
     state = sandbox_state(FULL, options, _settings(tmp_path, **section))
     assert (state.works_inside, state.is_read_only) == (expected, flag == "read-only")
+    assert state.is_enabled == (flag is None and section.get("enabled", False))
 
 
 def test_what_may_leave(tmp_path: Path) -> None:

@@ -100,6 +100,22 @@ def test_a_rule_that_allows_is_named_and_adds_no_right(engine: Engine) -> None:
     assert (found.source, found.confinement) == ("mode", Confinement.PROJECT)
 
 
+ENABLED = SandboxState(SandboxLevel.FULL, is_enabled=True, excluded_commands=("docker *",))
+
+
+def test_a_sandbox_that_is_only_enabled_confines_and_asks(engine: Engine) -> None:
+    assert inside(engine, "make", sandbox=ENABLED).behavior is Behavior.ASK
+    assert inside(engine, "make", sandbox=ENABLED, ask=["Bash"]).reason == "ask_rule"
+    for rule in ("Bash(make)", "Bash(make *)"):
+        found = inside(engine, "make", sandbox=ENABLED, allow=[rule])
+        assert (found.reason, found.confinement) == ("allow_rule", Confinement.PROJECT)
+    found = inside(engine, "docker ps", sandbox=ENABLED, allow=["Bash(docker ps)"])
+    assert found.confinement is Confinement.NONE
+    context = engine.context(sandbox=ENABLED)
+    reading = decide_with_classifier(PermissionRequest("Bash", {"command": "ls"}), context)
+    assert reading.confinement is Confinement.READ_ONLY
+
+
 @pytest.mark.parametrize("level", [SandboxLevel.FILES, SandboxLevel.NONE])
 def test_less_than_the_whole_sandbox_is_not_one_to_work_in(
     engine: Engine, level: SandboxLevel
