@@ -124,16 +124,14 @@ def _restricts(rule: Rule, facts: CommandFacts, tool_input: Mapping[str, object]
 
 
 def names_exactly(rule: Rule, command: str) -> bool:
-    """Is a rule that covers the command about this very text, and about no other?"""
+    """Is a rule that covers the command this very text? Behind a wrapper it is another one."""
     pattern = rule.specifier
-    return isinstance(pattern, BashPattern) and (
-        pattern.is_exact or _is_written_out(pattern, command)
-    )
+    return isinstance(pattern, BashPattern) and _is_written_out(pattern, command)
 
 
 def _is_written_out(pattern: BashPattern, command: str) -> bool:
     # A final ` *` is a wildcard of the rule, also for the command that reads the same.
-    return pattern.text.strip() == command and pattern.bare is None
+    return pattern.bare is None and pattern.text.strip() == command.strip()
 
 
 def _covers(rule: Rule, facts: CommandFacts) -> bool:

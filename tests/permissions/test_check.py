@@ -15,6 +15,7 @@ from permissions.check_cli import (
     explain,
     run_lint_jsonl,
 )
+from permissions.confinement import SandboxLevel
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 from tests.permissions.engine import Engine
 
@@ -537,10 +538,18 @@ def test_what_is_no_number_in_json_does_not_come_back(number: str) -> None:
     line = f'{{"id": {number}, "tool": "Read", "input": {{"file_path": "a"}}, "rules": {{}}}}'
     (answer,) = Checker(_no_settings).run([line])
     assert json.loads(answer, parse_constant=pytest.fail)["id"] is None
-    assert "no JSON number" in answer
+    assert "not a JSON number" in answer
 
 
 def test_a_byte_order_mark_before_the_first_line_is_passed_over() -> None:
     line = '\ufeff{"id": 1, "tool": "Read", "input": {"file_path": "a"}, "rules": {}}\r\n'
     (answer,) = Checker(_no_settings).run([line])
     assert json.loads(answer)["behavior"] == "allow"
+
+
+@pytest.mark.parametrize(("level", "expected"), [("full", "allow"), ("none", "deny")])
+def test_a_line_that_names_no_level_is_decided_by_this_machines(level: str, expected: str) -> None:
+    line = {"id": 1, "tool": "Bash", "input": {"command": "make"}, "rules": {}, "mode": "plan"}
+    checker = Checker(_no_settings, level=lambda: SandboxLevel(level))
+    assert checker.check(json.dumps(line))["behavior"] == expected
+    assert checker.check(json.dumps({**line, "sandbox": "full"}))["behavior"] == "allow"

@@ -79,6 +79,8 @@ TABLE: list[tuple[str, list[RuleText], Mode, Confinement | None, Confinement | N
     ("make", allow("Bash(make)", RuleSource.CLI), Mode.DEFAULT, NONE, NONE),
     ("make", allow("Bash(make)", RuleSource.PROJECT), Mode.DEFAULT, PROJECT_FILES, PROJECT_FILES),
     ("make", allow("Bash(make)", RuleSource.POLICY), Mode.DEFAULT, PROJECT_FILES, PROJECT_FILES),
+    ("timeout 5 make", allow("Bash(make)"), Mode.DEFAULT, PROJECT_FILES, PROJECT_FILES),
+    ("CI=1 make", allow("Bash(make)"), Mode.DEFAULT, PROJECT_FILES, PROJECT_FILES),
     ("ls *.py", allow("Bash(ls *.py)"), Mode.DEFAULT, NONE, NONE),
     ("ls a.py", allow("Bash(ls *.py)"), Mode.DEFAULT, PROJECT_FILES, PROJECT_FILES),
     ("ls > b", allow("Edit(./b)"), Mode.DEFAULT, PROJECT_FILES, ASKS),

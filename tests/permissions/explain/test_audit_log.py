@@ -20,6 +20,7 @@ from permissions.base.text.named_secrets import (
     may_name_secrets,
     without_named_secrets,
 )
+from permissions.confinement import Confinement
 from permissions.decision import Behavior, Decision, DecisionSource
 from permissions.evaluate.cascade import decide
 from permissions.explain.audit_log import MAX_VALUE_CHARS, AuditLog
@@ -31,7 +32,7 @@ from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.resolve.handlers import denied_without_user, user_decision
 from permissions.rule import RuleBehavior, RuleSource, RuleText
-from tests.permissions.engine import Engine
+from tests.permissions.engine import NOTHING, Engine
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -405,3 +406,16 @@ def test_rules_that_never_decided_are_named(book: Book) -> None:
 
 def test_an_empty_log_has_no_advice(book: Book) -> None:
     assert advised(book) == Advice(0, 0, 0.0, (), ())
+
+
+def test_a_line_names_the_confinement_and_what_was_opened(engine: Engine, tmp_path: Path) -> None:
+    book = Book(engine, tmp_path)
+    place = str(engine.root.parent / "outside")
+    book.decided("make", allow=["Bash(make *)"], sandbox=NOTHING)
+    yes = replace(user_decision(Behavior.ALLOW), confinement=Confinement.NONE, write_dirs=(place,))
+    book.decided(f"touch {place}/x", yes)
+    book.decided("rm x", deny=["Bash(rm *)"])
+    lines = [json.loads(line) for line in book.path.read_text().splitlines()]
+    assert [line["confinement"] for line in lines] == ["project_files", "none", None]
+    assert [line["write_dirs"] for line in lines] == [[], [place], []]
+    assert [entry["held"] for entry in lines[0]["trace"] if "held" in entry] == [False]
