@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from benchmarks.confinement import measure_confinement
 from benchmarks.decisions import measure_decisions
 from benchmarks.figures import (
     Figure,
@@ -73,6 +74,11 @@ def _decisions(variant: Variant, _model: Model, quick: bool) -> Iterator[Figure]
         yield from measure_decisions(quick=quick)
 
 
+def _confinement(variant: Variant, _model: Model, quick: bool) -> Iterator[Figure]:
+    if variant.label == OURS:
+        yield from measure_confinement(quick=quick)
+
+
 def _filled(variant: Variant, model: Model, quick: bool) -> Iterator[Figure]:
     if variant.label == OURS:
         with tempfile.TemporaryDirectory(prefix="bench-home-") as scratch:
@@ -93,6 +99,7 @@ GROUPS: Final[dict[str, Group]] = {
     "growth": _growth,
     "sessions": _sessions,
     "decisions": _decisions,
+    "confinement": _confinement,
     "filled": _filled,
     "panels": _panels,
 }

@@ -33,19 +33,19 @@ class Placeholders:
         Raises:
             OSError: one cannot be made; none is left then.
         """
-        acquired: list[str] = []
+        kinds = dict.fromkeys(directories, True) | dict.fromkeys(files, False)
         with self._lock:
+            missing = [path for path in kinds if path not in self._users]
+            self._write_record([*self._inodes, *missing])
+            acquired: list[str] = []
             try:
-                for path, is_directory in (
-                    *((path, True) for path in directories),
-                    *((path, False) for path in files),
-                ):
+                for path, is_directory in kinds.items():
                     self._acquire(path, is_directory=is_directory)
                     acquired.append(path)
             except OSError:
                 self._release(acquired)
                 raise
-        return tuple(acquired)
+        return tuple(kinds)
 
     def release(self, paths: Iterable[str]) -> None:
         """Remove those that no other command needs. Raises nothing."""
@@ -56,7 +56,6 @@ class Placeholders:
         if path in self._users:
             self._users[path] += 1
             return
-        self._write_record([*self._inodes, path])
         try:
             if is_directory:
                 os.mkdir(path, 0o755)

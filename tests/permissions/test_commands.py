@@ -25,7 +25,7 @@ CLASSIFIER = "local classifier"
 LEADS_OUT = re.compile(r"\.\.|~|[ =]/")
 
 
-def _sections(name: str) -> Iterator[tuple[str, list[str]]]:
+def sections(name: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the rules in brackets with the commands below them."""
     header, commands = "", list[str]()
     for line in (DIRECTORY / name).read_text("utf-8").splitlines():
@@ -52,7 +52,7 @@ def _name(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-@pytest.mark.parametrize(("header", "commands"), [*_sections("refused.txt")], ids=_name)
+@pytest.mark.parametrize(("header", "commands"), [*sections("refused.txt")], ids=_name)
 def test_a_rule_does_not_let_through(engine: Engine, header: str, commands: list[str]) -> None:
     none, full = SandboxState(), SandboxState(SandboxLevel.FULL)
     assert [text for text in commands if _is_allowed(engine, header, text, none)] == []
@@ -61,7 +61,7 @@ def test_a_rule_does_not_let_through(engine: Engine, header: str, commands: list
     assert [text for text in inside if _is_allowed(engine, header, text, full)] == []
 
 
-@pytest.mark.parametrize(("header", "commands"), [*_sections("outside.txt")], ids=_name)
+@pytest.mark.parametrize(("header", "commands"), [*sections("outside.txt")], ids=_name)
 def test_nothing_lets_through(engine: Engine, header: str, commands: list[str]) -> None:
     allowed = [text for text in commands if _is_allowed(engine, header, text, SandboxState())]
     assert allowed == []
@@ -72,7 +72,7 @@ def test_nothing_lets_through(engine: Engine, header: str, commands: list[str]) 
     assert confinements <= {Confinement.PROJECT_FILES, Confinement.PROJECT}
 
 
-@pytest.mark.parametrize(("header", "commands"), [*_sections("denied.txt")], ids=_name)
+@pytest.mark.parametrize(("header", "commands"), [*sections("denied.txt")], ids=_name)
 def test_a_deny_finds_its_command(engine: Engine, header: str, commands: list[str]) -> None:
     context = engine.context(allow=header.split(" | "), deny=["Bash(rm *)"], mode=Mode.BYPASS)
     missed = [
@@ -84,7 +84,7 @@ def test_a_deny_finds_its_command(engine: Engine, header: str, commands: list[st
     assert missed == []
 
 
-@pytest.mark.parametrize(("header", "commands"), [*_sections("unread.txt")], ids=_name)
+@pytest.mark.parametrize(("header", "commands"), [*sections("unread.txt")], ids=_name)
 def test_what_reads_or_sends_a_denied_file_is_not_allowed(
     engine: Engine, header: str, commands: list[str]
 ) -> None:
@@ -139,7 +139,7 @@ def test_what_a_tool_is_handed_is_no_matter_of_scope_or_of_the_tool_read(
     assert engine.bash(command, mode=Mode.BYPASS).behavior is Behavior.ALLOW
 
 
-@pytest.mark.parametrize(("header", "commands"), [*_sections("allowed.txt")], ids=_name)
+@pytest.mark.parametrize(("header", "commands"), [*sections("allowed.txt")], ids=_name)
 def test_everyday_work_is_not_asked_about(engine: Engine, header: str, commands: list[str]) -> None:
     full = SandboxState(SandboxLevel.FULL)
     asked = [text for text in commands if not _is_allowed(engine, header, text, full)]
@@ -148,7 +148,7 @@ def test_everyday_work_is_not_asked_about(engine: Engine, header: str, commands:
 
 def test_no_command_is_lost_while_reading() -> None:
     counts = {
-        name: sum(len(commands) for _, commands in _sections(name))
+        name: sum(len(commands) for _, commands in sections(name))
         for name in ("refused.txt", "outside.txt", "allowed.txt")
     }
     assert min(counts.values()) > 250

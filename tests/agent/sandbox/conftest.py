@@ -76,9 +76,13 @@ def make_confined(available: Availability, tmp_path: Path) -> Iterator[MakeConfi
         pytest.skip(f"level {available.level}: {available.reason}")
 
     def make(
-        *, deny: Sequence[str] = (), git: bool = False, protected: Sequence[str] = ()
+        *,
+        deny: Sequence[str] = (),
+        git: bool = False,
+        protected: Sequence[str] = (),
+        name: str = "",
     ) -> Confined:
-        home, outside = tmp_path / "home", tmp_path / "outside"
+        home, outside = tmp_path / name / "home", tmp_path / name / "outside"
         project, temp_dir = home / "project", home / ".agent" / "sessions" / "scratch"
         for directory in (project, outside, temp_dir):
             directory.mkdir(parents=True)
