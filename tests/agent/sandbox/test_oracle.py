@@ -30,7 +30,8 @@ from tests.permissions.test_commands import CLASSIFIER, sections
 RUNNER = """
 for file in "$TMPDIR"/commands/*; do
   echo "@@@ ${file##*/}"
-  timeout -k 1 3 bash --noprofile --norc "$file" </dev/null 2>&1 | head -c 20000
+  timeout -k 1 2 bash --noprofile --norc "$file" </dev/null >"$TMPDIR/output" 2>&1
+  head -c 20000 "$TMPDIR/output"
   echo
 done
 """

@@ -1,0 +1,72 @@
+"""How often everyday commands are asked about or denied: no rules, by mode and level.
+
+`python -m benchmarks.friction` prints a table of questions and denials in 100 commands.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from permissions.confinement import SandboxLevel
+from permissions.context import PermissionContext, SandboxState
+from permissions.decision import Behavior
+from permissions.evaluate.read_only_classifier import decide_with_classifier
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from permissions.rules.rule_set import RuleSet
+
+COMMANDS: Final = Path(__file__).parents[1] / "tests/permissions/commands/allowed.txt"
+MODES: Final = (Mode.DEFAULT, Mode.ACCEPT_EDITS, Mode.PLAN, Mode.DONT_ASK)
+STATES: Final = {
+    "full": SandboxState(SandboxLevel.FULL),
+    "full, working inside": SandboxState(SandboxLevel.FULL, works_inside=True),
+    "files": SandboxState(SandboxLevel.FILES),
+    "none": SandboxState(SandboxLevel.NONE),
+}
+
+
+def everyday_commands() -> Iterator[str]:
+    """Yield each command of the corpus of everyday work once."""
+    lines = COMMANDS.read_text("utf-8").splitlines()
+    texts = (line for line in lines if line and not line.startswith(("#", "[")))
+    for text in dict.fromkeys(texts):
+        yield text.replace("<NL>", "\n").replace("<TAB>", "\t")
+
+
+def main() -> None:
+    """Print the table."""
+    commands = list(everyday_commands())
+    print(f"of 100 everyday commands ({len(commands)} without any rule): asked / denied\n")
+    print("| mode | " + " | ".join(STATES) + " |")
+    print("| --- |" + " --: |" * len(STATES))
+    with tempfile.TemporaryDirectory() as scratch:
+        for mode in MODES:
+            cells = [_cell(commands, Path(scratch), mode, state) for state in STATES.values()]
+            print(f"| {mode} | " + " | ".join(cells) + " |")
+
+
+def _cell(commands: list[str], directory: Path, mode: Mode, state: SandboxState) -> str:
+    context = PermissionContext(
+        mode=mode,
+        rules=RuleSet(),
+        launch_dir=directory,
+        project_root=directory,
+        home=directory / "home",
+        sandbox=state,
+    )
+    answers = Counter(
+        decide_with_classifier(PermissionRequest("Bash", {"command": command}), context).behavior
+        for command in commands
+    )
+    return " / ".join(
+        f"{100 * answers[behavior] / len(commands):.0f}"
+        for behavior in (Behavior.ASK, Behavior.DENY)
+    )
+
+
+if __name__ == "__main__":
+    main()
