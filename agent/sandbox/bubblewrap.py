@@ -57,7 +57,6 @@ class _Kind(Enum):
     READ_ONLY = "read-only"
     MASK = "mask"
     EMPTY = "empty directory"
-    NO_FILE = "empty file"
 
 
 def _mounts(policy: SandboxPolicy) -> dict[str, _Kind]:
@@ -67,7 +66,6 @@ def _mounts(policy: SandboxPolicy) -> dict[str, _Kind]:
         ((*policy.write_roots, *policy.caches), _Kind.WRITABLE),
         (policy.read_only, _Kind.READ_ONLY),
         (policy.missing_directories, _Kind.EMPTY),
-        (policy.missing_files, _Kind.NO_FILE),
         ([path for path in policy.visible if not _is_writable(policy, path)], _Kind.READ_ONLY),
         (policy.secret, _Kind.MASK),
         ((policy.temp_dir,), _Kind.WRITABLE),
@@ -86,8 +84,6 @@ def _mount(path: str, kind: _Kind) -> tuple[str, ...]:
             return ("--ro-bind", path, path)
         case _Kind.EMPTY:
             return ("--tmpfs", path)
-        case _Kind.NO_FILE:
-            return ("--ro-bind", "/dev/null", path)
         case _Kind.MASK:
             return ("--tmpfs", path) if os.path.isdir(path) else ("--ro-bind", "/dev/null", path)
 

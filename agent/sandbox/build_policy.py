@@ -14,6 +14,7 @@ from agent.sandbox.denied_files import denied_files
 from agent.sandbox.package_caches import PackageCaches, private_caches, shared_caches
 from agent.sandbox.policy import Network, SandboxPolicy
 from agent.sandbox.protected_mounts import protected_mounts
+from permissions.base.process.neutral_git import NEUTRAL_VALUES, with_git_values
 from permissions.confinement import Confinement
 from permissions.context import PermissionContext
 from permissions.paths.resolve import is_below
@@ -90,7 +91,6 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         caches=caches.directories,
         pinned=_without(request.unprotected, mounts.pinned),
         read_only=_without(request.unprotected, (*mounts.read_only, *_inside(kept, roots))),
-        missing_files=tuple(mounts.missing_files),
         missing_directories=_without(request.unprotected, mounts.missing_directories),
         watched=_without(
             request.unprotected, (*mounts.watched, *_missing(configured.deny_write, roots))
@@ -101,7 +101,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         visible=_visible(request, scope, secret, denied, cwd),
         network=_network(request),
         unix_sockets=is_shared or (request.unix_sockets and _may_write(request)),
-        env=_environment(temp_dir, caches),
+        env=_environment(request, temp_dir, caches),
     )
 
 
@@ -115,8 +115,14 @@ def _network(request: PolicyRequest) -> Network:
     return request.network if _may_write(request) else Network.OFF
 
 
-def _environment(temp_dir: str, caches: PackageCaches) -> dict[str, str]:
-    return {"TMPDIR": temp_dir, "AGENT_TUI_SANDBOX": "1", "SANDBOX_RUNTIME": "1", **caches.env}
+def _environment(request: PolicyRequest, temp_dir: str, caches: PackageCaches) -> dict[str, str]:
+    # What only reads runs nothing that a repository names. The others cannot write its
+    # configuration, so that a checkout must not stop in the middle of noting what it tracks.
+    values = {"branch.autoSetupMerge": "false"} if _may_write(request) else NEUTRAL_VALUES
+    given = with_git_values({**request.env}, values.items())
+    git = {name: value for name, value in given.items() if name.startswith("GIT_CONFIG_")}
+    ours = {"TMPDIR": temp_dir, "AGENT_TUI_SANDBOX": "1", "SANDBOX_RUNTIME": "1"}
+    return {**git, **ours, **caches.env}
 
 
 def _visible(

@@ -149,7 +149,7 @@ def _in_bubblewrap(
     network: CallAccess | None,
 ) -> Launch:
     try:
-        held = placeholders.acquire(policy.missing_directories, policy.missing_files)
+        held = placeholders.acquire(policy.missing_directories)
     except OSError as error:
         raise CannotConfine(
             f"the sandbox cannot be set up: {error.filename}: {error.strerror}"

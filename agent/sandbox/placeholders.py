@@ -1,4 +1,4 @@
-"""Empty files and directories in place of protected names that do not exist.
+"""Empty directories in place of protected names that do not exist.
 
 A name can only be blocked by a mount, and a mount needs something to stand on. Each is recorded
 before it is made and removed after the last command that needs it, or at the next start.
@@ -27,40 +27,37 @@ class Placeholders:
         self._inodes: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
 
-    def acquire(self, directories: Iterable[str], files: Iterable[str]) -> tuple[str, ...]:
-        """Make what does not exist; return the paths to give to `release`.
+    def acquire(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Make the directories that do not exist; return the paths to give to `release`.
 
         Raises:
             OSError: one cannot be made; none is left then.
         """
-        kinds = dict.fromkeys(directories, True) | dict.fromkeys(files, False)
+        wanted = tuple(dict.fromkeys(paths))
         with self._lock:
-            missing = [path for path in kinds if path not in self._users]
+            missing = [path for path in wanted if path not in self._users]
             self._write_record([*self._inodes, *missing])
             acquired: list[str] = []
             try:
-                for path, is_directory in kinds.items():
-                    self._acquire(path, is_directory=is_directory)
+                for path in wanted:
+                    self._acquire(path)
                     acquired.append(path)
             except OSError:
                 self._release(acquired)
                 raise
-        return tuple(kinds)
+        return wanted
 
     def release(self, paths: Iterable[str]) -> None:
         """Remove those that no other command needs. Raises nothing."""
         with self._lock:
             self._release(paths)
 
-    def _acquire(self, path: str, *, is_directory: bool) -> None:
+    def _acquire(self, path: str) -> None:
         if path in self._users:
             self._users[path] += 1
             return
         try:
-            if is_directory:
-                os.mkdir(path, 0o755)
-            else:
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o444))
+            os.mkdir(path, 0o755)
         except FileExistsError:
             # Made by another agent here, or by the user just now: not ours to remove.
             self._users[path] = 1
@@ -105,10 +102,7 @@ def _remove_empty(path: str, inode: tuple[int, int] | None) -> None:
         status = os.lstat(path)
         if inode not in (None, (status.st_dev, status.st_ino)):
             return
-        if os.path.isdir(path) and not os.path.islink(path):
-            os.rmdir(path)
-        elif status.st_size == 0:
-            os.unlink(path)
+        os.rmdir(path)
 
 
 def _is_running(pid: int) -> bool:

@@ -29,7 +29,7 @@ class Network(Enum):
 
 class SandboxPolicy(Struct, frozen=True, kw_only=True):
     """One confinement worked out for one working directory. All paths are canonical and exist,
-    except those of `missing_files` and `missing_directories`."""
+    except `missing_directories`."""
 
     confinement: Confinement
     cwd: str
@@ -43,10 +43,8 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     """Writable directories that cannot be renamed or removed."""
     read_only: tuple[str, ...] = ()
     """Files and directories inside writable ones that may not be changed."""
-    missing_files: tuple[str, ...] = ()
-    """Protected files that do not exist and may not be created."""
     missing_directories: tuple[str, ...] = ()
-    """The same for directories."""
+    """Protected directories that do not exist and may not be made."""
     watched: tuple[str, ...] = ()
     """Protected names that do not exist and cannot be blocked: looked for after the run."""
     links: tuple[tuple[str, str], ...] = ()
@@ -70,7 +68,6 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
             return None
         protected = (
             *self.read_only,
-            *self.missing_files,
             *self.missing_directories,
             *self.watched,
         )

@@ -28,7 +28,6 @@ MAX_DEPTH: Final = 3
 MAX_ENTRIES: Final = 20_000
 _SKIPPED: Final = frozenset({"node_modules", ".venv", "venv", "__pycache__", "target", ".tox"})
 _PLACEHOLDER_DIRECTORIES: Final = (".agent", ".claude", ".codex", ".vscode", ".idea", ".husky")
-_PLACEHOLDER_FILES: Final = (".mcp.json",)
 _READ_ONLY_IN_GIT: Final = ("config", "config.worktree", "hooks", "info")
 _WATCHED_IN_GIT: Final = ("commondir", "config.worktree")
 _BARE_MARKERS: Final = ("HEAD", "objects", "refs")
@@ -39,7 +38,6 @@ class ProtectedMounts(Struct):
 
     pinned: list[str]
     read_only: list[str]
-    missing_files: list[str]
     missing_directories: list[str]
     watched: list[str]
     links: list[tuple[str, str]]
@@ -55,7 +53,7 @@ def protected_mounts(roots: Iterable[str], cwd: str, files: Iterable[str] = ()) 
         files: Absolute paths of files that are protected whatever their names.
         cwd: Where the command starts: names around it are protected however deep it is.
     """
-    mounts = ProtectedMounts([], [], [], [], [], [], [])
+    mounts = ProtectedMounts([], [], [], [], [], [])
     for root in roots:
         inside = [path for path in sorted(files) if is_below(path, root) and os.path.lexists(path)]
         _protect(mounts, root, [*_protected_names(root, cwd), *inside])
@@ -189,9 +187,8 @@ def _add_missing(mounts: ProtectedMounts, root: str) -> None:
 
     for name in filter(absent, _PLACEHOLDER_DIRECTORIES):
         mounts.missing_directories.append(os.path.join(root, name))
-    for name in filter(absent, _PLACEHOLDER_FILES):
-        mounts.missing_files.append(os.path.join(root, name))
-    blocked = {*_PLACEHOLDER_DIRECTORIES, *_PLACEHOLDER_FILES, ".git"}
+    # An empty directory in its place goes unseen by git; an empty file would be committed.
+    blocked = {*_PLACEHOLDER_DIRECTORIES, ".git"}
     for name in sorted((PROTECTED_DIRS | PROTECTED_FILES) - blocked):
         if absent(name):
             mounts.watched.append(os.path.join(root, name))

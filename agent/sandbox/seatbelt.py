@@ -51,7 +51,6 @@ def seatbelt_arguments(policy: SandboxPolicy) -> list[str]:
     add("(allow file-write* %)", (*policy.write_roots, *policy.caches))
     protected = (
         *policy.read_only,
-        *policy.missing_files,
         *policy.missing_directories,
         *policy.watched,
     )

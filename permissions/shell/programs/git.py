@@ -236,17 +236,34 @@ def _leaves(text: str) -> bool:
 
 
 def changes_settings(words: Sequence[Word]) -> str:
-    """Return the settings of the user or the machine that `git config` changes."""
+    """Return the settings that git changes: of the user, the machine or the repository."""
     found = split_arguments(words, valued="Cc", stops_at_operand=True)
-    rest = found.operands[1:]
-    if not found.operands or found.operands[0].text != "config":
+    if not found.operands:
         return ""
+    subcommand, rest = found.operands[0].text, found.operands[1:]
+    texts = {word.text for word in rest}
+    if subcommand != "config":
+        return ".git/config" if texts & _CONFIGURING.get(subcommand, frozenset()) else ""
     if _reads_config(rest):
         return ""
-    texts = {word.text for word in rest}
     if _has_short(texts, "--global"):
         return "~/.gitconfig"
-    return "/etc/gitconfig" if _has_short(texts, "--system") else ""
+    if _has_short(texts, "--system"):
+        return "/etc/gitconfig"
+    return "" if any(text.startswith(("-f", "--fi")) for text in texts) else ".git/config"
+
+
+_CONFIGURING = {
+    "remote": names("add remove rm rename set-url set-branches"),
+    "branch": names("-u --set-upstream-to --unset-upstream -m -M --move --edit-description"),
+    "push": names("-u --set-upstream"),
+    "checkout": names("-t --track"),
+    "switch": names("-t --track"),
+    "submodule": names("add init deinit sync"),
+    "sparse-checkout": names("init set add disable"),
+    "lfs": names("install"),
+}
+"""Subcommands that write the repository's configuration, with the words that make them."""
 
 
 def _has_short(texts: Iterable[str], option: str) -> bool:

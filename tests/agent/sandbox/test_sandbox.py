@@ -145,9 +145,9 @@ def test_a_git_file_that_names_a_strange_repository_opens_nothing(
 
 def test_placeholders_are_shared_and_go_with_the_last_user(tmp_path: Path) -> None:
     placeholders = Placeholders(tmp_path / "state")
-    directory, file = str(tmp_path / ".claude"), str(tmp_path / ".mcp.json")
-    first = placeholders.acquire([directory], [file])
-    second = placeholders.acquire([directory], [file])
+    directory = str(tmp_path / ".claude")
+    first = placeholders.acquire([directory])
+    second = placeholders.acquire([directory])
     placeholders.release(first)
     assert os.path.isdir(directory)
     placeholders.release(second)
@@ -157,7 +157,7 @@ def test_placeholders_are_shared_and_go_with_the_last_user(tmp_path: Path) -> No
 
 def test_what_a_user_put_into_a_placeholder_stays(tmp_path: Path) -> None:
     placeholders = Placeholders(tmp_path / "state")
-    held = placeholders.acquire([str(tmp_path / ".vscode")], [])
+    held = placeholders.acquire([str(tmp_path / ".vscode")])
     (tmp_path / ".vscode" / "settings.json").write_text("{}")
     placeholders.release(held)
     assert (tmp_path / ".vscode" / "settings.json").read_text() == "{}"
