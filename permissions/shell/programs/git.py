@@ -242,17 +242,23 @@ def changes_settings(words: Sequence[Word]) -> str:
         return ""
     subcommand, rest = found.operands[0].text, found.operands[1:]
     texts = {word.text for word in rest}
+    if subcommand == "init":
+        return (
+            "" if split_arguments(rest, valued="b", valued_long=_INIT_VALUED).operands else _CONFIG
+        )
     if subcommand != "config":
-        return ".git/config" if texts & _CONFIGURING.get(subcommand, frozenset()) else ""
+        return _CONFIG if texts & _CONFIGURING.get(subcommand, frozenset()) else ""
     if _reads_config(rest):
         return ""
     if _has_short(texts, "--global"):
         return "~/.gitconfig"
     if _has_short(texts, "--system"):
         return "/etc/gitconfig"
-    return "" if any(text.startswith(("-f", "--fi")) for text in texts) else ".git/config"
+    return "" if any(text.startswith(("-f", "--fi")) for text in texts) else _CONFIG
 
 
+_CONFIG = ".git/config"
+_INIT_VALUED = names("--initial-branch --template --separate-git-dir --object-format --ref-format")
 _CONFIGURING = {
     "remote": names("add remove rm rename set-url set-branches"),
     "branch": names("-u --set-upstream-to --unset-upstream -m -M --move --edit-description"),

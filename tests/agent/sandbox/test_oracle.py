@@ -99,9 +99,16 @@ def _run(confined: Confined, commands: list[str], confinement: Confinement) -> l
     return re.split(r"(?m)^@@@ \d{5}$", ended.stdout.decode(errors="replace"))[1:]
 
 
-@pytest.mark.parametrize(
-    ("header", "commands"), [*sections("allowed.txt")], ids=lambda value: str(value)[:60]
-)
+SLOW = ("npm", "pytest", "cargo", "helm")
+"""Sections whose programs take a second each to fail without a network; they run in `make soak`."""
+SECTIONS = [
+    (header, commands)
+    for header, commands in sections("allowed.txt")
+    if os.environ.get("AGENT_TUI_SOAK") or not any(f"({name} " in header for name in SLOW)
+]
+
+
+@pytest.mark.parametrize(("header", "commands"), SECTIONS, ids=lambda value: str(value)[:60])
 def test_what_is_allowed_does_what_was_assumed(
     header: str, commands: list[str], make_confined: MakeConfined
 ) -> None:
@@ -109,6 +116,8 @@ def test_what_is_allowed_does_what_was_assumed(
     first = make_confined(git=True, name="decided")
     _sample(first)
     for confinement, allowed in _allowed(first, header, commands).items():
+        if confinement is Confinement.NONE:
+            continue  # the user's own word for this very text
         surprises += _surprises(
             make_confined(git=True, name=str(confinement)), confinement, allowed
         )
