@@ -111,7 +111,7 @@ async def test_a_compaction_asked_for_meanwhile_comes_before_the_next_prompt() -
         await send(pilot, "go")
         await send(pilot, "/compact the tests")
         await send(pilot, "and then")
-        assert "summarised once this prompt is done" in transcript_of(app)
+        assert "will be compacted after this turn" in transcript_of(app)
         go_on.set()
         await settled(pilot)
         shown = transcript_of(app)
@@ -128,7 +128,7 @@ async def test_a_compaction_is_interrupted_with_the_prompt_it_waits_for() -> Non
         await pilot.press("escape")
         await settled(pilot)
         shown = transcript_of(app)
-        assert "Not summarised: you interrupted." in shown
+        assert "Compaction interrupted." in shown
         assert "compacted ·" not in shown
         assert not app.parts.runner.is_running
         await send(pilot, "/compact")
