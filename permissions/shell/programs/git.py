@@ -313,17 +313,20 @@ def git_risk(_program: str, words: Sequence[Word]) -> str:
 
 
 def _words_at_risk(subcommand: str, rest: Sequence[Word]) -> Iterator[Word]:
-    """Yield the words up to `--` that are no values."""
+    """Yield the words that are no values; of those behind `--`, what is written out.
+
+    Not every subcommand ends its options there: blame reads those of log behind it.
+    """
     # Elsewhere `-n` and `-S` are switches, and what follows them is a word of its own.
     valued = _LOG_VALUED if subcommand in ("log", "show", "whatchanged") else frozenset[str]()
-    before = ""
+    before, is_behind = "", False
     for position, word in enumerate(rest):
         text = word.plain
         is_value = before in valued and not word.splits and not text.startswith("-")
         before = text
         if text == "--" and ends_options(rest, position, "pqvrwinlaz"):
-            return
-        if not is_value:
+            is_behind = subcommand not in ("blame", "annotate")
+        elif not (is_value or (is_behind and could_be_option(word))):
             yield word
 
 

@@ -55,22 +55,15 @@ def editor(words: Sequence[Word]) -> list[Access]:
 _EDITOR_WRITE = re.compile(r":?\s*(?:w|wq|write|sav|saveas|up|update|x)!?\s+(?:>>\s*)?(\S+)")
 
 
-_EDITOR_LONG = names("--cmd --remote-expr --remote-send --startuptime --listen --servername")
+_EDITOR_HARMLESS = re.compile(r"--?|-[RndoOpbyZ]+\d*|\+(?:\d*|/.*)", re.DOTALL)
+"""Options of vim that open files in some way; whatever else is given is not understood."""
 
 
 def editor_risk(program: str, words: Sequence[Word]) -> str:
-    """Return which option of vim runs a command of its own."""
+    """Return which option of vim may run a command of its own."""
     for word in words:
-        text = word.plain
-        if text == "--":
-            break
-        if text.startswith("+") and not re.fullmatch(r"\+(?:\d*|/.*)", text):
-            return f"{program} + runs a command of its own"
-        if text.startswith("--") and text.partition("=")[0] in _EDITOR_LONG:
-            return f"{program} {text.partition('=')[0]} runs a command of its own"
-        letter = re.match(r"-[A-Za-z]*?([cSsuUwWVlq])", text)
-        if letter:
-            return f"{program} -{letter[1]} runs commands or writes a file"
+        if word.text.startswith(("-", "+")) and not _EDITOR_HARMLESS.fullmatch(word.plain):
+            return f"{program} {word.plain[:20]} is not understood"
     return ""
 
 
