@@ -76,7 +76,7 @@ def _text_of(file: Path, option: str) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise click.UsageError(f"{option} {file}: {reason}") from error
 
 

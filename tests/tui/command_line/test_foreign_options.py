@@ -72,7 +72,7 @@ def test_system_prompts_from_files(tmp_path: Path) -> None:
     with pytest.raises(click.UsageError, match="either --system-prompt or --system-prompt-file"):
         options_of("--system-prompt-file", str(file), "--system-prompt", "x")
     file.write_bytes(b"\xff")
-    with pytest.raises(click.UsageError, match="no text in UTF-8"):
+    with pytest.raises(click.UsageError, match="not UTF-8 text"):
         options_of("--system-prompt-file", str(file))
 
 
@@ -111,7 +111,7 @@ def test_what_is_not_here_says_what_to_do(
         (["--permission-prompt-tool", "stdio", "-p", "x"], "needs --input-format stream-json"),
         (["--permission-mode", "Plan", "-p", "x"], "'plan', 'auto', 'dontAsk'"),
         (["--init-only", "x"], "-p and --init"),
-        (["--max-budget-usd", "nan", "-p", "x"], "no amount"),
+        (["--max-budget-usd", "nan", "-p", "x"], "not an amount"),
         *((["-p", "x", flag, " "], "empty") for flag in
           ("--model", "--settings", "--mcp-config", "--name", "--fallback-model")),
     ],

@@ -42,7 +42,7 @@ def test_a_key_is_set_beside_others_and_taken_out(file: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("themme", "x"), "no setting 'themme'. Did you mean 'theme'?"),
+        (("themme", "x"), "Unknown setting 'themme'. Did you mean 'theme'?"),
         (("maxTurns", "many"), "maxTurns: expected"),
     ],
 )

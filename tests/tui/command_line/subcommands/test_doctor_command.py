@@ -42,7 +42,7 @@ def test_mistakes_in_the_persons_own_files_are_named(checks: Path) -> None:
     (checks / "themes" / "mine.toml").write_text('[roles]\naccnt = "#fff"\n')
     (checks / "settings.json").write_text('{"theme": "mine"}')
     said = found()
-    assert "keybindings.json:2: 'chat:stahs' is no action" in said["keys"][0]["text"]
+    assert "keybindings.json:2: 'chat:stahs' is not a valid action" in said["keys"][0]["text"]
     assert "broken.md" in said["command"][0]["text"]
     assert "'accnt'" in said["theme"][0]["text"]
 
