@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import sys
 from collections.abc import Callable, Mapping
 
 from msgspec import Struct
@@ -21,7 +23,7 @@ class CallNetwork(Struct, frozen=True):
     call: NetworkCall
     token: str
     join_argv: tuple[str, ...]
-    """The words before the program."""
+    """The words before the program; none where there are no namespaces."""
     descriptors: tuple[int, ...]
     """What the program has to inherit; they stay this process's own."""
     env: Mapping[str, str]
@@ -37,13 +39,17 @@ class SessionNetwork:
         *,
         env: Mapping[str, str],
         on_record: Callable[[HostRecord], None] | None = None,
+        has_namespaces: bool = sys.platform == "linux",
     ) -> None:
         """Nothing is started yet.
 
         Args:
             env: Of this program; names the machine's own proxy, if there is one.
             on_record: Receives every decision, for the audit; must not raise.
+            has_namespaces: Elsewhere the proxy listens on the host's loopback, on a free port, and
+                serves nobody without the credentials of a call.
         """
+        self._has_namespaces = has_namespaces
         self.gate = gate
         self.log = HostLog(on_record)
         self._env = env
@@ -51,6 +57,7 @@ class SessionNetwork:
         self._starting = asyncio.Lock()
         self._namespace: NetworkNamespace | None = None
         self._proxy: FilteringProxy | None = None
+        self._port = PROXY_PORT
 
     async def start(self) -> None:
         """Make the namespace and serve the proxy, unless that is done already.
@@ -59,12 +66,23 @@ class SessionNetwork:
             NamespaceRefused: the system makes no such namespace.
         """
         async with self._starting:
-            if self._namespace is not None:
+            if self._proxy is not None:
                 return
-            namespace = await NetworkNamespace.create()
-            self._proxy = FilteringProxy(self.gate, self._calls, self.log, env=self._env)
-            await self._proxy.serve(namespace.listener)
-            self._namespace = namespace
+            if self._has_namespaces:
+                self._namespace = await NetworkNamespace.create()
+                listener = self._namespace.listener
+            else:
+                listener = socket.create_server(("127.0.0.1", 0))
+                self._port = int(listener.getsockname()[1])
+            proxy = FilteringProxy(
+                self.gate,
+                self._calls,
+                self.log,
+                env=self._env,
+                requires_credentials=not self._has_namespaces,
+            )
+            await proxy.serve(listener)
+            self._proxy = proxy
 
     def open_call(self, call: NetworkCall, env: Mapping[str, str]) -> CallNetwork:
         """Return what a call needs, with credentials of its own; `start` comes first.
@@ -72,14 +90,15 @@ class SessionNetwork:
         Args:
             env: Of the command.
         """
-        assert self._namespace is not None
+        assert self._proxy is not None
+        namespace = self._namespace
         token = self._calls.issue(call)
         return CallNetwork(
             call,
             token,
-            self._namespace.join_argv,
-            self._namespace.descriptors,
-            proxy_environment(token, PROXY_PORT, env),
+            namespace.join_argv if namespace is not None else (),
+            namespace.descriptors if namespace is not None else (),
+            proxy_environment(token, self._port, env),
         )
 
     def close_call(self, network: CallNetwork) -> None:
