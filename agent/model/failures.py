@@ -81,7 +81,8 @@ def from_connection(error: Exception, base_url: str) -> ModelError:
         return ModelError("timeout", f"{base_url} did not respond in time.")
     if _was_refused(error):
         return ModelError("unreachable", f"Nothing answers at {base_url}.")
-    text = str(cause).strip() or name
+    # The number of an error says nothing to a user.
+    text = (cause.strerror if isinstance(cause, OSError) else str(cause).strip()) or name
     return ModelError("connection", f"No connection to {base_url}: {text}"[:MAX_TEXT])
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
+from msgspec import Struct
+
 from agent.files.mention_text import mention_of
 from tui.text.safe_text import PICTURE
 
@@ -25,8 +27,16 @@ class NoClipboardImage(Exception):
     """There is none on the clipboard."""
 
 
-async def save_clipboard_image(directory: Path, env: Mapping[str, str]) -> str:
-    """Write the clipboard's image and return its mention.
+class PastedImage(Struct, frozen=True):
+    """An image that goes with the prompt."""
+
+    mention: str
+    about: str
+    """Its size and type, for the user."""
+
+
+async def save_clipboard_image(directory: Path, env: Mapping[str, str]) -> PastedImage:
+    """Write the clipboard's image and return it.
 
     Raises:
         NoPicture: there is none.
@@ -40,14 +50,14 @@ async def save_clipboard_image(directory: Path, env: Mapping[str, str]) -> str:
     return await asyncio.to_thread(_store, directory, data, ".png")
 
 
-async def copy_dropped_image(directory: Path, picture: Path) -> str:
-    """Copy a dropped image and return the copy's mention: what is sent is what was dropped.
+async def copy_dropped_image(directory: Path, picture: Path) -> PastedImage:
+    """Copy a dropped image and return the copy: what is sent is what was dropped.
 
     Raises:
         OSError: it could not be read or written, or is too large.
     """
 
-    def copy() -> str:
+    def copy() -> PastedImage:
         with picture.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
@@ -86,9 +96,18 @@ def _is_image(path: Path) -> bool:
         return False
 
 
-def _store(directory: Path, data: bytes, suffix: str) -> str:
+def _store(directory: Path, data: bytes, suffix: str) -> PastedImage:
     from agent.messages import new_uid  # with the first picture
 
     path = directory / f"{PICTURE}{new_uid()[:8]}{suffix}"
     path.write_bytes(data)
-    return mention_of(str(path))
+    return PastedImage(mention_of(str(path)), _about(data))
+
+
+def _about(data: bytes) -> str:
+    from agent.tools.builtin.read_image import image_size, image_type  # with the first picture
+
+    size, kind = image_size(data), image_type(data)
+    pixels = f"{size[0]}×{size[1]} " if size is not None else ""
+    name = f"{kind.removeprefix('image/').upper()} " if kind is not None else ""
+    return f"{pixels}{name}{max(1, round(len(data) / 1000)):,} kB"

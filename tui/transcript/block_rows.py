@@ -64,7 +64,8 @@ def block_rows(
         case CompactionLine():
             return _compaction(block, width_cells, is_detailed)
         case EndLine(reason="completed"):
-            return _signed("✓", MUTED, wrap([(block.detail, MUTED)], width))
+            sign = "✗" if " failed" in block.detail else "✓"
+            return _signed(sign, MUTED, wrap([(block.detail, MUTED)], width))
         case EndLine():
             return _signed("■", Ink(Role.WARNING), wrap([(_end_text(block), MUTED)], width))
         case _:
@@ -185,6 +186,8 @@ def _compaction(block: CompactionLine, width_cells: int, is_detailed: bool) -> l
 
 def _end_text(block: EndLine) -> str:
     reason = _END_TEXTS[block.reason]
+    if block.detail.casefold() == reason.casefold():
+        return reason
     return f"{reason}: {block.detail}" if block.detail else reason
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, Literal, assert_never
 
 from msgspec.structs import replace
@@ -110,7 +111,7 @@ def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
     if isinstance(card.display, TodoDisplay):
         rest = _progress(card.display.items)
     if rest:
-        title.append((" " + " ".join(rest.splitlines()), TEXT))
+        title += [(" ", TEXT), (" ".join(rest.splitlines()), Ink(link=_file_address(card)))]
     if card.state == "writing":
         title.append((" …", MUTED))
     if not is_detailed and (count := _count(card)):
@@ -125,6 +126,14 @@ def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
         right.append((" ", TEXT))
     line = spread(title, right, width_cells - _INDENT)
     return [Row((sign, *line), gutter_chars=_INDENT)]
+
+
+def _file_address(card: ToolCard) -> str | None:
+    """Return the address of the file that a call is about, for terminals that open links."""
+    path = card.input.get("file_path")
+    if not isinstance(path, str) or not path.startswith("/"):
+        return None
+    return PurePath(path).as_uri()
 
 
 def _progress(items: Sequence[TodoItem]) -> str:

@@ -229,6 +229,8 @@ class TranscriptModel:
                 self._commit(event.message, at_s)
             case "complete":
                 self._settle(event.message_uid)
+                if event.stop_reason == "max_tokens":
+                    self.add_notice("info", "The answer reached the model's output limit here.")
             case "error":
                 key = self._list.fresh_key("error")
                 text = sanitize(event.message)

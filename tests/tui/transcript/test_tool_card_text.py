@@ -42,3 +42,9 @@ def test_a_declined_call_of_a_resumed_conversation_says_so_in_words_for_the_user
     card = ToolCard("u1", "Bash", "Bash x", "denied", {}, 0.0, result=declined_with("use make"))
     rows = tool_card_rows(card, 60, is_detailed=False, highlighter=Highlighter())
     assert rows[1].text.strip(" └") == "Denied by you “use make”"
+
+
+def test_the_file_of_a_call_is_a_link() -> None:
+    card = ToolCard("u1", "Read", "Read a b.py", "ok", {"file_path": "/w/a b.py"}, 0.0)
+    (head,) = tool_card_rows(card, 40, is_detailed=False, highlighter=Highlighter())
+    assert [text for text, ink in head.runs if ink.link == "file:///w/a%20b.py"] == ["a b.py"]

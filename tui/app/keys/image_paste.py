@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tui.app.notices import Notices
 from tui.app.session.conversation_holder import ConversationHolder
 from tui.prompt.composer import Composer, insert_image
+
+if TYPE_CHECKING:
+    from tui.prompt.pasted_image import PastedImage
 
 
 class ImagePaste:
@@ -61,10 +65,13 @@ class ImagePaste:
 
         for image in images:
             try:
-                mention = await copy_dropped_image(directory, image)
-                self._composer.edit(partial(insert_image, mention=mention))
+                self._insert(await copy_dropped_image(directory, image))
             except OSError as error:
                 self._notices.warn(f"{image} cannot be attached: {error.strerror}")
+
+    def _insert(self, image: PastedImage) -> None:
+        self._composer.edit(partial(insert_image, mention=image.mention))
+        self._notices.hint(f"image attached: {image.about}")
 
     async def _copy_clipboard(self) -> None:
         directory = self._scratch_dir
@@ -76,8 +83,7 @@ class ImagePaste:
         )
 
         try:
-            mention = await save_clipboard_image(directory, self._env)
-            self._composer.edit(partial(insert_image, mention=mention))
+            self._insert(await save_clipboard_image(directory, self._env))
         except NoClipboardImage:
             self._notices.hint("No image in the clipboard")
         except OSError as error:
