@@ -28,7 +28,7 @@ Serve = Callable[[Scenario], ThreadedServer]
 Held = Callable[..., Program]
 
 ANSWERS = Scenario(turns=(Turn((Text("Hello there."),), times=0),))
-READY = shows("manual mode on")
+READY = shows("manual approval")
 EARLY = shows("❯")
 
 WAITING = """

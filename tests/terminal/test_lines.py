@@ -36,7 +36,7 @@ def test_from_a_request_to_an_approved_edit(screen: Screen, serve: Serve, projec
     assert "line 1 added: print('hello')" in text
     assert "1. Yes (selected)" in text
     program.type(b"and the other one\r")
-    assert program.wait_until(shows("That is no answer here.")), program.emulator.text()
+    assert program.wait_until(shows("That is not an answer here.")), program.emulator.text()
     assert (project / "greet.py").read_text() == "print('helo')\n"
     program.type(b"1\r")
     assert program.wait_until(shows("assistant: It says hello now.")), program.emulator.text()
