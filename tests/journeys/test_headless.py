@@ -122,7 +122,7 @@ async def test_a_session_that_is_not_kept_leaves_nothing(
     assert list((fresh_home / ".agent").rglob("*.jsonl")) == []
     assert list((tmp_path / "tmp").iterdir()) == []
     status, _, err = await hello.run("-p", "more", "-c", TMPDIR=str(tmp_path / "tmp"))
-    assert (status, "no earlier session" in err) == (1, True)
+    assert (status, "No earlier session" in err) == (1, True)
 
 
 async def test_standard_input_is_the_prompt_or_its_context(hello: Headless) -> None:
@@ -292,8 +292,8 @@ async def test_a_killed_run_resumes_and_does_not_run_its_tool_again(
     [
         (["-p"], 2, "no prompt"),
         (["-p", "x", "--effort", "huge"], 2, "effort"),
-        (["-p", "x", "-r", "zzz"], 1, "no session id"),
-        (["-p", "x", "-c"], 1, "no earlier session"),
+        (["-p", "x", "-r", "zzz"], 1, "not a session id"),
+        (["-p", "x", "-c"], 1, "No earlier session"),
         (["-p", "x", "--settings", "missing.json"], 2, "missing.json"),
         (["hello"], 2, "no terminal"),
         (["--nonsense"], 2, "nonsense"),

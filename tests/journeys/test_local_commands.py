@@ -156,19 +156,19 @@ async def test_agents_are_listed(begin: Begin) -> None:
 
 async def test_what_needs_words_says_so(begin: Begin) -> None:
     journey = await begin([])
-    assert "behind /" in await said(journey, "btw")
+    assert "after /" in await said(journey, "btw")
 
 
 async def test_mode_offers_and_enters_what_can_be_entered_here(begin: Begin) -> None:
     journey = await begin([])
     gate = journey.conversation.gate
     shut = await said(journey, "mode")
-    assert shut == "default mode; there are: default, acceptEdits, plan, dontAsk"
+    assert shut == "default mode; available: default, acceptEdits, plan, dontAsk"
     assert (await said(journey, "mode", "nonsense")).endswith("acceptEdits, plan, dontAsk.")
     assert "was not opened" in await said(journey, "mode", "bypassPermissions")
     gate.replace_context(replace(gate.context, bypass_available=True), auto_available=True)
     assert (await said(journey, "mode")).endswith("dontAsk, bypassPermissions, auto")
     assert await said(journey, "mode", "plan") == "plan mode"
     assert gate.mode is Mode.PLAN
-    assert "no mode 'yolo'" in await said(journey, "mode", "yolo")
+    assert "Unknown mode 'yolo'" in await said(journey, "mode", "yolo")
     assert gate.mode is Mode.PLAN

@@ -107,7 +107,7 @@ def _close(program: Program) -> None:
 
 def clear_away(program: Program, said: str) -> None:
     """Begin another conversation, where `said` is in this one: also while a prompt just ends."""
-    busy = "press esc to interrupt it"
+    busy = "Press esc to interrupt it"
 
     def clear() -> None:
         program.type(b"/clear")

@@ -140,7 +140,7 @@ def test_going_back_brings_the_files_along(screen: Screen, serve: Serve, project
     see(program, "~ greet.py")
     program.listen(0.4)
     program.type(b"\r")
-    see(program, "1 file as before that message")
+    see(program, "1 file restored")
     assert (project / "greet.py").read_text() == "print('helo')\n"
     program.type(b"\x15")
     type_line(program, "/rewind")
@@ -165,7 +165,7 @@ def test_keys_and_status_line_come_from_files(
     assert program.wait_until(READY), program.emulator.text()
     see(program, "mine /")
     program.type(b"\x19")
-    see(program, "/help has them all")
+    see(program, "/help for all shortcuts")
 
 
 def test_files_are_offered_and_their_content_goes_along(

@@ -45,6 +45,8 @@ def test_an_answer_that_cannot_be_kept_is_told_and_nothing_counts(
     # A fresh dialog takes no keys for a moment.
     program.wait_for_quiet(0.4)
     program.type(b"1")
-    assert program.wait_until(shows("cannot be kept, so nothing")), program.emulator.text()
+    assert program.wait_until(shows("cannot be saved, so it has no effect")), (
+        program.emulator.text()
+    )
     assert program.wait_until(shows("This folder is not trusted")), program.emulator.text()
     assert program.exit_status is None

@@ -83,7 +83,7 @@ async def search(
     """
     odd = await asyncio.to_thread(_odd_ignore_file, directory)
     unignored = ["--no-ignore"] if odd is not None else []
-    ignore_note = f"{odd} is not a regular file: no ignore file counts" if odd is not None else ""
+    ignore_note = f"{odd} is not a regular file: no ignore file is used" if odd is not None else ""
     note = ""
     received = 0
 

@@ -168,7 +168,7 @@ async def test_what_a_hook_tells_the_model_about_a_result_is_shown(tmp_path: Pat
     use = ToolUse("t", "Bash", {"command": "true"})
     await dispatch.tools.post_tool_use(use, use.input, "", 1, AbortController().signal)
     (said,) = (event.text for event in dispatch.notices() if isinstance(event, Notice))
-    assert said == "hook 'PostToolUse' (code) told the model: lint: line 3 is too long …"
+    assert said == "hook 'PostToolUse' (code) to the model: lint: line 3 is too long …"
 
 
 async def test_a_notice_names_its_file_as_seen_from_the_project(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_the_start_of_an_id_is_enough(store: SessionStore, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("text", ["", "../x", "a/b", "..", "%2e", "abc", "x" * 36, "abcd*"])
 def test_what_is_no_id_is_refused(store: SessionStore, text: str) -> None:
-    with pytest.raises(SessionError, match="no session id"):
+    with pytest.raises(SessionError, match="not a session id"):
         store.get(text)
 
 
@@ -193,11 +193,11 @@ def test_a_copy_of_a_running_session_does_not_speak_of_an_end(
     session.transcript.append(to_json(MessageRecord(Message("assistant", (call,), "model"))))
     session.transcript.append(to_json(ToolStart("t1", "Bash", "turn")))
     copy = store.fork(session.id)
-    said = "Was running when the copy was made, outcome unknown: Bash. Not run again."
+    said = "Was running when the copy was made; outcome unknown: Bash. Not run again."
     assert resume.load(copy.path).notes == (said,)
     say(copy, "and on")
     session.close()
-    said = "Was running when the program ended, outcome unknown: Bash. Not run again."
+    said = "Was running when the program ended; outcome unknown: Bash. Not run again."
     assert resume.load(session.path).notes == (said,)
 
 
@@ -301,5 +301,5 @@ def test_sessions_are_found_by_their_names(store: SessionStore, tmp_path: Path) 
     with pytest.raises(SessionError, match="Several sessions begin with 'mend'"):
         find_session(store, "mend")
     for text in ("nothing", "", "dead"):
-        with pytest.raises(SessionError, match="no session id here"):
+        with pytest.raises(SessionError, match="not a session id or name here"):
             find_session(store, text)

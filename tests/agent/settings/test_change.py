@@ -25,7 +25,7 @@ def test_other_keys_and_their_order_stay(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("key", "value", "said"),
-    [("thème", "x", "no setting"), ("verbose", "maybe", "verbose"), ("maxTurns", 0, "maxTurns")],
+    [("thème", "x", "Unknown setting"), ("verbose", "maybe", "verbose"), ("maxTurns", 0, "maxTurns")],
 )
 def test_what_settings_would_not_take_is_refused(
     tmp_path: Path, key: str, value: object, said: str
@@ -39,7 +39,7 @@ def test_what_settings_would_not_take_is_refused(
 def test_a_broken_file_is_not_written_over(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text("{ not json")
-    with pytest.raises(ConfigError, match="no valid JSON"):
+    with pytest.raises(ConfigError, match="not valid JSON"):
         set_value(file, "theme", "dark")
     assert file.read_text() == "{ not json"
 

@@ -266,7 +266,7 @@ def test_some_keys_never_count_from_a_project_even_when_trusted(
     told = [w for w in settings.warnings if w.key == key]
     assert [w.file for w in told] == [path]
     assert told[0].line is not None
-    assert "does not count from a project" in told[0].message
+    assert "has no effect in project settings" in told[0].message
     assert (settings.mode, settings.additional_dirs, dict(settings.env)) == (None, (), {})
     assert (settings.values.apiKeyHelper, settings.values.baseUrl) == (None, None)
 
@@ -340,8 +340,8 @@ def test_a_restriction_in_too_many_brackets_still_restricts(world: World, entry:
     assert len(told) == 3
     assert all(line.startswith(f"{path}:1: permissions.") for line in told)
     assert [line.rpartition("; ")[2] for line in told] == [
-        "what it names counts all the same",
-        "what it names counts all the same",
+        "the name is used anyway",
+        "the name is used anyway",
         "it is ignored",
     ]
 

@@ -36,7 +36,7 @@ def test_a_broken_file_keeps_the_last_good_settings(tmp_path: Path) -> None:
     assert isinstance(change, ReloadFailed)
     assert change.current is current
     assert change.problem.startswith(f"{path}:1: not valid JSON")
-    assert "until it is repaired" not in change.problem
+    assert "until it is fixed" not in change.problem
     path.write_text('{"theme": "light"}')
     change = reload(current, lambda: load(root), [path])
     assert isinstance(change, Reloaded)

@@ -308,4 +308,4 @@ async def test_a_pipe_as_ignore_file_is_not_waited_for(bench: Bench, name: str) 
     os.mkfifo(bench.root / name)
     text = await bench.text(GREP, pattern="print")
     assert "a.py" in text
-    assert "is no regular file: no ignore file counts" in text
+    assert "is not a regular file: no ignore file is used" in text

@@ -249,7 +249,7 @@ def test_json_decides_whatever_other_exit_code() -> None:
 def test_a_failing_exit_code_beside_json_is_told() -> None:
     outcome = fire("PreToolUse", code=1, stdout={"error": "x"}, stderr="boom")
     assert outcome.outcome.value == "success"
-    assert any("exit status 1: boom; its JSON answer counts" in line for line in outcome.notices)
+    assert any("exit status 1: boom; its JSON output is used" in line for line in outcome.notices)
 
 
 def test_status_two_where_it_has_no_effect_leaves_the_rest_of_the_answer() -> None:

@@ -81,6 +81,6 @@ def test_a_file_broken_while_it_is_written_leaves_the_keys_as_they_are(text: str
     defaults = default_keymap()
     assert not apply_keys(text, path, defaults, used.append, lambda line, _: said.append(line))
     assert used == []
-    assert "the keys stay as they are" in said[0]
+    assert "the key bindings are unchanged" in said[0]
     assert apply_keys("", path, defaults, used.append, lambda *_: None)
     assert used == [defaults]

@@ -33,7 +33,7 @@ async def test_the_palette_finds_commands_and_actions_and_does_them() -> None:
         assert app.parts.dialogs.open_count == 0
         await pilot.press("ctrl+p")
         await settled(pilot)
-        await pilot.press(*"transcript in detail", "enter")
+        await pilot.press(*"search the transcript", "enter")
         await settled(pilot)
         assert app.parts.keyboard.reading.is_open
 
