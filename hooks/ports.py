@@ -10,6 +10,8 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
+from permissions.base.process.spawn import Confine
+
 Resolve = Callable[[str], Sequence[str]]
 """Addresses of a host name, as text. Raises OSError when there are none."""
 
@@ -46,6 +48,16 @@ def system_resolve(host: str) -> Sequence[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
+ConfineHook = Callable[[str, Sequence[Path]], Confine]
+"""Takes the source of a hook, a `HookSource`, and files that it is given to write; returns what
+confines it."""
+
+
+def unconfined_hook(_source: str, _files: Sequence[Path]) -> Confine:
+    """Confine nothing: the programs of a user are theirs."""
+    return lambda program: program
+
+
 class HookPorts(Struct, frozen=True):
     """Ways out of this package. A port that is None makes handlers that need it fail visibly."""
 
@@ -59,6 +71,8 @@ class HookPorts(Struct, frozen=True):
     """Seconds, from any origin."""
     grace_s: float = 2.0
     """What a program has between TERM and KILL."""
+    confine: ConfineHook = unconfined_hook
+    """What holds the programs of a source, and the files beside the project that they may write."""
 
 
 class HookSession(Struct):

@@ -4,8 +4,10 @@ the hooks of a start."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Literal
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -17,14 +19,18 @@ from agent.hook_events.config import hook_config, plugin_hooks
 from agent.hook_events.file_events import HookSources
 from agent.hook_events.fire import HookFiring, HookListeners
 from agent.hook_events.hook_dispatch import HookDispatch
+from agent.sandbox.sandbox import RunRequest
 from agent.subagents.hook_agent import HookAgent
 from agent.tools.shell.shells import ShellRegistry
-from hooks.config.spec import CommandHandler
+from hooks.config.spec import CommandHandler, HookSource
 from hooks.health import check_health, check_round_trip, start_lines
-from hooks.ports import HookPorts, HookSession
+from hooks.ports import HookPorts, HookSession, unconfined_hook
 from hooks.runner import HookRunner
 from permissions.base.process.background_tasks import BackgroundTasks
+from permissions.base.process.spawn import Confine
+from permissions.confinement import Confinement
 
+_OF_PROJECTS: Final = frozenset({HookSource.PROJECT, HookSource.LOCAL})
 StartSource = Literal["startup", "resume", "clear", "fork"]
 
 
@@ -98,6 +104,7 @@ def build_hooks(
             env=start.env,
             ask_small_model=model.small.for_hooks,
             run_hook_agent=HookAgent(late.ports, shared.stream.emit),
+            confine=partial(_confine, start),
         ),
     )
     plugged, warnings = plugin_hooks(
@@ -115,6 +122,19 @@ def build_hooks(
         listeners=_listeners(start, late, shared, recording),
     )
     return HookParts(session, runner, HookDispatch(firing))
+
+
+def _confine(start: StartContext, source: str, files: Sequence[Path]) -> Confine:
+    """Return what holds a hook: one of the project to the project, without a network."""
+    if source not in _OF_PROJECTS or not start.sandbox.settings().confines_project_hooks:
+        return unconfined_hook(source, files)
+    request = RunRequest(
+        Confinement.PROJECT,
+        write_dirs=tuple(map(str, files)),
+        visible=(str(start.session.path),),
+        masks_denied=False,
+    )
+    return start.sandbox.confine_where_held(request)
 
 
 def _listeners(

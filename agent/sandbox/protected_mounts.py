@@ -54,7 +54,7 @@ def protected_mounts(roots: Iterable[str], cwd: str, files: Iterable[str] = ()) 
         cwd: Where the command starts: names around it are protected however deep it is.
     """
     mounts = ProtectedMounts([], [], [], [], [], [])
-    for root in roots:
+    for root in filter(os.path.isdir, roots):
         inside = [path for path in sorted(files) if is_below(path, root) and os.path.lexists(path)]
         _protect(mounts, root, [*_protected_names(root, cwd), *inside])
     return mounts

@@ -37,7 +37,7 @@ class RunRequest(Struct, frozen=True):
 
     confinement: Confinement
     write_dirs: tuple[str, ...] = ()
-    """Directories that the user opened for this one call."""
+    """Directories that the user opened for this one call, and files that it is given to write."""
     visible: tuple[str, ...] = ()
     """Paths outside the working directories that a rule lets it read."""
     unprotected: tuple[str, ...] = ()

@@ -73,6 +73,7 @@ class SandboxSection(_SandboxPart):
     failIfUnavailable: bool | None = None
     autoAllowBashIfSandboxed: bool | None = None
     excludedCommands: list[str] | None = None
+    hooks: bool | None = None
     allowUnsandboxedCommands: bool | None = None
     filesystem: SandboxFilesystemSection | None = None
     network: SandboxNetworkSection | None = None
@@ -99,6 +100,7 @@ _TIGHTENING: Final[Mapping[tuple[str, ...], bool | None]] = {
     ("failIfUnavailable",): True,
     ("autoAllowBashIfSandboxed",): False,
     ("allowUnsandboxedCommands",): False,
+    ("hooks",): True,
     ("filesystem", "denyWrite"): None,
     ("filesystem", "denyRead"): None,
     ("network", "deniedDomains"): None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import shlex
@@ -61,6 +62,10 @@ class CommandHandlerMode:
                 call.spec.plugin.data.mkdir(parents=True, exist_ok=True)
         try:
             program = Launch(argv_of(handler, call.env), call.env, call.cwd, call.payload_json)
+            files = [Path(file)] if (file := call.env.get("CLAUDE_ENV_FILE")) else []
+            confine = call.ports.confine(call.spec.source, files)
+            # Preparing a confinement takes milliseconds of reading directories.
+            program = await asyncio.to_thread(confine, program)
             limits = RunLimits(
                 call.timeout_s,
                 grace_s=call.ports.grace_s,

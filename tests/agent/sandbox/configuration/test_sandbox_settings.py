@@ -104,6 +104,7 @@ WIDENING: list[tuple[str, dict[str, Any]]] = [
     ("failIfUnavailable", {"failIfUnavailable": False}),
     ("autoAllowBashIfSandboxed", {"autoAllowBashIfSandboxed": True}),
     ("allowUnsandboxedCommands", {"allowUnsandboxedCommands": True}),
+    ("hooks", {"hooks": False}),
     ("excludedCommands", {"excludedCommands": ["docker *"]}),
     ("filesystem.allowWrite", {"filesystem": {"allowWrite": ["/"]}}),
     ("filesystem.allowRead", {"filesystem": {"allowRead": ["~/.ssh"]}}),

@@ -1,0 +1,91 @@
+"""Hooks of a project are held to the project; those of the user are the user's own programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.model.scripted.scenario import Text, ToolCall, Turn
+from agent.sandbox.probe import probe
+from permissions.confinement import SandboxLevel
+from tests.journeys.conftest import Begin, results
+
+
+@pytest.fixture(autouse=True)
+def at_level_full() -> None:
+    if (available := probe()).level is not SandboxLevel.FULL:
+        pytest.skip(f"level {available.level}: {available.reason}")
+
+
+def hooks(event: str, command: str) -> dict[str, object]:
+    return {"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}}
+
+
+def settings(directory: Path, content: dict[str, object]) -> None:
+    (directory / ".agent").mkdir(exist_ok=True)
+    (directory / ".agent" / "settings.json").write_text(json.dumps(content))
+
+
+async def run(begin: Begin) -> None:
+    """Let a call be made, so that hooks of the prompt and of the call run."""
+    call = ToolCall("Glob", {"pattern": "*"})
+    journey = await begin([Turn((call,)), Turn((Text("done"),))], trust=True)
+    await journey.send("go")
+
+
+def writing(tmp_path: Path) -> str:
+    return f"echo x > inside; echo x > '{tmp_path}/outside'; echo x > .git/config; true"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return tmp_path / "a project"
+
+
+async def test_a_hook_of_the_project_writes_there_alone(
+    begin: Begin, project: Path, tmp_path: Path
+) -> None:
+    (project / ".git").mkdir()
+    (project / ".git" / "config").write_text("[core]\n")
+    settings(project, hooks("PreToolUse", writing(tmp_path)))
+    await run(begin)
+    assert (project / "inside").exists()
+    assert not (tmp_path / "outside").exists()
+    assert (project / ".git" / "config").read_text() == "[core]\n"
+
+
+async def test_a_hook_of_the_user_is_not_confined(
+    begin: Begin, fresh_home: Path, tmp_path: Path
+) -> None:
+    settings(fresh_home, hooks("PreToolUse", f"echo x > '{tmp_path}/outside'"))
+    await run(begin)
+    assert (tmp_path / "outside").exists()
+
+
+async def test_the_user_lets_hooks_of_projects_out(
+    begin: Begin, project: Path, fresh_home: Path, tmp_path: Path
+) -> None:
+    settings(project, hooks("PreToolUse", writing(tmp_path)))
+    settings(fresh_home, {"sandbox": {"hooks": False}})
+    await run(begin)
+    assert (tmp_path / "outside").exists()
+
+
+async def test_a_confined_hook_gives_variables_to_commands(begin: Begin, project: Path) -> None:
+    settings(project, hooks("SessionStart", 'echo "export GIVEN=42" >> "$CLAUDE_ENV_FILE"'))
+    call = ToolCall("Bash", {"command": "echo given: $GIVEN"})
+    journey = await begin([Turn((call,)), Turn((Text("done"),))], trust=True)
+    await journey.conversation.start()
+    (result,) = results(await journey.send("go"))
+    assert "given: 42" in result.text
+
+
+async def test_a_confined_hook_reads_the_transcript(begin: Begin, project: Path) -> None:
+    read = "import json, sys; print(len(open(json.load(sys.stdin)['transcript_path']).read()))"
+    command = f'{sys.executable} -c "{read}" > inside'
+    settings(project, hooks("Stop", command))
+    await run(begin)
+    assert int((project / "inside").read_text()) > 0
