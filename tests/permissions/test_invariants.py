@@ -58,11 +58,21 @@ MODES = st.sampled_from(list(Mode))
 SOURCES = st.sampled_from(list(RuleSource))
 BEHAVIORS = st.sampled_from(list(RuleBehavior))
 TEXTS = st.lists(st.builds(RuleText, RULES, BEHAVIORS, SOURCES), max_size=6)
+SANDBOXES = st.sampled_from([FULL, FILES, NOTHING, INSIDE])
 
 
-def _answer(engine: Engine, command: str, texts: list[RuleText], mode: Mode) -> Decision:
-    context = engine.context(texts=texts, mode=mode)
-    return decide(PermissionRequest("Bash", {"command": command}), context)
+def _answer(
+    engine: Engine,
+    command: str,
+    texts: list[RuleText],
+    mode: Mode,
+    sandbox: SandboxState = FULL,
+    *,
+    classifier: bool = False,
+) -> Decision:
+    context = engine.context(texts=texts, mode=mode, sandbox=sandbox)
+    decide_call = decide_with_classifier if classifier else decide
+    return decide_call(PermissionRequest("Bash", {"command": command}), context)
 
 
 @QUICK
@@ -73,6 +83,8 @@ def _answer(engine: Engine, command: str, texts: list[RuleText], mode: Mode) -> 
     extra=RULES,
     behavior=st.sampled_from([RuleBehavior.DENY, RuleBehavior.ASK]),
     source=SOURCES,
+    sandbox=SANDBOXES,
+    classifier=st.booleans(),
 )
 def test_adding_a_deny_or_ask_rule_never_loosens(
     engine: Engine,
@@ -82,9 +94,12 @@ def test_adding_a_deny_or_ask_rule_never_loosens(
     extra: str,
     behavior: RuleBehavior,
     source: RuleSource,
+    sandbox: SandboxState,
+    classifier: bool,
 ) -> None:
-    before = _answer(engine, command, texts, mode)
-    after = _answer(engine, command, [*texts, RuleText(extra, behavior, source)], mode)
+    before = _answer(engine, command, texts, mode, sandbox, classifier=classifier)
+    more = [*texts, RuleText(extra, behavior, source)]
+    after = _answer(engine, command, more, mode, sandbox, classifier=classifier)
     is_named = any(entry.step == "ask" and entry.answer == "ask" for entry in after.trace)
     by_plan = before.source == "mode" or before.reason == "unparsable"
     if mode is Mode.PLAN and by_plan and is_named:
@@ -94,13 +109,27 @@ def test_adding_a_deny_or_ask_rule_never_loosens(
 
 
 @QUICK
-@given(command=COMMANDS, texts=TEXTS, mode=MODES)
+@given(
+    command=COMMANDS,
+    other=COMMANDS,
+    texts=TEXTS,
+    mode=MODES,
+    sandbox=SANDBOXES,
+    classifier=st.booleans(),
+)
 def test_removing_an_allow_rule_never_loosens(
-    engine: Engine, command: str, texts: list[RuleText], mode: Mode
+    engine: Engine,
+    command: str,
+    other: str,
+    texts: list[RuleText],
+    mode: Mode,
+    sandbox: SandboxState,
+    classifier: bool,
 ) -> None:
-    before = _answer(engine, command, texts, mode)
+    command = f"{command} && {other}"
+    before = _answer(engine, command, texts, mode, sandbox, classifier=classifier)
     kept = [text for text in texts if text.behavior is not RuleBehavior.ALLOW]
-    after = _answer(engine, command, kept, mode)
+    after = _answer(engine, command, kept, mode, sandbox, classifier=classifier)
     assert STRICTNESS[after.behavior] >= STRICTNESS[before.behavior]
 
 
@@ -141,9 +170,6 @@ OUTSIDE = st.sampled_from(
         "sed -i s/a/b/ /etc/x", "tar xf a -C /", "curl x -o /etc/x", "echo x >/tmp/x",
     ]
 )  # fmt: skip
-
-
-SANDBOXES = st.sampled_from([FULL, FILES, NOTHING, INSIDE])
 
 
 @QUICK
