@@ -60,9 +60,9 @@ class Reader:
             case "screen", _:
                 for line in text.splitlines():
                     self.expect(shows(line), line)
-            case "colour", _:
-                colour = text.split()[1].lstrip("#")
-                self.expect(lambda screen: screen.buffer[1][1].bg == colour, text)
+            case "color", _:
+                color = text.split()[1].lstrip("#")
+                self.expect(lambda screen: screen.buffer[1][1].bg == color, text)
             case _:
                 raise AssertionError(f"what is a {kind} {info} block?")
 
