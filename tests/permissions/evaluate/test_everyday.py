@@ -83,7 +83,6 @@ ALLOWED = [
     ("find . -delete", ["Bash(find . -delete)"]),
     ("find . -name '*.pyc' -delete", ["Bash(find . -name '*.pyc' -delete)"]),
     ("rm -rf src/*", ["Bash(rm *)"]),
-    ("git config user.name x", ["Bash(git config *)"]),
     ("docker run --rm image rm -rf /cache", ["Bash(docker run *)"]),
     ("ssh host rm -rf /cache", ["Bash(ssh *)"]),
     ("sed -i s/a/b/ src/a.py", ["Bash(sed -i s/a/b/ src/a.py)"]),

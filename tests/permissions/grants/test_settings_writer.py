@@ -176,7 +176,7 @@ def test_a_write_protected_file_stays_as_it_is(file: Path) -> None:
 def test_what_is_no_file_is_refused_without_waiting(file: Path) -> None:
     file.parent.mkdir()
     os.mkfifo(file)
-    with pytest.raises(StoreError, match="no regular file"):
+    with pytest.raises(StoreError, match="not a regular file"):
         store_rules(file, ALLOW, ["Bash(ls)"])
 
 

@@ -152,7 +152,7 @@ async def test_with_nobody_to_ask_an_ask_is_a_deny_that_keeps_its_origin() -> No
         ask.source,
         ask.reason,
     )
-    assert "Nobody is there to ask" in decision.message
+    assert "This run cannot ask" in decision.message
 
 
 async def test_a_broken_dialog_denies_and_says_why() -> None:
@@ -206,7 +206,7 @@ async def test_a_yes_of_anybody_and_an_unsure_classifier_end_the_row() -> None:
 def test_the_state_is_told_in_words() -> None:
     assert DenialState().describe() == ""
     assert after(DENIED).describe() == "classifier denials: 1 in a row, 1 in all"
-    assert after(*[DENIED] * 3).describe().endswith("the person is asked instead")
+    assert after(*[DENIED] * 3).describe().endswith("the user is asked instead")
 
 
 async def test_a_used_up_classifier_is_passed_over_and_the_trace_says_so() -> None:
@@ -218,7 +218,7 @@ async def test_a_used_up_classifier_is_passed_over_and_the_trace_says_so() -> No
     assert decision.source is DecisionSource.USER
     assert decision.trace[1].source == (
         "model classifier skipped: classifier denials: 3 in a row, 3 in all; "
-        "the person is asked instead"
+        "the user is asked instead"
     )
 
 
