@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -265,9 +265,9 @@ class StartContext(Struct, frozen=True, kw_only=True):
             may_write=scope.may_write,
         )
 
-    def registry(self) -> ToolRegistry:
-        """Return the tools: those that need a user only where there is one."""
-        registry = ToolRegistry()
+    def registry(self, *, without: Sequence[str] = ()) -> ToolRegistry:
+        """Return the tools but those named: those that need a user only where there is one."""
+        registry = ToolRegistry().without(without)
         if self.user.ask is None:
             registry = registry.without({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"})
         if (names := self.options.tools) is not None:

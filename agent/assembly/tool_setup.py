@@ -55,10 +55,8 @@ def build_tools(
     environment, resumed = start.environment, start.resumed
     scope = WorkingDirectories(lambda: gate.context)
     checkpoints = start.checkpoints(late.turn_id, scope)
-    registry = start.registry()
     search = web_search(start, model)
-    if search is None:
-        registry.unregister("WebSearch")
+    registry = start.registry(without=() if search is not None else ("WebSearch",))
     window = model.used.capabilities.context_window
     if start.options.tools is None and window < SMALL_WINDOW:
         registry = registry.without({t.name for t in registry.all()} - set(SMALL_TOOLS))
