@@ -27,6 +27,7 @@ from permissions.request import PermissionRequest
 from tests.agent.sandbox.conftest import Confined, MakeConfined
 from tests.permissions.engine import FULL, Engine
 from tests.permissions.test_commands import CLASSIFIER, sections
+from tests.soak.scale import IS_SOAK
 
 RUNNER = """
 for file in "$TMPDIR"/commands/*; do
@@ -104,7 +105,7 @@ SLOW = ("npm", "pytest", "cargo", "helm")
 SECTIONS = [
     (header, commands)
     for header, commands in sections("allowed.txt")
-    if os.environ.get("AGENT_TUI_SOAK") or not any(f"({name} " in header for name in SLOW)
+    if IS_SOAK or not any(f"({name} " in header for name in SLOW)
 ]
 
 
