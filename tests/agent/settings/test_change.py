@@ -25,7 +25,11 @@ def test_other_keys_and_their_order_stay(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("key", "value", "said"),
-    [("thème", "x", "Unknown setting"), ("verbose", "maybe", "verbose"), ("maxTurns", 0, "maxTurns")],
+    [
+        ("thème", "x", "Unknown setting"),
+        ("verbose", "maybe", "verbose"),
+        ("maxTurns", 0, "maxTurns"),
+    ],
 )
 def test_what_settings_would_not_take_is_refused(
     tmp_path: Path, key: str, value: object, said: str
