@@ -147,7 +147,7 @@ def test_going_back_brings_the_files_along(screen: Screen, serve: Serve, project
     see(program, "Undo the last restore")
     program.listen(0.4)
     program.type(b"\r")
-    see(program, "1 file restored")
+    see(program, "1 file changed back")
     assert (project / "greet.py").read_text() == "print('hello')\n"
 
 

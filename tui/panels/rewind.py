@@ -60,7 +60,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     if undo is not None and picked.index == len(newest_first):
         restored = await _restored(screen, conversation, undo.turn_id)
         if restored is not None:
-            _report(screen, restored, "restored")
+            _report(screen, restored, "changed back")
         return
     point = newest_first[picked.index]
     preview = await conversation.rewinding.preview_files(point.turn_id)
