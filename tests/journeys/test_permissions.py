@@ -201,7 +201,7 @@ async def test_denials_of_the_classifier_lead_to_the_dialog(begin: Begin, fresh_
     skipped = [entry.source or "" for entry in last.trace if "skipped" in (entry.source or "")]
     assert skipped == [
         "model classifier skipped: classifier denials: 3 in a row, 3 in all; "
-        "the person is asked instead"
+        "the user is asked instead"
     ]
     assert (
         journey.conversation.gate.denials.describe() == "classifier denials: 0 in a row, 3 in all"
