@@ -36,6 +36,8 @@ USED_BY_NAME: Final = (
     ("benchmarks/terminal.py", "*", "pyte, and the tests of the terminal"),
     ("agent/headless/library.py", "*", "programs that run the agent as a library"),
     ("hooks/health.py", "whitespace_split", "shlex"),
+    ("agent/permission_config/named_files.py", "whitespace_split", "shlex"),
+    ("agent/permission_config/named_files.py", "commenters", "shlex"),
     ("tui/*", "PRIVATE_NAMES", "the test of what is overridden in Textual"),
     ("tui/*", "interval", "a protocol, as the name of an argument"),
     ("tui/text/styled_rows.py", "strike", "the palette, which reads styles by name"),
