@@ -149,6 +149,8 @@ class ToolResult(Struct, frozen=True):
     identifier: str = ""
     display: Display | None = None
     structured: Mapping[str, object] | None = None
+    refused: str = ""
+    """What the sandbox refused and nobody allowed, in words."""
     agent_id: str | None = None
     type: Literal["tool_result"] = "tool_result"
 

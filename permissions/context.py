@@ -38,6 +38,12 @@ class SandboxState(Struct, frozen=True):
         """Whether commands run inside the sandbox, asked about or not."""
         return self.works_inside or self.is_enabled
 
+    @property
+    def may_leave(self) -> bool:
+        """Whether the model may ask to run a command outside."""
+        is_inside = self.runs_inside and self.level is SandboxLevel.FULL
+        return is_inside and self.allow_unsandboxed
+
 
 class PermissionContext(Struct, frozen=True):
     """The state that calls are decided in. Replaced as a whole when something changes."""

@@ -399,7 +399,7 @@ class PermissionGate:
 
     def _store(self, decision: Decision, grant: GrantChoice) -> Decision:
         if grant.directories and decision.source is DecisionSource.USER:
-            self._add_directories(grant.directories)
+            self.add_directories(grant.directories)
         if self._grants is None or not grant.rules:
             return decision
         shadows = shadow_warnings_of(grant, self._context)
@@ -416,7 +416,7 @@ class PermissionGate:
             self._notify(warning.message)
             return replace(decision, warnings=(*decision.warnings, warning))
 
-    def _add_directories(self, directories: Sequence[str]) -> None:
+    def add_directories(self, directories: Sequence[str]) -> None:
         """Take directories into the scope for the session, as far as each is fit for that."""
         context = self._context
         known = context.additional_dirs

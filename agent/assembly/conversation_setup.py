@@ -136,6 +136,7 @@ def build_command_service(
         custom=commands.custom,
         settings=start.current_settings,
         gate=parts.permissions.gate,
+        sandbox=start.sandbox,
         hooks=parts.hooks.runner,
         shells=shared.shells,
         instructions=lambda: prompt.context().instructions,

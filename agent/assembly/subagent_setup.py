@@ -78,7 +78,12 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         registry = parent.calls.registry
         tools = registry.without({t.name for t in registry.all() if not spec.has_tool(t.name)})
         services = replace(
-            parent.calls.services, files=FileState(), user=None, subagents=None, todos=()
+            parent.calls.services,
+            files=FileState(),
+            user=None,
+            refusals=None,
+            subagents=None,
+            todos=(),
         )
         turn_id = self.dispatch.firing.turn_id()
 

@@ -12,8 +12,10 @@ from agent.assembly.model_setup import ModelParts
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts, SharedState
 from agent.permission_config.denied_tools import denied_tools
+from agent.permission_config.refusal_offers import RefusalOffers
 from agent.permission_config.tool_scope import WorkingDirectories
 from agent.session.checkpoints.checkpoint import Checkpoints
+from agent.tools.builtin.bash import bash_tool
 from agent.tools.deferred import DeferredTools
 from agent.tools.file_state import FileState
 from agent.tools.registry import ToolRegistry
@@ -66,6 +68,9 @@ def build_tools(
         )
     names = [tool.name for tool in registry.all()]
     registry = registry.without(denied_tools(gate.context.rules, names))
+    # The tools of a conversation stay as they are at its start.
+    may_leave = gate.context.sandbox.may_leave
+    registry.replace(bash_tool(may_leave=may_leave))
     deferred = DeferredTools(registry)
     services = late.services.bind(
         ToolServices(
@@ -77,6 +82,7 @@ def build_tools(
             env=start.env,
             reading=start.reading,
             sandbox=start.sandbox,
+            may_leave_sandbox=may_leave,
             files=FileState(),
             shells=shared.shells,
             scope=scope,
@@ -84,6 +90,7 @@ def build_tools(
             session_id=start.session.id,
             is_trusted=lambda: gate.context.trusted,
             user=start.user.ask,
+            refusals=_refusal_offers(start, gate),
             subagents=subagents,
             small_model=model.small,
             search=search,
@@ -128,6 +135,11 @@ def ended_shells(shells: ShellRegistry) -> Callable[[], list[str]]:
         ]
 
     return reports
+
+
+def _refusal_offers(start: StartContext, gate: PermissionGate) -> RefusalOffers | None:
+    ask = start.user.ask
+    return RefusalOffers(gate, start.sandbox, ask.decide_refusal) if ask is not None else None
 
 
 def _may_search(gate: PermissionGate, path: Path, cwd: Path) -> bool:

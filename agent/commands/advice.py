@@ -24,7 +24,6 @@ _ELSEWHERE: Final = {
     "login logout auth connect setup-token setup-bedrock setup-vertex": _KEY,
     "mcp": "MCP servers are not connected by this version.",
     "plugin plugins marketplace reload-plugins": _PLUGIN,
-    "sandbox": "Commands run as you; /permissions shows what they may do.",
     "tui": "agent-tui --screen-reader writes lines instead of drawing.",
     "output-style output-styles rules-file agents-md instructions": (
         "/memory edits what the model is told; --append-system-prompt adds to it."

@@ -15,6 +15,7 @@ from agent.memory.context_breakdown import ContextBreakdown
 from agent.model.client import Effort
 from agent.observe.ledger import Costs
 from agent.prompt.instruction_files import InstructionFile
+from agent.sandbox.sandbox import Sandbox
 from agent.settings.load import Settings
 from agent.tools.shell.shells import ShellRegistry
 from hooks.runner import HookRunner
@@ -66,6 +67,7 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     custom: CustomCommands
     settings: Callable[[], Settings]
     gate: PermissionGate
+    sandbox: Sandbox
     hooks: HookRunner
     shells: ShellRegistry
     instructions: Callable[[], Sequence[InstructionFile]]

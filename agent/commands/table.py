@@ -198,6 +198,10 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         ),
         "rewind",
     ),
+    InteractiveCommand(
+        _meta("sandbox", "Show what confines commands, and run them inside it", on_screen=True),
+        "sandbox",
+    ),
     LocalCommand(_meta("skills", "List commands and skills from files"), f"{PACKAGE}.skills"),
     LocalCommand(
         _meta("status", "Show version, model, folder and loaded files"),

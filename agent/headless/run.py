@@ -33,6 +33,7 @@ from agent.events import (
     TextDelta,
     ThinkingDelta,
     ToolInputDelta,
+    ToolResult,
     Usage,
 )
 from agent.exit_status import (
@@ -171,6 +172,8 @@ class HeadlessOutput:
                 self._inputs.setdefault(event.tool_use_id, (event.tool, event.input))
             case PermissionResolved():
                 self._resolved(event, run)
+            case ToolResult(refused=str(what)) if what:
+                self._refused(event, run)
             case Terminal(agent_id=None):
                 run.terminal = event
             case ErrorEvent() | Notice() | HookFinished():
@@ -260,6 +263,20 @@ class HeadlessOutput:
             DecisionSource.CHANNEL,
         }:
             run.denied_for_want = True
+
+    def _refused(self, event: ToolResult, run: _Run) -> None:
+        """Count what the sandbox refused, with nobody to allow it, as a denial."""
+        name, tool_input = self._inputs.get(event.tool_use_id, (event.name, {}))
+        run.denials.append(
+            {
+                "tool_name": name,
+                "tool_use_id": event.tool_use_id,
+                "tool_input": dict(tool_input),
+                "reason": f"the sandbox refused: {event.refused}",
+                "source": str(DecisionSource.SANDBOX),
+            }
+        )
+        run.denied_for_want = True
 
     def _partial_lines(self, event: Delta) -> None:
         if self._partial is not None and self._format == "stream-json":

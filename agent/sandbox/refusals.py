@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -16,6 +17,7 @@ from msgspec import Struct
 
 from agent.sandbox.policy import OUTSIDE, PROTECTED, READING, Network, SandboxPolicy
 
+_MAX_CALLS: Final = 50
 _TAIL_CHARS: Final = 20_000
 _MAX_REFUSALS: Final = 10
 _REFUSED: Final = re.compile(
@@ -125,3 +127,27 @@ def _of_network(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
         socket = _SOCKET_PATH.search(line) or _SOCKET_NAME.search(line)
         if socket is not None:
             yield Refusal(RefusalKind.SOCKET, socket[0], "no Unix sockets")
+
+
+class RefusedCall(Struct, frozen=True):
+    """A command and what it was refused."""
+
+    command: str
+    refusals: tuple[Refusal, ...]
+
+
+class RefusalLog:
+    """The latest commands that were refused something."""
+
+    def __init__(self) -> None:
+        """Nothing was refused yet."""
+        self._calls: deque[RefusedCall] = deque(maxlen=_MAX_CALLS)
+
+    def add(self, command: str, refusals: Sequence[Refusal]) -> None:
+        """Add a command; nothing where it was refused nothing."""
+        if refusals:
+            self._calls.appendleft(RefusedCall(command, tuple(refusals)))
+
+    def latest(self) -> tuple[RefusedCall, ...]:
+        """Return them, newest first."""
+        return tuple(self._calls)

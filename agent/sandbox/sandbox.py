@@ -27,6 +27,7 @@ from agent.sandbox.network.namespace import NamespaceRefused
 from agent.sandbox.network.session_network import SessionNetwork
 from agent.sandbox.placeholders import Placeholders
 from agent.sandbox.policy import Network, SandboxPolicy
+from agent.sandbox.refusals import RefusalLog
 from permissions.base.process.spawn import CannotConfine, Confine, Launch
 from permissions.confinement import Confinement, SandboxLevel, can_hold
 from permissions.context import PermissionContext
@@ -73,6 +74,7 @@ class Sandbox:
         decides about hosts."""
         self.settings = settings
         """Returns what settings say about the sandbox now."""
+        self.refused = RefusalLog()
         self._context = context
         self._placeholders = Placeholders(state_dir)
         self._quarantine = state_dir / "quarantine"

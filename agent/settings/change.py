@@ -36,6 +36,15 @@ def set_value(file: Path, key: str, value: object) -> None:
         write_private(file, _text(data).encode())
 
 
+def set_switch(file: Path, section: str, key: str, is_on: bool) -> None:
+    """Set a switch inside a section; the rest of the section stays. Raises as `set_value`."""
+    with exclusive(file):
+        data = _object(file)
+        held = data.get(section)
+        data[section] = {**held, key: is_on} if isinstance(held, dict) else {key: is_on}
+        write_private(file, _text(data).encode())
+
+
 def check_key(key: str) -> None:
     """Raise ConfigError, with what may have been meant, where no setting is called so."""
     if key not in SettingsFile.model_fields:

@@ -19,6 +19,7 @@ from agent.abort import AbortSignal
 from agent.display import Display
 from agent.errors import AgentError
 from agent.messages import Block
+from agent.sandbox.refusals import Refusal
 from permissions.confinement import Confinement
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class ToolOutcome(Struct, frozen=True):
     """For the user; None shows the text."""
     structured: Mapping[str, object] | None = None
     """`tool_response` of hooks, in the shape hooks know for this tool."""
+    refused: tuple[Refusal, ...] = ()
+    """What the sandbox refused and a user may allow."""
 
 
 class ToolContext(Struct, frozen=True):

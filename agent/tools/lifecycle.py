@@ -34,6 +34,7 @@ from agent.tools.call_permission import permit
 from agent.tools.interruption import interrupted_text
 from agent.tools.large_results import bound_result
 from agent.tools.replaced_output import replaced_content
+from agent.tools.shell.refused_note import refusal_line
 from hooks.answers.outcome import EventOutcome
 from permissions.base.text.sanitize import sanitize
 
@@ -184,6 +185,7 @@ async def _finish(
         display=outcome.display,
         structured=outcome.structured,
         name=ready.tool.name,
+        refused="; ".join(map(refusal_line, outcome.refused)),
     )
     block = tool_result_block(call.use.id, content, is_error=outcome.is_error)
     return _call_outcome(call, block, kind, text, ready.tool.name)
@@ -282,6 +284,7 @@ async def _result(
     display: Display | None = None,
     structured: Mapping[str, object] | None = None,
     name: str | None = None,
+    refused: str = "",
 ) -> None:
     call.display, call.elapsed_s = display, elapsed_s
     await call.live.flush()
@@ -297,6 +300,7 @@ async def _result(
             identifier=call.identifier,
             display=display,
             structured=structured,
+            refused=refused,
             agent_id=call.events.agent_id,
         )
     )

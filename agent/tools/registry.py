@@ -80,6 +80,11 @@ class ToolRegistry:
             raise ValueError(f"there is already a tool named {tool.name!r}")
         self._tools[tool.name] = tool
 
+    def replace(self, tool: AnyTool) -> None:
+        """Take a tool in the place of the one of the same name; nothing where there is none."""
+        if tool.name in self._tools:
+            self._tools[tool.name] = tool
+
     def unregister(self, name: str) -> None:
         """Take a tool out; unknown names are no error."""
         self._tools.pop(name, None)

@@ -21,10 +21,14 @@ from agent.tools.result_room import ResultRoom
 if TYPE_CHECKING:
     from agent.messages import Block
     from agent.sandbox.network.host_gate import HostAnswer, HostRequest
+    from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
+    from agent.sandbox.refusals import Refusal
     from agent.tools.file_state import FileState
     from agent.tools.search_port import SearchPort
     from agent.tools.shell.shells import ShellRegistry
     from permissions.base.process.reading_programs import ReadingPrograms
+    from permissions.confinement import Confinement
+    from permissions.request import PermissionRequest
 
 
 class QuestionOption(Struct, frozen=True):
@@ -69,6 +73,10 @@ class AskUser(Protocol):
         """Return whether commands in the sandbox may reach a host; closed when cancelled."""
         ...
 
+    async def decide_refusal(self, request: RefusalRequest) -> RefusalAnswer:
+        """Return what to do after the sandbox refused something; closed when cancelled."""
+        ...
+
 
 class PlanAnswer(Struct, frozen=True):
     """The user's answer to a plan."""
@@ -79,6 +87,20 @@ class PlanAnswer(Struct, frozen=True):
     feedback: str = ""
     plan: str | None = None
     """The plan as the user changed it; None: as proposed."""
+
+
+class RefusalPort(Protocol):
+    """Lets the user widen what the sandbox refused."""
+
+    async def offer(
+        self,
+        request: PermissionRequest,
+        confinement: Confinement,
+        refusals: Sequence[Refusal],
+        cwd: Path,
+    ) -> Confinement | None:
+        """Return what the command runs under once more, or None where it stays as it is."""
+        ...
 
 
 class SubagentPort(Protocol):
@@ -222,9 +244,12 @@ class ToolServices(Struct):
     session_id: str
     sandbox: Sandbox | None = None
     """Confines the commands; None where the host confines the whole program."""
+    may_leave_sandbox: bool = False
+    """Whether the model knows how to ask to run a command outside it."""
     is_trusted: Callable[[], bool] = lambda: False
     """Whether the user accepted what the project brings, or it brings nothing."""
     user: AskUser | None = None
+    refusals: RefusalPort | None = None
     subagents: SubagentPort | None = None
     small_model: SmallModelPort | None = None
     search: SearchPort | None = None

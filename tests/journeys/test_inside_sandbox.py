@@ -17,6 +17,7 @@ from agent.abort import AbortSignal
 from agent.model.scripted.scenario import ToolCall, Turn
 from agent.sandbox.network.host_gate import HostAnswer, HostRequest
 from agent.sandbox.probe import probe
+from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
 from agent.tools.services import PlanAnswer, Question
 from permissions.confinement import SandboxLevel
 from tests.journeys.conftest import Begin, Journey
@@ -67,6 +68,9 @@ class HostUser:
     async def decide_host(self, request: HostRequest) -> HostAnswer:
         self.asked.append(request)
         return self.answer
+
+    async def decide_refusal(self, request: RefusalRequest) -> RefusalAnswer:
+        return RefusalAnswer.NO
 
 
 def _inside(**sandbox: Any) -> str:

@@ -26,6 +26,8 @@ from agent.memory.context_breakdown import ContextBreakdown, Slice
 from agent.messages import Message
 from agent.model.client import Effort
 from agent.observe.ledger import Costs
+from agent.sandbox.availability import Availability, Backend
+from agent.sandbox.sandbox import Sandbox
 from agent.session.checkpoints.checkpoint import Checkpoints, Preview, RestoreResult
 from agent.session.rewind import RewindPoint
 from agent.settings.load import load_settings
@@ -35,7 +37,8 @@ from hooks.config.config import HookConfig
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
 from permissions.base.process.reading_programs import ReadingPrograms, unconfined
-from permissions.context import PermissionContext
+from permissions.confinement import SandboxLevel
+from permissions.context import PermissionContext, SandboxState
 from permissions.decision import Decision
 from permissions.gate import PermissionGate
 from permissions.mode import Mode, next_mode
@@ -265,6 +268,19 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
 
     registry = CommandRegistry([custom.commands, lambda: BUILTIN_COMMANDS], Surface.SCREEN)
     reading = ReadingPrograms(os.environ, root, unconfined)
+    gate = PermissionGate(
+        PermissionContext(
+            Mode.DEFAULT,
+            RuleSet(),
+            root,
+            root,
+            home,
+            scratch_dir=home / "scratch",
+            sandbox=SandboxState(SandboxLevel.FULL),
+        ),
+        HeadlessHandler(),
+    )
+    available = Availability(SandboxLevel.FULL, Backend.BUBBLEWRAP, "/usr/bin/bwrap")
     context = CommandContext(
         session=conversation,
         status=conversation,
@@ -274,9 +290,8 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         registry=registry,
         custom=custom,
         settings=lambda: settings,
-        gate=PermissionGate(
-            PermissionContext(Mode.DEFAULT, RuleSet(), root, root, home), HeadlessHandler()
-        ),
+        gate=gate,
+        sandbox=Sandbox(available, lambda: gate.context, state_dir=home / ".agent" / "sandbox"),
         hooks=HookRunner(
             HookConfig(),
             session=HookSession("s", root / "transcript.jsonl", root, home, home / "state", root),

@@ -20,7 +20,7 @@ from tui.app.workspace import ScreenWorkspace, short_directory
 from tui.input.key_names import display_chord, multiplexer_key
 from tui.input.keymap import ChordReader
 from tui.status_line.hint import Hint
-from tui.status_line.status_widget import MODE_ROLES, StatusLineState
+from tui.status_line.status_widget import MODE_ROLES, StatusLineState, sandbox_text
 from tui.status_line.user_status_command import UserStatusCommand
 from tui.terminal.title import TerminalTitle
 from tui.transcript.transcript_model import TranscriptModel
@@ -165,9 +165,10 @@ class BottomLines:
             return StatusLineState(directory=directory, hint=self._hint.text)
         figures = self._document.figures
         center = self._conversations.commands
-        denials = center.context.gate.denials if center is not None else None
+        gate = center.context.gate if center is not None else None
         return StatusLineState(
-            denied=denials.short if denials is not None else "",
+            denied=gate.denials.short if gate is not None else "",
+            sandbox=sandbox_text(gate.context.sandbox) if gate is not None else "",
             mode=conversation.status.mode,
             model=conversation.status.model,
             effort=conversation.status.effort,

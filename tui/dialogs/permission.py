@@ -58,13 +58,18 @@ class PermissionDialog:
         edit_text: EditText | None = None,
         others: Callable[[], Sequence[WaitingQuestion]] = tuple,
         judge: JudgeAgain | None = None,
+        *,
+        offers_inside: bool = False,
     ) -> None:
         """Open with "Yes" selected and nothing typed.
 
         `edit_text` is the user's editor; `others` returns the questions behind this one; `judge`
-        decides about a changed call.
+        decides about a changed call; `offers_inside` adds the offer to work inside the sandbox.
         """
         self.ignored_keys = 0
+        self._offers_inside = offers_inside
+        self.wants_inside = False
+        """Whether the user takes up the offer: the question is to be put again afterwards."""
         self._others = others
         self._judge = judge
         self._shown_together: list[WaitingQuestion] = []
@@ -87,7 +92,7 @@ class PermissionDialog:
         return self._answered.is_done
 
     async def wait(self) -> Decision:
-        """Return the user's decision."""
+        """Return the user's decision; it is a no where they take up the offer."""
         return await self._answered.wait()
 
     def give(self, decision: Decision) -> None:
@@ -125,6 +130,8 @@ class PermissionDialog:
             self._confirm()
         elif key == "a" and self._shown_together:
             self._answer_all()
+        elif key == "s" and self._offers_inside:
+            self._take_offer()
         elif action_id is not None and action_id.startswith(("confirm:edit", "confirm:choose")):
             self._change_call(action_id)
         elif action_id is None and key in ("left", "right"):
@@ -199,6 +206,8 @@ class PermissionDialog:
             pass
         elif choice == _ALL:
             self._answer_all()
+        elif choice == _INSIDE:
+            self._take_offer()
         elif self._choices.selected == choice and not self._choices.is_commenting:
             self._confirm()
         else:
@@ -226,6 +235,10 @@ class PermissionDialog:
         moved = replace(turned[0], elsewhere=turned[1:])
         self._ask = replace(ask, offers=(*ask.offers[:at], moved, *ask.offers[at + 1 :]))
         self._choices.choices = answers_of(self._ask)
+
+    def _take_offer(self) -> None:
+        self.wants_inside = True
+        self._decide(Chosen(self._stop, ""))
 
     def _answer_all(self) -> None:
         """Allow, once, this call and those that were shown with it."""
@@ -313,6 +326,7 @@ class PermissionDialog:
             *self._problem_rows(width),
             *self._choices.rows(width_cells),
             *self._all_row(),
+            *self._inside_row(),
             FooterRow(self._hint(width_cells), is_optional=True),
         ]
         title = title_runs(ask.request, ask.display, ask.pending)
@@ -337,6 +351,11 @@ class PermissionDialog:
             return []
         count = len(self._shown_together) + 1
         return [FooterRow(row(PAD[0], (f"a. Yes, once, to all {count}", TEXT)), _ALL)]
+
+    def _inside_row(self) -> list[FooterRow]:
+        if not self._offers_inside:
+            return []
+        return [FooterRow(row(PAD[0], (_OFFER, TEXT)), _INSIDE)]
 
     def _hint(self, width_cells: int) -> Row:
         room = width_cells - INDENT - 1
@@ -364,5 +383,7 @@ class PermissionDialog:
 
 _ALL: Final = 1_000
 """The choice that answers several questions; no list of answers is as long."""
+_INSIDE: Final = 1_001
+_OFFER: Final = "s. Run commands without asking inside the sandbox…"
 _BARRED: Final = "Your version would be denied. Edit it (e), or say no."
 _CHANGED: Final = "Run your changed version?"

@@ -10,6 +10,7 @@ from agent.abort import Aborted, AbortSignal
 from agent.display import Display
 from agent.model.local_servers import LocalServer, find_local_servers
 from agent.sandbox.network.host_gate import HostAnswer, HostRequest
+from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
 from agent.tools.services import AskUser, PlanAnswer, Question
 from permissions.decision import Decision, DecisionWarning
 from permissions.explain.explain_decision import Shorten
@@ -20,12 +21,14 @@ from tui.dialogs.dialog import Dialog
 from tui.dialogs.edited_call import EditText
 from tui.dialogs.host import DialogHost
 from tui.dialogs.idle_timeout import limit_of, unless_away
-from tui.dialogs.network import NetworkDialog
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import GrantOffer, JudgeCall, PermissionAsk, with_new_warnings
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
+from tui.dialogs.sandbox.network import NetworkDialog
+from tui.dialogs.sandbox.refusal import refusal_dialog
+from tui.dialogs.sandbox.work_inside import WorkInside
 from tui.dialogs.trust_dialog import TrustDialog, TrustRequest
 from tui.text.highlight import Highlighter
 
@@ -58,8 +61,10 @@ class DialogContender:
         edit_text: EditText | None = None,
         judge: JudgeCall = lambda _request: None,
         short: Shorten = str,
+        inside: WorkInside | None = None,
     ) -> None:
         """Take where dialogs appear, where their content comes from, and the user's editor."""
+        self._inside = inside
         self._short = short
         self._host = host
         self._highlighter = highlighter
@@ -72,14 +77,32 @@ class DialogContender:
 
     async def decide(self, request: PermissionRequest, pending: Decision) -> Decision | None:
         """Ask the user. Cancelled when another contender was faster: the dialog closes."""
+        inside = self._inside
+        while True:
+            is_offered = inside is not None and inside.is_offered(request)
+            answer = await self._answer(request, pending, offers_inside=is_offered)
+            if answer is not None or inside is None:
+                return answer
+            # With a yes the gate decides about the call anew, and cancels this question.
+            await inside.take(await show(self._host, inside.dialog()))
+
+    async def _answer(
+        self, request: PermissionRequest, pending: Decision, *, offers_inside: bool
+    ) -> Decision | None:
         ask = self._ask(request, pending)
         dialog = PermissionDialog(
-            ask, self._highlighter, self._edit_text, self._behind, self._judge_again
+            ask,
+            self._highlighter,
+            self._edit_text,
+            self._behind,
+            self._judge_again,
+            offers_inside=offers_inside,
         )
         waiting = WaitingQuestion(request, pending, dialog.give)
         self._waiting.append(waiting)
         try:
-            return await show(self._host, dialog)
+            answer = await show(self._host, dialog)
+            return None if dialog.wants_inside else answer
         except asyncio.CancelledError:
             # Somebody else was faster, or the turn was interrupted: what was typed is not lost.
             self._host.give_back(dialog.typed)
@@ -151,6 +174,10 @@ class DialogUser:
             # Nobody waits for the answer any more: what was typed is not lost.
             self._host.give_back(dialog.typed)
             raise
+
+    async def decide_refusal(self, request: RefusalRequest) -> RefusalAnswer:
+        """Return what to do after the sandbox refused a command something."""
+        return await show(self._host, refusal_dialog(request))
 
     async def trust(self, request: TrustRequest) -> bool:
         """Return whether the user trusts a directory."""

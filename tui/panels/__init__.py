@@ -21,6 +21,7 @@ PANELS: Final = {
         "permissions",
         "resume",
         "rewind",
+        "sandbox",
         "tasks",
         "terminal_setup",
         "theme",

@@ -14,6 +14,7 @@ from agent.abort import Aborted, AbortSignal
 from agent.display import Display
 from agent.model.local_servers import LocalServer, find_local_servers
 from agent.sandbox.network.host_gate import HostAnswer, HostRequest
+from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
 from agent.tools.services import AskUser, PlanAnswer, Question
 from permissions.decision import Decision, DecisionWarning
 from permissions.explain.explain_decision import Shorten
@@ -21,12 +22,13 @@ from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
 from tui.dialogs.dialog import Dialog
 from tui.dialogs.idle_timeout import limit_of, unless_away
-from tui.dialogs.network import NetworkDialog
 from tui.dialogs.onboarding import LocalModel, Onboarding, OnboardingDialog
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import JudgeCall, PermissionAsk, with_new_warnings
 from tui.dialogs.plan import PlanDialog
 from tui.dialogs.question import QuestionDialog
+from tui.dialogs.sandbox.network import NetworkDialog
+from tui.dialogs.sandbox.refusal import refusal_dialog
 from tui.dialogs.trust_dialog import TrustDialog, TrustRequest
 from tui.screen_reader.dialog_lines import (
     ANSWER_HINT,
@@ -210,6 +212,10 @@ class LineDialogUser:
     async def decide_host(self, request: HostRequest) -> HostAnswer:
         """Return whether commands in the sandbox may reach a host."""
         return await self._dialogs.ask(NetworkDialog(request))
+
+    async def decide_refusal(self, request: RefusalRequest) -> RefusalAnswer:
+        """Return what to do after the sandbox refused a command something."""
+        return await self._dialogs.ask(refusal_dialog(request))
 
     async def trust(self, request: TrustRequest) -> bool:
         """Return whether the user trusts a folder."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from permissions.confinement import SandboxLevel
 from permissions.mode import Mode
 from themes.theme import Role
 from tui.text.styled_rows import FAINT, MUTED, Ink, Row, Run
 from tui.text.wrap import clip, runs_width
 from tui.transcript.block_rows import short_count
 from tui.widgets.rows_widget import RowsWidget
+
+if TYPE_CHECKING:
+    from permissions.context import SandboxState
 
 MODE_LABELS: Final = {
     Mode.DEFAULT: "⏸ manual approval",
@@ -58,6 +62,8 @@ class StatusLineState(Struct, frozen=True):
     """As shown: `~` for the home directory."""
     branch: str | None = None
     is_demo: bool = False
+    sandbox: str = ""
+    """How commands are confined; empty where that is as it should be."""
     denied: str = ""
     """What the model classifier denied of late; empty when nothing."""
     running: int = 0
@@ -70,10 +76,21 @@ class StatusLineState(Struct, frozen=True):
     """Takes the place of everything but the mode: "press ctrl+c again to quit"."""
 
 
+def sandbox_text(state: SandboxState) -> str:
+    """Return how commands are confined, where that is not the usual: all of it, and asked about."""
+    if state.level is not SandboxLevel.FULL:
+        return "no sandbox" if state.level is SandboxLevel.NONE else "sandbox: files only"
+    if state.is_read_only:
+        return "sandbox: read only"
+    return "sandbox" if state.runs_inside else ""
+
+
 def status_row(status: StatusLineState, width_cells: int) -> Row:
     """Return the line; what matters least goes first when there is no room."""
     labels = _SHORT_LABELS if width_cells < _NARROW_CELLS else MODE_LABELS
     mode: list[Run] = [(" " + labels[status.mode], Ink(MODE_ROLES[status.mode]))]
+    if status.sandbox and width_cells >= _NARROW_CELLS:
+        mode += [("  ", MUTED), (status.sandbox, MUTED)]
     if status.denied:
         mode += [("  ", MUTED), (status.denied, Ink(Role.WARNING))]
     if status.running and width_cells >= _NARROW_CELLS:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.display import CommandDisplay, Display
+from agent.sandbox.confined_launch import SandboxRun
 from agent.sandbox.network.call_tokens import NetworkCall
+from agent.sandbox.refusals import Refusal
 from agent.sandbox.sandbox import RunRequest
 from agent.tools.base import (
     Concurrency,
@@ -22,36 +25,31 @@ from agent.tools.base import (
     ToolError,
     ToolOutcome,
     build_tool,
+    schema_of,
 )
 from agent.tools.interruption import interruption_cause
 from agent.tools.services import ToolServices
 from agent.tools.shell.command_effect import only_reads
+from agent.tools.shell.exit_words import meaning_of, status_text
 from agent.tools.shell.reading_environment import reading_environment
-from agent.tools.shell.refused_note import refused_note
+from agent.tools.shell.refused_note import for_the_user, refused_note
 from agent.tools.shell.shell_process import (
     ConfineCommand,
     ShellError,
     ShellProcess,
     command_environment,
 )
+from agent.tools.shell.unseen_server import unseen_server
 from permissions.confinement import Confinement
+from permissions.request import PermissionRequest
 
 DEFAULT_TIMEOUT_MS: Final = 120_000
 MAX_TIMEOUT_MS: Final = 600_000
 
-# One simple command whose exit status 1 is an answer, not a failure.
-_ANSWERING: Final = {
-    "grep": "no match",
-    "egrep": "no match",
-    "fgrep": "no match",
-    "rg": "no match",
-    "diff": "the files differ",
-    "cmp": "the files differ",
-    "test": "the condition is false",
-    "[": "the condition is false",
-}
 _BLANKS: Final = re.compile(r"[ \t]{8,}")
-_COMPOUND: Final = re.compile(r"[;&|\n`(){}<>]")
+
+_ALLOWED: Final = "[The user allowed what the sandbox refused; it was run again, inside it.]"
+_ALLOWED_OUTSIDE: Final = "[The user let it run once more, outside the sandbox.]"
 
 DESCRIPTION: Final = f"""Runs a command in bash and returns what it printed (standard output and \
 error in the order they were written) and its exit status.
@@ -97,6 +95,14 @@ class BashInput(BaseModel):
     run_in_background: Annotated[
         bool, Field(description="Return at once and let the command run on.")
     ] = False
+    dangerouslyDisableSandbox: Annotated[
+        bool,
+        Field(
+            description="Run outside the sandbox; the user is asked first. Only after the sandbox "
+            "refused what the command needs, or for a server that the user's own programs must "
+            "reach. Not for anything else.",
+        ),
+    ] = False
 
 
 async def _validate(tool_input: BashInput, context: ToolContext) -> str | None:
@@ -108,14 +114,47 @@ async def _validate(tool_input: BashInput, context: ToolContext) -> str | None:
 
 
 async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
+    """Run the command; again where the user allows what the sandbox refused."""
+    said = ""
+    while True:
+        outcome = await _run_once(tool_input, context)
+        if said and isinstance(outcome.content, str):
+            outcome = replace(outcome, content=f"{said}\n{outcome.content}")
+        confinement = await _offered(tool_input, context, outcome.refused)
+        if confinement is None:
+            return outcome
+        said = _ALLOWED_OUTSIDE if confinement is Confinement.NONE else _ALLOWED
+        context = replace(context, confinement=confinement)
+
+
+async def _offered(
+    tool_input: BashInput, context: ToolContext, refused: Sequence[Refusal]
+) -> Confinement | None:
+    """Return what the command runs under once more, by the user's answer."""
     services = context.services
-    note = _usable_cwd(services)
+    if not refused or services.refusals is None:
+        return None
+    request = PermissionRequest(
+        "Bash", tool_input.model_dump(exclude_unset=True), tool_use_id=context.tool_use_id
+    )
+    try:
+        return await services.refusals.offer(request, context.confinement, refused, services.cwd)
+    except asyncio.CancelledError:
+        if not context.abort.aborted:
+            raise
+        # The command did run: what it printed is worth more than the question.
+        return None
+
+
+async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
+    services = context.services
+    note = _usable_cwd(services) + _ignored_leave(tool_input, context)
     shell = await _start(tool_input, context)
     if shell.problem:
         note += f"\n[{shell.problem}]"
     if tool_input.run_in_background:
         services.shells.to_background(shell)
-        return _in_background(shell, f"Running in the background as {shell.id}.")
+        return _in_background(shell, f"Running in the background as {shell.id}.", services)
     timeout_s = (tool_input.timeout or DEFAULT_TIMEOUT_MS) / 1000
     try:
         why = await _wait(shell, context, timeout_s)
@@ -129,12 +168,11 @@ async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     if why == "continues":
         services.shells.to_background(shell)
         summary = f"Not done after {timeout_s:g} s; it continues in the background as {shell.id}."
-        return _in_background(shell, summary)
+        return _in_background(shell, summary, services)
     if why == "background":
         services.shells.to_background(shell)
-        return _in_background(
-            shell, f"The person sent the command to the background as {shell.id}."
-        )
+        summary = f"The person sent the command to the background as {shell.id}."
+        return _in_background(shell, summary, services)
     if shell.is_running:
         services.shells.to_background(shell)
         note += (
@@ -145,9 +183,17 @@ async def _run(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
         services.shells.release(shell)
     if why == "ended":
         note += _move(services, shell.final_cwd)
-    return _outcome(
-        tool_input.command, shell, why, timeout_s, note, interruption_cause(context.abort)
-    )
+    cause = interruption_cause(context.abort)
+    run = shell.confined
+    if not isinstance(run, SandboxRun):
+        return _outcome(tool_input.command, shell, why, timeout_s, note, cause, "")
+    refusals = run.refusals(shell.output.text(), failed=shell.exit_code != 0)
+    if services.sandbox is not None:
+        services.sandbox.refused.add(shell.command, refusals)
+    refused = refused_note(context.confinement, refusals)
+    outcome = _outcome(tool_input.command, shell, why, timeout_s, note, cause, refused)
+    offered = for_the_user(run, refusals) if outcome.is_error and why == "ended" else ()
+    return replace(outcome, refused=offered)
 
 
 async def _start(tool_input: BashInput, context: ToolContext) -> ShellProcess:
@@ -240,13 +286,23 @@ def _move(services: ToolServices, cwd: Path | None) -> str:
     )
 
 
-def _in_background(shell: ShellProcess, summary: str) -> ToolOutcome:
+def _ignored_leave(tool_input: BashInput, context: ToolContext) -> str:
+    if not tool_input.dangerouslyDisableSandbox or context.confinement is Confinement.NONE:
+        return ""
+    return "\n[dangerouslyDisableSandbox was ignored: settings keep commands in the sandbox.]"
+
+
+def _in_background(shell: ShellProcess, summary: str, services: ToolServices) -> ToolOutcome:
+    unseen = unseen_server(shell.confined, may_leave=services.may_leave_sandbox)
     return ToolOutcome(
         content=(
             f"{summary} Its output goes to {shell.output.path}; "
             "read what is new with BashOutput, end it with TaskStop."
+            + ("" if unseen is None else f"\n{unseen.for_model}")
         ),
-        display=CommandDisplay(shell.command, background_id=shell.id),
+        display=CommandDisplay(
+            shell.command, "" if unseen is None else unseen.for_user, background_id=shell.id
+        ),
         structured={
             "stdout": "",
             "stderr": "",
@@ -264,10 +320,10 @@ def _outcome(
     timeout_s: float,
     note: str,
     cause: str,
+    refused: str,
 ) -> ToolOutcome:
     output = shell.output.text()
-    meaning = _meaning(command, shell.exit_code)
-    refused = refused_note(shell.confined, output, failed=shell.exit_code != 0)
+    meaning = meaning_of(command, shell.exit_code)
     match why:
         case "timeout":
             status = (
@@ -277,7 +333,7 @@ def _outcome(
         case "interrupted":
             status = f"Interrupted after {shell.elapsed_s:.1f} s {cause}, and ended."
         case _:
-            status = _status(shell.exit_code, meaning)
+            status = status_text(shell.exit_code, meaning)
     body = output.rstrip("\n")
     parts = [part for part in (body, status, refused, note.strip("\n")) if part]
     structured: dict[str, object] = {
@@ -305,32 +361,6 @@ def _with_refused(output: str, refused: str) -> str:
     return f"{output.rstrip()}\n{refused}".lstrip("\n") if refused else output
 
 
-def _status(exit_code: int | None, meaning: str | None) -> str:
-    if exit_code is None or exit_code == 0:
-        return ""
-    if exit_code < 0:
-        return f"Ended by signal {-exit_code} ({_signal_name(-exit_code)})."
-    status = f"Exit code {exit_code}"
-    if meaning:
-        return f"{status} ({meaning})."
-    if exit_code > 128 and _signal_name(exit_code - 128):
-        return f"{status} ({_signal_name(exit_code - 128)})."
-    return f"{status}."
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return ""
-
-
-def _meaning(command: str, exit_code: int | None) -> str | None:
-    if exit_code != 1 or _COMPOUND.search(command):
-        return None
-    return _ANSWERING.get(command.split(maxsplit=1)[0])
-
-
 def _is_harmless(tool_input: BashInput) -> bool:
     return not tool_input.run_in_background and only_reads(tool_input.command)
 
@@ -345,12 +375,21 @@ async def _preview(tool_input: BashInput, _context: ToolContext) -> Display:
     return CommandDisplay(tool_input.command)
 
 
-def bash_tool() -> Tool[BashInput]:
-    """Return the tool."""
+def bash_tool(*, may_leave: bool = False) -> Tool[BashInput]:
+    """Return the tool.
+
+    Args:
+        may_leave: Whether the model knows how to ask to run outside the sandbox.
+    """
+    schema = schema_of(BashInput)
+    properties = schema["properties"]
+    if not may_leave and isinstance(properties, dict):
+        del properties["dangerouslyDisableSandbox"]
     return build_tool(
         name="Bash",
         description=DESCRIPTION,
         input_model=BashInput,
+        input_schema=schema,
         run=_run,
         validate=_validate,
         concurrency=lambda it: Concurrency.READ_ONLY if _is_harmless(it) else Concurrency.UNSAFE,

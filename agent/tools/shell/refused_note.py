@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from agent.sandbox.confined_launch import SandboxRun
+from agent.sandbox.policy import Network
 from agent.sandbox.refusals import Refusal, RefusalKind
-from permissions.base.process.spawn import ConfinedRun
+from permissions.confinement import Confinement
 
 _VERBS: Final = {
     RefusalKind.WRITE: "write",
@@ -16,18 +18,25 @@ _VERBS: Final = {
 }
 
 
-def refused_note(confined: ConfinedRun | None, output: str, *, failed: bool) -> str:
+def for_the_user(run: SandboxRun, refusals: Sequence[Refusal]) -> tuple[Refusal, ...]:
+    """Return what a user may allow: under the allow of a rule, a classifier or a hook, and inside
+    the sandbox. What only reads stays what it is."""
+    is_inside = run.policy.network is Network.SESSION
+    if run.policy.confinement is Confinement.PROJECT_FILES or is_inside:
+        return tuple(refusals)
+    return ()
+
+
+def refused_note(confinement: Confinement, refusals: Sequence[Refusal]) -> str:
     """Return a block that names what was refused and what to ask for; empty for nothing."""
-    if not isinstance(confined, SandboxRun):
-        return ""
-    refusals = confined.refusals(output, failed=failed)
     if not refusals:
         return ""
-    lines = "\n".join(f"- {_line(one)}" for one in refusals)
-    return f"<sandbox>\nThe sandbox refused ({confined.policy.confinement}):\n{lines}\n</sandbox>"
+    lines = "\n".join(f"- {refusal_line(one)}" for one in refusals)
+    return f"<sandbox>\nThe sandbox refused ({confinement}):\n{lines}\n</sandbox>"
 
 
-def _line(refusal: Refusal) -> str:
+def refusal_line(refusal: Refusal) -> str:
+    """Return a refusal in words: what was attempted, and what forbids it."""
     target = refusal.target or "something that the output does not name"
     line = f"{_VERBS[refusal.kind]} {target}: {refusal.rule}"
     if refusal.moved_to:

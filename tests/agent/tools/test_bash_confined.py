@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from agent.display import CommandDisplay
 from agent.sandbox.probe import probe
 from agent.sandbox.sandbox import Sandbox
 from agent.tools.base import ToolOutcome
@@ -116,3 +117,22 @@ async def test_a_confinement_that_cannot_be_set_up_runs_nothing(confined: Bench)
     with pytest.raises(Exception, match="not run"):
         await _run(confined, "echo x > f", Confinement.PROJECT)
     assert not Path(confined.root / "f").exists()
+
+
+async def test_a_server_in_the_background_is_said_to_be_unseen(confined: Bench) -> None:
+    confined.services.may_leave_sandbox = True
+    outcome = await _run(confined, "sleep 60", Confinement.PROJECT, run_in_background=True)
+    assert "dangerouslyDisableSandbox" in str(outcome.content)
+    assert isinstance(outcome.display, CommandDisplay)
+    assert "your browser does not reach its ports" in outcome.display.output
+    seen = await _run(confined, "sleep 60", Confinement.PROJECT_FILES, run_in_background=True)
+    assert "In the sandbox" not in str(seen.display)
+    assert "browser" not in str(seen.content)
+
+
+async def test_a_wish_to_leave_that_settings_ignore_is_answered(confined: Bench) -> None:
+    wish = {"dangerouslyDisableSandbox": True}
+    kept = await _run(confined, "echo x > ../y", Confinement.PROJECT, **wish)
+    assert "dangerouslyDisableSandbox was ignored" in str(kept.content)
+    left = await _run(confined, "echo x > ../y", Confinement.NONE, **wish)
+    assert "ignored" not in str(left.content)

@@ -10,6 +10,7 @@ import pytest
 from agent.abort import AbortSignal
 from agent.display import PlanDisplay, TodoDisplay, TodoItem
 from agent.sandbox.network.host_gate import HostAnswer, HostRequest
+from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
 from agent.tools.base import ToolContext, ToolError
 from agent.tools.builtin.agent import agent_tool
 from agent.tools.builtin.ask_user_question import ask_user_question_tool
@@ -46,6 +47,9 @@ class Person:
 
     async def decide_host(self, request: HostRequest) -> HostAnswer:
         return HostAnswer(False)
+
+    async def decide_refusal(self, request: RefusalRequest) -> RefusalAnswer:
+        raise AssertionError(request)
 
 
 @dataclass

@@ -131,3 +131,11 @@ def test_a_smaller_set_keeps_order_and_aliases() -> None:
     assert names == [name for name in SAMPLES if name not in {"Agent", "AskUserQuestion"}]
     assert smaller.get("Task") is None
     assert smaller.get("KillShell") is not None
+
+
+def test_only_a_tool_that_may_leave_the_sandbox_says_how() -> None:
+    registry = ToolRegistry()
+    assert "dangerouslyDisableSandbox" not in json.dumps(registry.to_wire())
+    registry.replace(bash_tool(may_leave=True))
+    assert "dangerouslyDisableSandbox" in json.dumps(registry.to_wire())
+    assert [tool.name for tool in registry.all()] == [tool.name for tool in TOOLS]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from agent.abort import AbortController, AbortSignal
 from agent.messages import ToolUse
 from agent.sandbox.network.host_gate import HostAnswer, HostRequest
+from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
 from agent.tools.repeated_failures import AGAIN, DIFFERENTLY, RepeatedFailures
 from agent.tools.services import PlanAnswer, Question
 
@@ -33,6 +34,9 @@ class User:
 
     async def decide_host(self, request: HostRequest) -> HostAnswer:
         return HostAnswer(False)
+
+    async def decide_refusal(self, request: RefusalRequest) -> RefusalAnswer:
+        raise AssertionError(request)
 
 
 def failed_twice() -> RepeatedFailures:

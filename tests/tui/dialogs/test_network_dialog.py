@@ -12,7 +12,7 @@ from agent.sandbox.network.host_gate import HostAnswer, HostRequest
 from tests.tui.app.test_app_keys import settled, text_of
 from tests.tui.dialogs.test_dialogs import drawn, press
 from tests.tui.recorded import RecordedConversation, make_app
-from tui.dialogs.network import NetworkDialog
+from tui.dialogs.sandbox.network import NetworkDialog
 
 REQUEST = HostRequest("registry.example", 443, NetworkCall("toolu_1", "npm install"), None)
 SHOWN = """\

@@ -83,6 +83,7 @@ class ConversationStart:
         # Dialogs take some 30 ms to import; the first frame does not wait for them.
         from permissions.explain.explain_decision import home_relative
         from tui.dialogs.ports import DialogContender, DialogUser
+        from tui.dialogs.sandbox.work_inside import WorkInside
 
         parts = self._parts
         edit_text = parts.editing.text if parts.editing.has_editor else None
@@ -94,6 +95,7 @@ class ConversationStart:
             edit_text,
             parts.judge_call,
             home_relative(str(parts.home)),
+            WorkInside(lambda: parts.conversations.commands),
         )
         user = DialogUser(
             parts.dialogs, parts.highlighter, edit_text, lambda: parts.conversations.commands

@@ -1,0 +1,43 @@
+"""What a background command in the sandbox is told: other programs do not reach its ports."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from agent.sandbox.confined_launch import SandboxRun
+from agent.sandbox.policy import Network
+from permissions.base.process.spawn import ConfinedRun
+
+
+class UnseenServer(Struct, frozen=True):
+    """The same, for the model and for the user."""
+
+    for_model: str
+    for_user: str
+
+
+def unseen_server(confined: ConfinedRun | None, *, may_leave: bool) -> UnseenServer | None:
+    """Return what to tell about a server that this command may be; None where all reach it.
+
+    Args:
+        may_leave: Whether the model knows how to ask to run outside the sandbox.
+    """
+    if not isinstance(confined, SandboxRun) or confined.policy.network is Network.HOST:
+        return None
+    reached_by = (
+        "later commands of this session reach the ports it opens, but the user's browser and other "
+        "programs of this machine do not"
+        if confined.policy.network is Network.SESSION
+        else "nothing else reaches the ports it opens"
+    )
+    how = (
+        "offer to start it outside the sandbox: the same call with dangerouslyDisableSandbox, "
+        "which asks the user."
+        if may_leave
+        else "tell the user, who can start it outside with `!` in front of the command."
+    )
+    return UnseenServer(
+        f"[It runs in the sandbox: {reached_by}. If it is a server for the user to open, {how}]",
+        "In the sandbox: your browser does not reach its ports. "
+        + ("Ask for it outside the sandbox." if may_leave else "Type !COMMAND to run it outside."),
+    )

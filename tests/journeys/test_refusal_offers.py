@@ -1,0 +1,129 @@
+"""The sandbox refuses a command something: the user widens it, lets it out, or does neither."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.sandbox.network.host_gate import HostAnswer
+from agent.sandbox.probe import probe
+from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
+from permissions.confinement import SandboxLevel
+from tests.journeys.conftest import Begin, Journey, results
+from tests.journeys.test_inside_sandbox import HostUser
+from tests.journeys.test_permissions import DONE, bash
+
+INSIDE = json.dumps({"sandbox": {"enabled": True}})
+
+
+@pytest.fixture(autouse=True)
+def _needs_a_sandbox() -> None:
+    available = probe()
+    if available.level is not SandboxLevel.FULL:
+        pytest.skip(f"level {available.level}: {available.reason}")
+
+
+class RefusalUser(HostUser):
+    """Answers questions about refusals in order, then no."""
+
+    def __init__(self, *answers: RefusalAnswer) -> None:
+        super().__init__(HostAnswer(False))
+        self.answers = list(answers)
+        self.refusals: list[RefusalRequest] = []
+
+    async def decide_refusal(self, request: RefusalRequest) -> RefusalAnswer:
+        self.refusals.append(request)
+        return self.answers.pop(0) if self.answers else RefusalAnswer.NO
+
+
+@pytest.fixture
+def outside(fresh_home: Path) -> Path:
+    """A directory that is neither the project's nor the session's."""
+    directory = fresh_home / "elsewhere"
+    directory.mkdir()
+    return directory
+
+
+def script(directory: Path) -> str:
+    """A command of which no reader can say where it writes."""
+    return f"python3 -c 'import pathlib; pathlib.Path(\"{directory}/made\").write_text(str())'"
+
+
+async def _result(journey: Journey) -> str:
+    await journey.send("go")
+    return str([r["content"] for r in journey.last_messages()[-1]["content"]])
+
+
+async def test_an_opened_directory_is_open_for_the_session(begin: Begin, outside: Path) -> None:
+    user = RefusalUser(RefusalAnswer.DIRECTORIES)
+    again = f"touch {outside}/second"
+    journey = await begin(
+        [bash(script(outside)), bash(again), DONE], settings_file=INSIDE, ask=user
+    )
+    await journey.send("go")
+    (asked,) = user.refusals
+    assert asked.directories == (str(outside),)
+    assert asked.command == script(outside)
+    assert (outside / "made").exists()
+    assert (outside / "second").exists()
+    assert journey.person.asked == []
+
+
+async def test_it_runs_once_outside_by_the_users_word(begin: Begin, outside: Path) -> None:
+    user = RefusalUser(RefusalAnswer.OUTSIDE)
+    journey = await begin(
+        [bash(script(outside)), bash(script(outside)), DONE], settings_file=INSIDE, ask=user
+    )
+    await journey.send("go")
+    assert (outside / "made").exists()
+    assert len(user.refusals) == 2
+
+
+async def test_no_changes_nothing(begin: Begin, outside: Path) -> None:
+    user = RefusalUser()
+    journey = await begin([bash(script(outside)), DONE], settings_file=INSIDE, ask=user)
+    content = await _result(journey)
+    assert "The sandbox refused" in content
+    assert not (outside / "made").exists()
+
+
+async def test_settings_that_keep_commands_inside_offer_no_way_out(
+    begin: Begin, outside: Path
+) -> None:
+    user = RefusalUser()
+    kept = json.dumps({"sandbox": {"enabled": True, "allowUnsandboxedCommands": False}})
+    journey = await begin([bash(script(outside)), DONE], settings_file=kept, ask=user)
+    await journey.send("go")
+    assert [one.may_leave for one in user.refusals] == [False]
+
+
+async def test_a_rule_with_a_wildcard_leads_to_the_same_offer(begin: Begin, outside: Path) -> None:
+    user = RefusalUser(RefusalAnswer.DIRECTORIES)
+    settings = json.dumps({"permissions": {"allow": ["Bash(./tool *)"]}})
+    journey = await begin([bash("./tool x"), DONE], settings_file=settings, ask=user)
+    tool = journey.project / "tool"
+    tool.write_text(f"#!/bin/sh\ntouch {outside}/made\n")
+    tool.chmod(0o755)
+    await journey.send("go")
+    assert len(user.refusals) == 1
+    assert (outside / "made").exists()
+
+
+@pytest.mark.parametrize("mode", ["plan", "dontAsk"])
+async def test_modes_that_ask_nothing_offer_nothing(mode: str, begin: Begin, outside: Path) -> None:
+    user = RefusalUser(RefusalAnswer.OUTSIDE)
+    journey = await begin(
+        [bash(script(outside)), DONE], settings_file=INSIDE, ask=user, permission_mode=mode
+    )
+    await journey.send("go")
+    assert user.refusals == []
+    assert not (outside / "made").exists()
+
+
+async def test_without_a_user_it_is_told_and_named(begin: Begin, outside: Path) -> None:
+    journey = await begin([bash(script(outside)), DONE], settings_file=INSIDE, has_person=False)
+    events = await journey.send("go")
+    (result,) = results(events)
+    assert f"write {outside}/made: outside the working directories" in result.refused

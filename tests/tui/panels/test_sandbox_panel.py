@@ -1,0 +1,79 @@
+"""`/sandbox`: the level, what commands reach, what was refused, and the switch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from agent.sandbox.availability import Availability, Backend
+from agent.sandbox.refusals import Refusal, RefusalKind
+from permissions.confinement import SandboxLevel
+from permissions.context import SandboxState
+from tests.tui.app.test_app_keys import settled, text_of
+from tests.tui.panels.test_panels import opened
+from tests.tui.recorded import RecordedConversation, center_for, make_app
+from tui.panels.sandbox import level_text
+from tui.status_line.status_widget import sandbox_text
+
+
+def conversation_in(tmp_path: Path) -> RecordedConversation:
+    """A conversation whose home and project are there."""
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    (tmp_path / "scratch").mkdir()
+    conversation = RecordedConversation([], launch_dir=project, cwd=project)
+    conversation.commands = center_for(conversation, tmp_path)
+    return conversation
+
+
+async def test_directories_and_refusals_are_listed(tmp_path: Path) -> None:
+    conversation = conversation_in(tmp_path)
+    assert conversation.commands is not None
+    sandbox = conversation.commands.context.sandbox
+    refusal = Refusal(RefusalKind.WRITE, "/opt/x", "outside the working directories")
+    sandbox.refused.add("make install", [refusal])
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        text = await opened(pilot, "/sandbox")
+        assert "Level full" in text
+        assert "~/project" in text
+        assert "protected" in text
+        assert "write /opt/x: outside the working" in text
+        assert "make install" in text
+
+
+async def test_the_switch_is_stored_beside_what_the_section_holds(tmp_path: Path) -> None:
+    settings = tmp_path / ".agent" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"sandbox": {"excludedCommands": ["docker *"]}}')
+    conversation = conversation_in(tmp_path)
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await opened(pilot, "/sandbox")
+        await pilot.press("enter")
+        await settled(pilot)
+        assert "Sandbox" in text_of(app.parts.dialogs)
+    stored = json.loads(settings.read_text())["sandbox"]
+    assert stored == {"excludedCommands": ["docker *"], "enabled": True}
+
+
+def test_the_status_line_is_silent_where_all_is_as_it_should_be() -> None:
+    full = SandboxState(SandboxLevel.FULL)
+    assert sandbox_text(full) == ""
+    assert sandbox_text(replace(full, works_inside=True)) == "sandbox"
+    assert sandbox_text(replace(full, is_read_only=True)) == "sandbox: read only"
+    assert sandbox_text(SandboxState(SandboxLevel.FILES, True)) == "sandbox: files only"
+    assert sandbox_text(SandboxState()) == "no sandbox"
+
+
+def test_a_lower_level_says_why_and_how_to_get_more() -> None:
+    found = Availability(
+        SandboxLevel.FILES, Backend.LANDLOCK, reason="no bubblewrap", fix="apt install bubblewrap"
+    )
+    text = level_text(found)
+    assert "Why not full: no bubblewrap." in text
+    assert text.endswith("To get more: apt install bubblewrap")

@@ -1,0 +1,92 @@
+"""A dialog that is one question with a few answers, and nothing to type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, Generic, TypeVar
+
+from themes.theme import Role
+from tui.dialogs.choices import Choice, ChoiceList
+from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row, indented, row
+from tui.text.wrap import wrap
+
+AnswerT = TypeVar("AnswerT")
+
+_PAD: Final = (("   ", TEXT),)
+_INDENT: Final = 4
+_HINT: Final = "↑↓ select · enter confirm · esc "
+
+
+class ChoiceDialog(Generic[AnswerT]):
+    """Shows a text and a question; the last answer is the one of Esc."""
+
+    def __init__(
+        self,
+        title: str,
+        body: Callable[[int], Sequence[Row]],
+        question: str,
+        answers: Sequence[tuple[Choice, AnswerT]],
+    ) -> None:
+        """Open with the first answer selected; `body` takes a width in cells."""
+        self.ignored_keys = 0
+        self._title = title
+        self._body = body
+        self._question = question
+        self._answers = [answer for _, answer in answers]
+        self._choices = ChoiceList([choice for choice, _ in answers])
+        self._answered: DialogAnswer[AnswerT] = DialogAnswer()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it was answered."""
+        return self._answered.is_done
+
+    async def wait(self) -> AnswerT:
+        """Return what the user chose."""
+        return await self._answered.wait()
+
+    def press(self, key: str, text: str, action_id: str | None) -> None:
+        """Choose or move."""
+        if key.isdigit() and 0 < int(key) <= len(self._answers):
+            self._decide(int(key) - 1)
+            return
+        match action_id:
+            case "confirm:yes":
+                self._decide(0 if key == "y" else self._choices.selected)
+            case "confirm:no":
+                self._decide(len(self._answers) - 1)
+            case "confirm:previous":
+                self._choices.move(-1)
+            case "confirm:next":
+                self._choices.move(1)
+            case _:
+                self.ignored_keys += 1
+
+    def paste(self, _text: str) -> None:
+        """Ignore it: there is nothing to type."""
+        self.ignored_keys += 1
+
+    def choose(self, choice: int) -> None:
+        """A click selects; a click on the selected answer decides."""
+        if self._choices.selected == choice:
+            self._decide(choice)
+        else:
+            self._choices.select(choice)
+
+    def view(self, width_cells: int) -> DialogView:
+        """Return the dialog at a width."""
+        width = max(1, width_cells - _INDENT)
+        question = wrap([(self._question, Ink(bold=True))], width)
+        last = self._choices.choices[-1].label.lower()
+        footer = [
+            FooterRow(BLANK, is_optional=True),
+            *(FooterRow(line) for line in indented(question, _PAD, _PAD)),
+            *self._choices.rows(width_cells),
+            FooterRow(row(_PAD[0], (f"{_HINT}{last}", MUTED)), is_optional=True),
+        ]
+        title = ((self._title, Ink(Role.ACCENT, bold=True)),)
+        return DialogView(title, indented(list(self._body(width)), _PAD, _PAD), footer)
+
+    def _decide(self, index: int) -> None:
+        self._answered.give(self._answers[index])

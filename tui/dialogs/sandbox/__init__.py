@@ -1,0 +1,1 @@
+"""Questions about the sandbox: hosts, refusals, and whether to work inside it."""

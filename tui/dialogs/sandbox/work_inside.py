@@ -1,0 +1,79 @@
+"""The offer to run commands without asking inside the sandbox: made until it is answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, Literal
+
+from agent.errors import AgentError
+from agent.settings.change import set_switch
+from permissions.confinement import SandboxLevel
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from tui.dialogs.choice_dialog import ChoiceDialog
+from tui.dialogs.choices import Choice
+from tui.text.styled_rows import TEXT, Row
+from tui.text.wrap import wrap
+
+if TYPE_CHECKING:
+    from agent.commands.service import CommandService
+
+InsideAnswer = Literal["yes", "no", "later"]
+
+_ASKING: Final = frozenset({Mode.DEFAULT, Mode.ACCEPT_EDITS, Mode.AUTO})
+_TEXT: Final = (
+    "They can change only this project and reach only hosts you allow. The kernel enforces it. "
+    "Deny rules hold, and what the sandbox refuses is asked about. /sandbox changes it later."
+)
+
+
+class WorkInside:
+    """Whether the offer is open, its dialog, and what an answer does."""
+
+    def __init__(self, commands: Callable[[], CommandService | None]) -> None:
+        """`commands` returns where the settings and the state of the sandbox are."""
+        self._commands = commands
+        self._is_put_off = False
+
+    def is_offered(self, request: PermissionRequest) -> bool:
+        """Whether a question about this call also offers it."""
+        center = self._commands()
+        if center is None or self._is_put_off or request.tool != "Bash":
+            return False
+        context = center.context.gate.context
+        state = context.sandbox
+        if context.mode not in _ASKING or state.level is not SandboxLevel.FULL:
+            return False
+        sections = (one.model.sandbox for one in center.context.settings().sandbox_files)
+        is_answered = any(one is not None and one.enabled is not None for one in sections)
+        return not (is_answered or state.runs_inside or state.is_read_only)
+
+    def dialog(self) -> ChoiceDialog[InsideAnswer]:
+        """Return the question."""
+
+        def body(width: int) -> Sequence[Row]:
+            return wrap([(_TEXT, TEXT)], width)
+
+        answers: list[tuple[Choice, InsideAnswer]] = [
+            (Choice("Yes", "stored in ~/.agent/settings.json"), "yes"),
+            (Choice("No, and do not offer it again"), "no"),
+            (Choice("Not now"), "later"),
+        ]
+        question = "Run commands without asking inside the sandbox?"
+        return ChoiceDialog("Sandbox", body, question, answers)
+
+    async def take(self, answer: InsideAnswer) -> None:
+        """Store the answer and put it in force, also for the question that is open."""
+        self._is_put_off = True
+        center = self._commands()
+        if answer == "later" or center is None:
+            return
+        file = center.context.agent_home / "settings.json"
+        try:
+            await asyncio.to_thread(set_switch, file, "sandbox", "enabled", answer == "yes")
+            # With the new settings the gate ends this question while they are still taken over.
+            await asyncio.shield(center.context.reload_settings())
+        except (AgentError, OSError):
+            # The switch of /sandbox says why a file cannot be changed.
+            self._is_put_off = False

@@ -1,0 +1,182 @@
+"""`/sandbox`: what confines commands, what they reach, what was refused, and the switch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from agent.commands.command_context import CommandContext
+from agent.errors import AgentError
+from agent.sandbox.availability import Availability
+from agent.sandbox.network.host_rules import HostRule
+from agent.sandbox.policy import SandboxPolicy
+from agent.sandbox.sandbox import RunRequest, Sandbox
+from agent.settings.change import set_switch
+from agent.tools.shell.refused_note import refusal_line
+from permissions.base.process.spawn import CannotConfine, Launch
+from permissions.confinement import Confinement, SandboxLevel
+from permissions.context import SandboxState
+from permissions.explain.explain_decision import Shorten, home_relative, source_name
+from tui.panels.list_panel import Item, ListPanel
+from tui.ports.command_screen import CommandScreen
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import TEXT, Row, row
+from tui.text.wrap import wrap
+
+_SWITCH: Final = 0
+"""The item that is the switch: the first one."""
+_MEANING: Final = {
+    SandboxLevel.FULL: "everything that commands are confined to is enforced",
+    SandboxLevel.FILES: "only writes outside the project are prevented, so more is asked",
+    SandboxLevel.NONE: "nothing is enforced, so more is asked",
+}
+
+
+async def open_panel(screen: CommandScreen, _argument: str) -> None:
+    """Show it; Enter on the first line switches working inside the sandbox."""
+    center = screen.session.commands
+    if center is None:
+        return
+    context = center.context
+    selected = 0
+    while True:
+        items = await asyncio.to_thread(_items, context)
+        panel = ListPanel(
+            "Sandbox",
+            items,
+            question=level_text(context.sandbox.available),
+            selected=selected,
+            hint="enter switch · type to search · esc close",
+            preview=_preview(items),
+        )
+        picked = await screen.show_dialog(panel)
+        if picked is None:
+            return
+        selected = picked.index
+        if picked.index == _SWITCH:
+            await _switch(screen, context)
+
+
+def level_text(available: Availability) -> str:
+    """Return the level, why it is not higher, and how to get more."""
+    program = f" ({available.program})" if available.program else ""
+    text = f"Level {available.level}: {_MEANING[available.level]}. {available.backend}{program}."
+    if available.reason:
+        text += f" Why not full: {available.reason}."
+    if available.fix:
+        text += f" To get more: {available.fix}"
+    return text
+
+
+async def _switch(screen: CommandScreen, context: CommandContext) -> None:
+    state = context.gate.context.sandbox
+    if state.level is not SandboxLevel.FULL:
+        screen.notice("Commands run inside the sandbox at level full only.", "warning")
+        return
+    wanted = not state.runs_inside
+    try:
+        await asyncio.to_thread(
+            set_switch, context.agent_home / "settings.json", "sandbox", "enabled", wanted
+        )
+    except (AgentError, OSError) as error:
+        screen.notice(f"Not kept: {error}", "warning")
+        return
+    await context.reload_settings()
+    if context.gate.context.sandbox.runs_inside is not wanted:
+        screen.notice(
+            "Stored in your settings; --sandbox or other settings decide in this run.", "warning"
+        )
+
+
+def _items(context: CommandContext) -> list[Item]:
+    short = home_relative(str(context.home))
+    state = context.gate.context.sandbox
+    items = [
+        Item(
+            "Run commands inside the sandbox",
+            _how_they_run(state),
+            is_current=state.runs_inside,
+            group="Commands",
+        ),
+        *_leaving(state),
+    ]
+    try:
+        policy, shared = _policies(context)
+    except CannotConfine as error:
+        items.append(Item(str(error), group="Directories"))
+    else:
+        items += [Item(short(one), "writable", group="Directories") for one in policy.write_roots]
+        items.append(Item(short(policy.temp_dir), "writable, as /tmp", group="Directories"))
+        items += _many("protected", _protected(policy), short)
+        items += _many("hidden", (*policy.secret, *policy.denied), short)
+        items += _many("package caches, for allow rules", shared.caches, short)
+    items += _hosts(context.sandbox)
+    items += [
+        Item(refusal_line(refusal), call.command, group="Refused lately")
+        for call in context.sandbox.refused.latest()
+        for refusal in call.refusals
+    ]
+    return items
+
+
+def _how_they_run(state: SandboxState) -> str:
+    if not state.runs_inside:
+        return "off"
+    if state.level is not SandboxLevel.FULL:
+        return "wanted; needs level full"
+    return "on, without asking" if state.works_inside else "on, and asks as before"
+
+
+def _leaving(state: SandboxState) -> list[Item]:
+    """Return which commands run outside all the same."""
+    asked = "asks you" if state.allow_unsandboxed else "never"
+    items = [Item("A command that the model wants to run outside", asked, group="Commands")]
+    excluded = ", ".join(state.excluded_commands)
+    if excluded:
+        items.append(Item("Always outside", excluded, group="Commands"))
+    return items
+
+
+def _policies(context: CommandContext) -> tuple[SandboxPolicy, SandboxPolicy]:
+    """Return what a command inside the sandbox may do, and one that an allow rule covers."""
+    program = Launch(("/bin/true",), dict(context.env), context.session.cwd)
+    project = context.sandbox.policy(RunRequest(Confinement.PROJECT), program)
+    return project, context.sandbox.policy(RunRequest(Confinement.PROJECT_FILES), program)
+
+
+def _protected(policy: SandboxPolicy) -> tuple[str, ...]:
+    names = (*policy.read_only, *policy.missing_directories)
+    return tuple(dict.fromkeys((*names, *policy.watched)))
+
+
+def _many(what: str, paths: Sequence[str], short: Shorten) -> list[Item]:
+    """Return one line for many paths; all of them are shown while it is selected."""
+    if not paths:
+        return []
+    named = ", ".join(short(path) for path in sorted(paths))
+    return [Item(f"{len(paths)} {what}", named, group="Directories")]
+
+
+def _hosts(sandbox: Sandbox) -> list[Item]:
+    if sandbox.network is None:
+        return []
+    rules = sandbox.network.gate.rules
+    named = [*((one, "allowed") for one in rules.allow), *((one, "denied") for one in rules.deny)]
+    items = [Item(rule.text, f"{what}, {_origin(rule)}", group="Hosts") for rule, what in named]
+    return [*items, Item("every other host", "asks you", group="Hosts")]
+
+
+def _origin(rule: HostRule) -> str:
+    return source_name(rule.source) if rule.source is not None else "by you, for this session"
+
+
+def _preview(items: Sequence[Item]) -> Callable[[int, int], list[Row]]:
+    def rows(index: int, width: int) -> list[Row]:
+        """Return the whole of a line that is longer than the screen."""
+        item = items[index]
+        text = shown_line(f"{item.label}: {item.detail}" if item.detail else item.label)
+        lines = wrap([(text, TEXT)], max(1, width - 4))
+        return [row("   ", *line.runs) for line in lines] if len(lines) > 1 else []
+
+    return rows
