@@ -198,7 +198,7 @@ async def test_hooks_that_come_late_count_and_a_second_introduction_ends_the_run
         program(server, project, fresh_home) as caller,
     ):
         caller.prompt("hello")
-        assert (await caller.until("result"))["result"] == "Hello."
+        assert (await caller.until("result"))["result"] == "Hello there."
         for expected in ("success", "error"):
             caller.request("1", subtype="initialize", hooks=hooks)
             answer = (await caller.until("control_response"))["response"]

@@ -227,7 +227,7 @@ async def test_flags_of_client_libraries_are_taken(project: Path, fresh_home: Pa
     async with ScriptedServer(Scenario(turns=(HELLO,))) as server:
         env = environment(fresh_home, server.base_url)
         status, out, err = await run("-p", "hi", *flags.split(), cwd=project, env=env)
-    assert (status, out) == (0, "Hello.\n"), err
+    assert (status, out) == (0, "Hello there.\n"), err
     assert "--betas has no effect" in err
     assert log.read_text()
 
