@@ -53,6 +53,8 @@ GROUPS: Final = {
         "maxBudgetUsd": "Budget per session (USD)",
         "tokenBudget": "Tokens per prompt",
         "persistentRetry": "Keep retrying a busy model",
+        "maxParallelTools": "Tool calls at once",
+        "backgroundOnTimeout": "Timed-out commands continue in the background",
     },
     "Hooks": {
         "hooks": "Hooks",
