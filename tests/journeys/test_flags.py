@@ -163,7 +163,7 @@ async def test_a_session_that_is_named_beforehand(hello: Headless) -> None:
     _, out, _ = await hello.run("-p", "on", *copy)
     assert json.loads(out)["session_id"] == other
     status, _, err = await hello.run("-p", "on", "-r", "0")
-    assert "no session" in err
+    assert "is not a session id" in err
     for twin in ("11111111-2222-4000-8000-000000000001", "11111111-2222-4000-8000-000000000002"):
         await hello.run("-p", "hi", "--session-id", twin)
     status, _, err = await hello.run("-p", "on", "-r", "11111111")

@@ -290,12 +290,12 @@ async def test_a_killed_run_resumes_and_does_not_run_its_tool_again(
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [
-        (["-p"], 2, "no prompt"),
+        (["-p"], 2, "No prompt"),
         (["-p", "x", "--effort", "huge"], 2, "effort"),
         (["-p", "x", "-r", "zzz"], 1, "not a session id"),
         (["-p", "x", "-c"], 1, "No earlier session"),
         (["-p", "x", "--settings", "missing.json"], 2, "missing.json"),
-        (["hello"], 2, "no terminal"),
+        (["hello"], 2, "not a terminal"),
         (["--nonsense"], 2, "nonsense"),
     ],
     ids=["no-prompt", "effort", "bad-id", "nothing-to-continue", "settings", "no-tty", "flag"],
@@ -325,7 +325,7 @@ async def test_without_a_place_to_keep_it_the_conversation_runs_and_says_so(
 ) -> None:
     status, out, err = await hello.run("-p", "hi", HOME="/proc/nobody")
     assert (status, out) == (0, "Hello there.\n")
-    assert "will not be kept" in err
+    assert "cannot be stored with the others" in err
     assert "AGENT_TUI_HOME" in err
 
 
@@ -370,7 +370,10 @@ async def test_a_command_is_answered_without_the_model(hello: Headless, project:
 
 
 async def test_a_command_that_is_not_here_is_no_prompt(hello: Headless) -> None:
-    for text, said in (("/theme dark", "needs the screen"), ("/models", "/model chooses it")):
+    for text, said in (
+        ("/theme dark", "only available on the screen"),
+        ("/models", "/model chooses it"),
+    ):
         status, out, err = await hello.run("-p", text)
         assert (status, out) == (1, "")
         assert said in err

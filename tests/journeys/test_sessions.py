@@ -306,7 +306,7 @@ async def test_a_home_that_takes_no_files_is_said_and_the_work_goes_on(
     journey = await begin(turns)
     place = journey.assembled.temporary_home
     assert place is not None
-    assert "will not be kept" in " ".join(journey.assembled.notices)
+    assert "cannot be stored" in " ".join(journey.assembled.notices)
     assert f"AGENT_TUI_HOME={place} " in " ".join(journey.assembled.notices)
     events = await journey.send("go")
     assert terminal(events).reason == "completed"

@@ -136,7 +136,10 @@ def test_wide_text_stands_as_with_textuals_own_output(start: Start) -> None:
         seen.append(program.settled())
         # What tmux itself counts otherwise stays in its columns with us, and moves its neighbours
         # with Textual: those rows are not alike.
-        pictures.append([row for text in seen for row in text.split("\n") if "~" not in row])
+        # The second conversation reads the first one from the cache, so that it costs less.
+        pictures.append(
+            [row for text in seen for row in text.split("\n") if "~" not in row and "⏸" not in row]
+        )
     assert pictures[0] == pictures[1]
     assert "    cjk 漢字かな한글|" in pictures[0]
 

@@ -321,8 +321,10 @@ class PermissionDialog:
             self._shown_together = []
         if self._shown_together:
             more.extend([BLANK, *waiting_rows(self._shown_together, width, INDENT)])
+        # With the offer's line the question must still leave room for the transcript.
+        gap = [] if self._offers_inside else [FooterRow(BLANK, is_optional=True)]
         footer = [
-            FooterRow(BLANK, is_optional=True),
+            *gap,
             *self._problem_rows(width),
             *self._choices.rows(width_cells),
             *self._all_row(),

@@ -38,7 +38,7 @@ def test_lines_that_are_no_yaml_but_whole_are_fine(line: str, key: str, value: s
 )
 def test_lines_with_something_left_open_are_reported(line: str) -> None:
     head = read_head(f"---\nname: x\n{line}\n---\nbody")
-    assert head.problem.startswith("the head is")
+    assert head.problem.startswith("the front matter is")
     assert head.body == "body"
 
 

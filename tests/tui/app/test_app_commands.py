@@ -443,7 +443,7 @@ async def test_a_shell_command_goes_on_in_the_background(tmp_path: Path) -> None
         await settled(pilot)
         (shell,) = shells.all()
         assert shell.is_running
-        assert f"runs in the background as {shell.id}" in transcript_of(app)
+        assert f"moved to the background ({shell.id})" in transcript_of(app)
         assert f"[It continues in the background as {shell.id}.]" in conversation.told[0]
         assert not app.parts.document.activity.is_working
         await pilot.press("ctrl+d")
