@@ -77,15 +77,6 @@ def is_below(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory + "/")
 
 
-def with_parents(path: str) -> list[str]:
-    """Return an absolute path and every directory above it, `/` last."""
-    results: list[str] = []
-    while path and path != "/":
-        results.append(path)
-        path = path.rpartition("/")[0]
-    return [*results, "/"]
-
-
 def relative_to(path: str, directory: str) -> str | None:
     """Return `path` below `folder` without a leading slash ("" for itself), None when outside."""
     if not is_below(path, directory):
