@@ -7,6 +7,7 @@ are here, the attack is run for real first, so that a row which would do nothing
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import subprocess
@@ -289,6 +290,7 @@ def test_it_is_a_real_attack(tmp_path: Path, attack: Attack) -> None:
     run = subprocess.run(
         ["bash", "-c", attack.command],
         cwd=tmp_path,
+        env={"SHELL": "/bin/sh", **os.environ},
         check=False,
         capture_output=True,
         stdin=subprocess.DEVNULL,
