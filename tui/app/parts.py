@@ -157,6 +157,7 @@ class ScreenParts:
                 show=self.presenter.show,
                 show_recent=self.workspace.show_recent,
                 show_lines=self.lines.show,
+                commands_changed=lambda: self._keyboard().commands_changed(),
                 start_worker=self._runtime.start_worker,
                 is_live=lambda: self._runtime.is_live,
             )

@@ -59,6 +59,11 @@ class PromptCompletions:
         offers = candidates(self._registry()) if draft.text.startswith("/") else ()
         self._menu.show(complete(draft.text, draft.cursor, offers, files))
 
+    def commands_changed(self) -> None:
+        """Offer the commands there are now, where one is being typed."""
+        if self._composer.buffer.draft.text.startswith("/"):
+            self.look()
+
     def _argument_hint(self, text: str) -> str:
         """Return what a command takes, where its name and a space are all that is typed."""
         name = text[1:].removesuffix(" ")

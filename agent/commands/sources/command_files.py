@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,8 @@ from permissions.base.files.file_watch import file_changes
 QUIET_MS: Final = 300
 BEGIN_S: Final = 1.0
 """When a watch has certainly begun; changes before it are found by one scan."""
+CLOCK_NS: Final = 20_000_000
+"""By how much the time of a file may lag behind the clock."""
 
 Approve = Callable[[Path], Awaitable[bool]]
 """Takes a changed file; False where a hook refuses the change."""
@@ -41,6 +44,7 @@ class CustomCommands:
         self._watching: asyncio.Task[None] | None = None
         self._cache_write: asyncio.Future[None] | None = None
         self._stop = asyncio.Event()
+        self._read_ns = 0
         self.listeners: list[Callable[[], None]] = []
         """Called after each refresh that changed something."""
         self._approve = approve
@@ -66,6 +70,7 @@ class CustomCommands:
         files that is checked, the two threads would alternate on the interpreter.
         """
         before = self._found
+        self._read_ns = time.time_ns()
         find = self._finder.find
         self._found = await asyncio.to_thread(find) if in_thread else find()
         if self._cache_write is None or self._cache_write.done():
@@ -112,7 +117,7 @@ class CustomCommands:
                 # They cannot be watched: what is on the disk applies at the next start.
                 return
             new = set(self._roots()) - set(roots)
-            if new and await self._are_approved(_files_below(new)):
+            if new and await self._are_approved(await asyncio.to_thread(_files_below, new)):
                 await self.refresh()
 
     async def _wait_for_any(
@@ -121,10 +126,14 @@ class CustomCommands:
         roots: tuple[Path, ...],
         parents: tuple[Path, ...],
     ) -> None:
-        """Wait for the first watch that ends; a directory made before it began applies as well."""
+        """Wait for the first watch that ends; what was made before it began applies as well."""
         first = asyncio.FIRST_COMPLETED
         done, _ = await asyncio.wait(parts, timeout=BEGIN_S, return_when=first)
         if not done and (self._roots(), self._parents()) == (roots, parents):
+            since_ns = self._read_ns - CLOCK_NS
+            changed = await asyncio.to_thread(_files_below, roots, since_ns)
+            if changed and await self._are_approved(changed):
+                await self.refresh()
             await asyncio.wait(parts, return_when=first)
 
     async def _follow(self, roots: tuple[Path, ...], stop: asyncio.Event) -> None:
@@ -200,8 +209,16 @@ def _nearest(directory: Path) -> Path | None:
     return next((p for p in (directory.parent, directory.parent.parent) if os.path.isdir(p)), None)
 
 
-def _files_below(directories: Iterable[Path]) -> list[Path]:
-    return [path for directory in directories for path in directory.rglob("*.md")]
+def _files_below(directories: Iterable[Path], since_ns: int = 0) -> list[Path]:
+    """Return the command files whose content or name changed since then."""
+    files = (path for directory in directories for path in directory.rglob("*.md"))
+    return [path for path in files if _changed_ns(path) >= since_ns]
+
+
+def _changed_ns(path: Path) -> int:
+    with contextlib.suppress(OSError):
+        return path.stat().st_ctime_ns
+    return 0
 
 
 def _summary(found: DiscoveredCommands) -> tuple[object, ...]:

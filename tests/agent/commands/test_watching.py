@@ -28,14 +28,11 @@ class Watched:
         return {command.meta.name for command in self.custom.commands()}
 
     async def notices(self, path: Path, name: str) -> None:
-        """Save a file, again and again until the watch has begun, and wait for its command."""
+        """Save a file once, whether the watch has begun or not, and wait for its command."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"Do {name}.")
         while name not in self.names():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"Do {name}.")
-            try:
-                await asyncio.wait_for(self.changed.wait(), 1)
-            except TimeoutError:
-                continue
+            await self.changed.wait()
             self.changed.clear()
 
 

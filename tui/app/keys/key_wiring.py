@@ -147,6 +147,11 @@ class Keyboard:
         else:
             self._offers.look()
 
+    def commands_changed(self) -> None:
+        """Offer the commands there are now, where one is being typed."""
+        if not self.search.is_open:
+            self._offers.commands_changed()
+
     def paste(self, text: str) -> bool:
         """Handle pasted text that is not for the prompt; False where it is."""
         if self.reading.is_open:

@@ -59,6 +59,8 @@ class StartParts(Struct, frozen=True, eq=False, kw_only=True):
     show_recent: Callable[[Sequence[RecentSession], str], None]
     """Adds the latest conversations and a tip to the start screen."""
     show_lines: Callable[[], None]
+    commands_changed: Callable[[], None]
+    """Called whenever the command files of the conversation are read and differ."""
     start_worker: Callable[[Awaitable[None]], None]
     is_live: Callable[[], bool]
 
@@ -155,6 +157,7 @@ class ConversationStart:
         await parts.typed_prompts.open(
             parts.agent_home, context.settings().project_root, context.session.session_id
         )
+        center.custom.listeners.append(parts.commands_changed)
         center.custom.watch()
         if not context.session.is_demo:
             await self._show_recent(context)
