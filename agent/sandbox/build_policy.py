@@ -14,7 +14,7 @@ from agent.sandbox.denied_files import denied_files
 from agent.sandbox.package_caches import PackageCaches, private_caches, shared_caches
 from agent.sandbox.policy import Network, SandboxPolicy
 from agent.sandbox.protected_mounts import protected_mounts
-from permissions.base.process.neutral_git import NEUTRAL_VALUES, with_git_values
+from permissions.base.process.neutral_git import with_git_values
 from permissions.confinement import Confinement
 from permissions.context import PermissionContext
 from permissions.paths.resolve import is_below
@@ -39,8 +39,6 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
     """Directories that the user opened for this one call."""
     visible: tuple[str, ...] = ()
     """Paths outside the working directories that a rule lets it read."""
-    unprotected: tuple[str, ...] = ()
-    """Protected names that this program may change: a repository's `.git` for our own git."""
     masks_denied: bool = True
     """Whether files of deny rules are masked, for which the directories are searched. Not for our
     own programs: what becomes of their output is decided by the rules."""
@@ -87,17 +85,15 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         confinement=request.confinement,
         cwd=cwd,
         temp_dir=temp_dir,
-        write_roots=tuple(dict.fromkeys((*roots, *mounts.writable))),
+        write_roots=_unique((*roots, *mounts.writable)),
         caches=caches.directories,
-        pinned=_without(request.unprotected, mounts.pinned),
-        read_only=_without(request.unprotected, (*mounts.read_only, *_inside(kept, roots))),
-        missing_directories=_without(request.unprotected, mounts.missing_directories),
-        watched=_without(
-            request.unprotected, (*mounts.watched, *_missing(configured.deny_write, roots))
-        ),
+        pinned=tuple(mounts.pinned),
+        read_only=_unique((*mounts.read_only, *_inside(kept, roots))),
+        missing_directories=_unique(mounts.missing_directories),
+        watched=_unique((*mounts.watched, *_missing(configured.deny_write, roots))),
         links=tuple(mounts.links),
         secret=secret,
-        denied=tuple(dict.fromkeys(denied)),
+        denied=_unique(denied),
         visible=_visible(request, scope, secret, denied, cwd),
         network=_network(request),
         unix_sockets=is_shared or (request.unix_sockets and _may_write(request)),
@@ -116,13 +112,14 @@ def _network(request: PolicyRequest) -> Network:
 
 
 def _environment(request: PolicyRequest, temp_dir: str, caches: PackageCaches) -> dict[str, str]:
-    # What only reads runs nothing that a repository names. The others cannot write its
-    # configuration, so that a checkout must not stop in the middle of noting what it tracks.
-    values = {"branch.autoSetupMerge": "false"} if _may_write(request) else NEUTRAL_VALUES
-    given = with_git_values({**request.env}, values.items())
+    ours = {"TMPDIR": temp_dir, "AGENT_TUI_SANDBOX": "1", "SANDBOX_RUNTIME": "1", **caches.env}
+    if not _may_write(request):
+        return ours
+    # Programs inside cannot write a repository's configuration, and a checkout must not stop in
+    # the middle of noting what it tracks.
+    given = with_git_values(request.env, [("branch.autoSetupMerge", "false")])
     git = {name: value for name, value in given.items() if name.startswith("GIT_CONFIG_")}
-    ours = {"TMPDIR": temp_dir, "AGENT_TUI_SANDBOX": "1", "SANDBOX_RUNTIME": "1"}
-    return {**git, **ours, **caches.env}
+    return {**git, **ours}
 
 
 def _visible(
@@ -189,8 +186,5 @@ def _inside(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def _without(unprotected: tuple[str, ...], paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths, each once, that are not inside what this program may change."""
-    return tuple(
-        path for path in dict.fromkeys(paths) if not any(is_below(path, one) for one in unprotected)
-    )
+def _unique(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(paths))

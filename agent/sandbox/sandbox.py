@@ -41,8 +41,6 @@ class RunRequest(Struct, frozen=True):
     """Directories that the user opened for this one call, and files that it is given to write."""
     visible: tuple[str, ...] = ()
     """Paths outside the working directories that a rule lets it read."""
-    unprotected: tuple[str, ...] = ()
-    """Protected names that this program may change."""
     masks_denied: bool = True
     """See `PolicyRequest`."""
     network: Network = Network.OFF
@@ -100,7 +98,6 @@ class Sandbox:
                     env=program.env,
                     write_dirs=request.write_dirs,
                     visible=(*request.visible, os.path.dirname(program.argv[0])),
-                    unprotected=request.unprotected,
                     masks_denied=request.masks_denied,
                     network=request.network,
                     configured=path_lists(configured, context, request.confinement)
