@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agent.sandbox.network.call_tokens import USER
 
-_LOCAL: Final = "127.0.0.1,localhost,::1"
+LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
-def proxy_environment(token: str, port: int, env: Mapping[str, str]) -> dict[str, str]:
+def proxy_environment(
+    token: str, port: int, env: Mapping[str, str], direct: Sequence[str] = LOOPBACK
+) -> dict[str, str]:
     """Return the variables for a command that reaches the proxy on loopback.
 
     Args:
         token: Proxy password of the call.
         env: Of the command. On its `PATH` a program for ssh to go through is looked for, unless it
             says how git runs ssh.
+        direct: Hosts that programs reach without the proxy: those inside the namespace.
     """
     url = f"http://{USER}:{token}@127.0.0.1:{port}"
     # No socks:// here: programs that use httpx refuse to start where they find it, for want of an
@@ -27,7 +30,7 @@ def proxy_environment(token: str, port: int, env: Mapping[str, str]) -> dict[str
         "HTTPS_PROXY": url,
         "ALL_PROXY": url,
         "GRPC_PROXY": url,
-        "NO_PROXY": _LOCAL,
+        "NO_PROXY": ",".join(direct),
     }
     variables = {**named, **{name.lower(): value for name, value in named.items()}}
     # Node before 24 needs to be told, and git asks without credentials first.

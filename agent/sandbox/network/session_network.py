@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -14,7 +14,7 @@ from agent.sandbox.network.host_gate import HostGate
 from agent.sandbox.network.host_log import HostLog, HostRecord
 from agent.sandbox.network.namespace import PROXY_PORT, NetworkNamespace
 from agent.sandbox.network.proxy import FilteringProxy
-from agent.sandbox.network.proxy_environment import proxy_environment
+from agent.sandbox.network.proxy_environment import LOOPBACK, proxy_environment
 
 
 class CallNetwork(Struct, frozen=True):
@@ -40,6 +40,7 @@ class SessionNetwork:
         env: Mapping[str, str],
         on_record: Callable[[HostRecord], None] | None = None,
         has_namespaces: bool = sys.platform == "linux",
+        direct: Sequence[str] = LOOPBACK,
     ) -> None:
         """Nothing is started yet.
 
@@ -48,7 +49,9 @@ class SessionNetwork:
             on_record: Receives every decision, for the audit; must not raise.
             has_namespaces: Elsewhere the proxy listens on the host's loopback, on a free port, and
                 serves nobody without the credentials of a call.
+            direct: Hosts that programs reach without the proxy.
         """
+        self._direct = direct
         self._has_namespaces = has_namespaces
         self.gate = gate
         self.log = HostLog(on_record)
@@ -98,7 +101,7 @@ class SessionNetwork:
             token,
             namespace.join_argv if namespace is not None else (),
             namespace.descriptors if namespace is not None else (),
-            proxy_environment(token, self._port, env),
+            proxy_environment(token, self._port, env, self._direct),
         )
 
     def close_call(self, network: CallNetwork) -> None:

@@ -17,16 +17,27 @@ from pathlib import Path
 from typing import IO
 
 import click
+from msgspec.structs import replace
 
 from agent.permission_config.permission_context import permission_setup
 from agent.sandbox.availability import Availability
+from agent.sandbox.configuration.configured_hosts import configured_hosts
+from agent.sandbox.configuration.sandbox_settings import sandbox_settings
 from agent.sandbox.confined_launch import SandboxRun
+from agent.sandbox.network.call_tokens import NetworkCall
+from agent.sandbox.network.host_name import InvalidHost
+from agent.sandbox.network.host_rules import HostRule, HostRules, parse_host_rule
+from agent.sandbox.network.threaded_network import network_of_one_program
+from agent.sandbox.placeholders import sweep
+from agent.sandbox.policy import Network
 from agent.sandbox.probe import probe
 from agent.sandbox.sandbox import RunRequest, Sandbox
 from agent.tools.shell.shell_process import command_environment, find_bash
 from permissions.base.process.child_environment import child_environment
+from permissions.base.process.neutral_git import with_neutral_git
 from permissions.base.process.spawn import CannotStart, Launch, releasing_start, spawn
 from permissions.confinement import Confinement, can_hold
+from permissions.rule import RuleSource
 from tui.command_line.subcommands.places import here, settings_here
 
 EXIT_CANNOT_HOLD = 125
@@ -82,38 +93,77 @@ def describe(available: Availability) -> str:
     required=True,
     help="What the command may do.",
 )
+@click.option(
+    "--allow-host",
+    multiple=True,
+    metavar="HOST[:PORT]",
+    help="Let it connect to this host, and to no other (only with project).",
+)
 @click.option("--add-dir", multiple=True, metavar="DIR", help="One more working directory.")
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND…", type=click.UNPROCESSED)
-def run(confinement: str, add_dir: tuple[str, ...], words: tuple[str, ...]) -> int:
+def run(
+    confinement: str, allow_host: tuple[str, ...], add_dir: tuple[str, ...], words: tuple[str, ...]
+) -> int:
     """Run one command as the Bash tool would, under a confinement.
 
     One word is a shell command; several are a program and its arguments. Exit status: that of the
     command, 125 when the confinement cannot be enforced here. What was refused follows on standard
     error, one JSON line each.
     """
+    allowed = _host_rules(allow_host, confinement)
     place = here()
     settings = settings_here(place)
-    with _temporary_directory() as scratch:
+    state_dir = place.agent_home / "sandbox"
+    sweep(state_dir)
+    with _temporary_directory() as scratch, contextlib.ExitStack() as network:
         setup = permission_setup(settings, bypass_available=False, scratch_dir=scratch)
-        context = setup.context
-        directories = tuple(Path(name).absolute() for name in add_dir)
-        for directory in directories:
-            if not directory.is_dir():
-                raise click.UsageError(f"--add-dir: {directory} is not a directory.")
-        context = context.with_directories(directories)
-        sandbox = Sandbox(probe(), lambda: context, state_dir=place.agent_home / "sandbox")
+        context = setup.context.with_directories(_directories(add_dir))
+        configured = sandbox_settings(settings)
+        sandbox = Sandbox(
+            probe(configured.bubblewrap or None),
+            lambda: context,
+            state_dir=state_dir,
+            settings=lambda: configured,
+        )
         env = command_environment(
             child_environment(os.environ, settings.env), cwd=place.cwd, scratch_dir=scratch
         )
+        if confinement == Confinement.READ_ONLY:
+            env = with_neutral_git(env)
         text = words[0] if len(words) == 1 else shlex.join(words)
-        bash = find_bash(env)
-        program = Launch((bash, "--noprofile", "--norc", "-c", text), env, place.cwd)
+        program = Launch((find_bash(env), "--noprofile", "--norc", "-c", text), env, place.cwd)
+        request, access = RunRequest(Confinement(confinement)), None
         try:
-            launch = sandbox.launch(program, RunRequest(Confinement(confinement)))
-            return _run(launch)
+            if allowed and can_hold(sandbox.level, request.confinement):
+                rules = HostRules(allowed, configured_hosts(configured, context.rules).deny)
+                access = network.enter_context(
+                    network_of_one_program(rules, NetworkCall("", text), env, os.environ)
+                )
+                request = replace(request, network=Network.SESSION)
+            return _run(sandbox.launch(program, request, access))
         except CannotStart as error:
             click.echo(json.dumps({"reason": str(error)}, ensure_ascii=False), err=True)
             return EXIT_CANNOT_HOLD
+
+
+def _host_rules(texts: tuple[str, ...], confinement: str) -> tuple[HostRule, ...]:
+    if texts and confinement != Confinement.PROJECT:
+        has = "no network" if confinement == Confinement.READ_ONLY else "the host's network"
+        raise click.UsageError(
+            f"--allow-host needs --confinement project: {confinement} has {has}."
+        )
+    try:
+        return tuple(parse_host_rule(text, RuleSource.CLI) for text in texts)
+    except InvalidHost as error:
+        raise click.UsageError(f"--allow-host: {error}") from error
+
+
+def _directories(names: tuple[str, ...]) -> tuple[Path, ...]:
+    directories = tuple(Path(name).absolute() for name in names)
+    for directory in directories:
+        if not directory.is_dir():
+            raise click.UsageError(f"--add-dir: {directory} is not a directory.")
+    return directories
 
 
 @contextlib.contextmanager
@@ -127,6 +177,8 @@ def _temporary_directory() -> Iterator[Path]:
 
 def _run(launch: Launch) -> int:
     """Run the program with its output passed on, report refusals, return the exit status."""
+    # A wrapper such as `timeout` ends this process so: nothing is left then either.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with releasing_start(launch):
         process = spawn(launch, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
