@@ -2,41 +2,79 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import statistics
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
+from agent.sandbox.network.call_access import SessionAccess
+from agent.sandbox.network.call_tokens import NetworkCall
+from agent.sandbox.network.host_gate import HostGate
+from agent.sandbox.network.host_rules import HostRules
+from agent.sandbox.network.session_network import SessionNetwork
+from agent.sandbox.policy import Network
 from agent.sandbox.probe import probe
 from agent.sandbox.sandbox import RunRequest, Sandbox
 from benchmarks.figures import Figure
-from permissions.base.process.run_program import run_blocking
+from permissions.base.process.run_program import RunLimits, run_program
 from permissions.base.process.spawn import Launch
 from permissions.confinement import Confinement, can_hold
 from permissions.context import PermissionContext
 from permissions.mode import Mode
 from permissions.rules.rule_set import RuleSet
 
+_REQUESTS: Final = {
+    "bare": RunRequest(Confinement.NONE),
+    "read_only": RunRequest(Confinement.READ_ONLY),
+    "project": RunRequest(Confinement.PROJECT),
+    "project with hosts": RunRequest(Confinement.PROJECT, network=Network.SESSION),
+    "project_files": RunRequest(Confinement.PROJECT_FILES),
+}
+_LIMITS: Final = RunLimits(60.0)
+
 
 def measure_confinement(*, quick: bool) -> Iterator[Figure]:
-    """Yield milliseconds for a command in bash: bare, first under a confinement, and later."""
+    """Yield what a command takes in bash: bare in ms, under a confinement as a multiple."""
     with tempfile.TemporaryDirectory(prefix="bench-confined-") as scratch:
         sandbox = _sandbox(Path(scratch))
-        for confinement in reversed(Confinement):
-            if not can_hold(sandbox.level, confinement):
-                continue
-            times = [_run(sandbox, confinement) for _ in range(10 if quick else 50)]
-            name = "bare" if confinement is Confinement.NONE else str(confinement)
-            yield Figure(f"bash, {name}: one command", statistics.median(times[1:]), "ms")
-            yield Figure(f"bash, {name}: the first", times[0], "ms")
+        times = asyncio.run(_times(sandbox, 10 if quick else 50))
+    bare = statistics.median(times["bare"][1:])
+    yield Figure("bash, bare: one command", bare, "ms")
+    for name, taken in times.items():
+        if name != "bare":
+            later = statistics.median(taken[1:])
+            yield Figure(f"bash, {name}: the first command more", taken[0] - bare, "ms")
+            yield Figure(f"bash, {name}: a later command more", later - bare, "ms")
+            yield Figure(f"bash, {name}: a later command to a bare one", later / bare, "x")
+
+
+async def _times(sandbox: Sandbox, rounds: int) -> dict[str, list[float]]:
+    """Return milliseconds; the kinds alternate, so that all of them meet the same load."""
+    sandbox.network = SessionNetwork(HostGate(HostRules), env={})
+    held = [
+        name for name, request in _REQUESTS.items() if can_hold(sandbox.level, request.confinement)
+    ]
+    times: dict[str, list[float]] = {name: [] for name in held}
+    for _ in range(rounds):
+        for name in held:
+            times[name].append(await _run(sandbox, sandbox.network, _REQUESTS[name]))
+    await sandbox.aclose()
+    return times
 
 
 def _sandbox(scratch: Path) -> Sandbox:
+    """Return a sandbox over a project of 1,000 files in 50 directories, with a repository."""
     project, temp_dir = scratch / "home" / "project", scratch / "home" / ".agent" / "tmp"
-    for directory in (project / ".git" / "hooks", temp_dir):
+    for directory in (temp_dir, *(project / f"package{number}" for number in range(50))):
         directory.mkdir(parents=True)
+        for number in range(20):
+            (directory / f"module{number}.py").touch()
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
     context = PermissionContext(
         mode=Mode.DEFAULT,
         rules=RuleSet(),
@@ -48,10 +86,15 @@ def _sandbox(scratch: Path) -> Sandbox:
     return Sandbox(probe(), lambda: context, state_dir=scratch / "state")
 
 
-def _run(sandbox: Sandbox, confinement: Confinement) -> float:
-    program = Launch(("/bin/bash", "--noprofile", "--norc", "-c", "true"), {"PATH": os.defpath})
+async def _run(sandbox: Sandbox, network: SessionNetwork, request: RunRequest) -> float:
+    bash = ("/bin/bash", "--noprofile", "--norc", "-c", "true")
+    program = Launch(bash, {"PATH": os.defpath})
     started = time.perf_counter()
-    launch = sandbox.launch(program, RunRequest(confinement))
-    ended = run_blocking(launch, timeout_s=60.0)
+    access = None
+    if request.network is Network.SESSION:
+        await network.start()
+        access = SessionAccess(network, NetworkCall("bench"), program.env)
+    launch = await asyncio.to_thread(sandbox.launch, program, request, access)
+    ended = await run_program(launch, _LIMITS)
     assert ended.exit_code == 0, ended.stderr
     return (time.perf_counter() - started) * 1000

@@ -18,7 +18,6 @@ from permissions.paths.protected_paths import (
     PROTECTED_DIRS,
     PROTECTED_FILES,
     Protection,
-    may_be_protected,
     protection_of,
 )
 from permissions.paths.resolve import is_below
@@ -30,6 +29,7 @@ _SKIPPED: Final = frozenset({"node_modules", ".venv", "venv", "__pycache__", "ta
 _PLACEHOLDER_DIRECTORIES: Final = (".agent", ".claude", ".codex", ".vscode", ".idea", ".husky")
 _READ_ONLY_IN_GIT: Final = ("config", "config.worktree", "hooks", "info")
 _WATCHED_IN_GIT: Final = ("commondir", "config.worktree")
+_NAMES: Final = PROTECTED_DIRS | PROTECTED_FILES
 _BARE_MARKERS: Final = ("HEAD", "objects", "refs")
 
 
@@ -98,7 +98,9 @@ def _entries(directory: str) -> list[os.DirEntry[str]]:
 
 
 def _is_protected(name: str) -> bool:
-    return may_be_protected(f"/{name}") and protection_of(name) is not Protection.NONE
+    if name.isascii():
+        return name.lower() in _NAMES
+    return protection_of(name) is not Protection.NONE
 
 
 def _is_directory(entry: os.DirEntry[str]) -> bool:
@@ -189,7 +191,7 @@ def _add_missing(mounts: ProtectedMounts, root: str) -> None:
         mounts.missing_directories.append(os.path.join(root, name))
     # An empty directory in its place goes unseen by git; an empty file would be committed.
     blocked = {*_PLACEHOLDER_DIRECTORIES, ".git"}
-    for name in sorted((PROTECTED_DIRS | PROTECTED_FILES) - blocked):
+    for name in sorted(_NAMES - blocked):
         if absent(name):
             mounts.watched.append(os.path.join(root, name))
     if all(map(absent, _BARE_MARKERS)):
