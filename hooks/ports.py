@@ -10,6 +10,7 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
+from hooks.config.spec import HandlerSpec
 from permissions.base.process.spawn import Confine
 
 Resolve = Callable[[str], Sequence[str]]
@@ -48,12 +49,11 @@ def system_resolve(host: str) -> Sequence[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-ConfineHook = Callable[[str, Sequence[Path]], Confine]
-"""Takes the source of a hook, a `HookSource`, and files that it is given to write; returns what
-confines it."""
+ConfineHook = Callable[[HandlerSpec, Sequence[Path]], Confine]
+"""Takes a hook, and files and directories that it is given to write; returns what confines it."""
 
 
-def unconfined_hook(_source: str, _files: Sequence[Path]) -> Confine:
+def unconfined_hook(_spec: HandlerSpec, _paths: Sequence[Path]) -> Confine:
     """Confine nothing: the programs of a user are theirs."""
     return lambda program: program
 
@@ -72,7 +72,7 @@ class HookPorts(Struct, frozen=True):
     grace_s: float = 2.0
     """What a program has between TERM and KILL."""
     confine: ConfineHook = unconfined_hook
-    """What holds the programs of a source, and the files beside the project that they may write."""
+    """What holds the program of a hook."""
 
 
 class HookSession(Struct):

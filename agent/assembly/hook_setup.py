@@ -22,7 +22,7 @@ from agent.hook_events.hook_dispatch import HookDispatch
 from agent.sandbox.sandbox import RunRequest
 from agent.subagents.hook_agent import HookAgent
 from agent.tools.shell.shells import ShellRegistry
-from hooks.config.spec import CommandHandler, HookSource
+from hooks.config.spec import CommandHandler, HandlerSpec, HookSource
 from hooks.health import check_health, check_round_trip, start_lines
 from hooks.ports import HookPorts, HookSession, unconfined_hook
 from hooks.runner import HookRunner
@@ -30,7 +30,16 @@ from permissions.base.process.background_tasks import BackgroundTasks
 from permissions.base.process.spawn import Confine
 from permissions.confinement import Confinement
 
-_OF_PROJECTS: Final = frozenset({HookSource.PROJECT, HookSource.LOCAL})
+_OF_OTHERS: Final = frozenset(
+    {
+        HookSource.PROJECT,
+        HookSource.LOCAL,
+        HookSource.PLUGIN,
+        HookSource.SKILL,
+        HookSource.AGENT,
+    }
+)
+"""Written by others, as a rule, though the user chose them."""
 StartSource = Literal["startup", "resume", "clear", "fork"]
 
 
@@ -124,14 +133,17 @@ def build_hooks(
     return HookParts(session, runner, HookDispatch(firing))
 
 
-def _confine(start: StartContext, source: str, files: Sequence[Path]) -> Confine:
-    """Return what holds a hook: one of the project to the project, without a network."""
-    if source not in _OF_PROJECTS or not start.sandbox.settings().confines_project_hooks:
-        return unconfined_hook(source, files)
+def _confine(start: StartContext, spec: HandlerSpec, paths: Sequence[Path]) -> Confine:
+    """Return what holds a hook: one of others to the project, without a network."""
+    if spec.source not in _OF_OTHERS or not start.sandbox.settings().confines_hooks:
+        return unconfined_hook(spec, paths)
+    own = [Path(spec.file).parent] if spec.file is not None else []
+    if spec.plugin is not None:
+        own.append(spec.plugin.root)
     request = RunRequest(
         Confinement.PROJECT,
-        write_dirs=tuple(map(str, files)),
-        visible=(str(start.session.path),),
+        write_dirs=tuple(map(str, paths)),
+        visible=(str(start.session.path), *map(str, own)),
         masks_denied=False,
     )
     return start.sandbox.confine_where_held(request)

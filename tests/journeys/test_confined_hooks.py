@@ -89,3 +89,43 @@ async def test_a_confined_hook_reads_the_transcript(begin: Begin, project: Path)
     settings(project, hooks("Stop", command))
     await run(begin)
     assert int((project / "inside").read_text()) > 0
+
+
+async def test_a_hook_of_a_plugin_writes_its_data_and_the_project_alone(
+    begin: Begin, project: Path, fresh_home: Path, tmp_path: Path
+) -> None:
+    plugin = fresh_home / ".agent" / "some-plugin"
+    (plugin / "hooks").mkdir(parents=True)
+    (plugin / "said").write_text("by the plugin")
+    own = '"${CLAUDE_PLUGIN_ROOT}"'
+    command = f"{writing(tmp_path)}; cp {own}/said ${{CLAUDE_PLUGIN_DATA}}/copy; echo x > {own}/x"
+    (plugin / "hooks" / "hooks.json").write_text(json.dumps(hooks("PreToolUse", command)))
+    (project / ".git").mkdir()
+    call = ToolCall("Glob", {"pattern": "*"})
+    journey = await begin([Turn((call,)), Turn((Text("done"),))], plugin_dirs=(plugin,))
+    await journey.send("go")
+    assert (project / "inside").exists()
+    data = fresh_home / ".agent" / "plugins" / "data" / "some-plugin"
+    assert (data / "copy").read_text() == "by the plugin"
+    assert not (plugin / "x").exists()
+    assert not (tmp_path / "outside").exists()
+
+
+async def test_a_hook_of_a_skill_writes_the_project_alone(
+    begin: Begin, project: Path, fresh_home: Path, tmp_path: Path
+) -> None:
+    skill = fresh_home / ".agent" / "skills" / "deploy" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    (skill.parent / "hook.sh").write_text(writing(tmp_path))
+    # JSON is YAML.
+    head = hooks("PreToolUse", f"sh '{skill.parent}/hook.sh'")
+    skill.write_text(
+        f"---\ndescription: How to deploy\nhooks: {json.dumps(head['hooks'])}\n---\nDeploy.\n"
+    )
+    call = ToolCall("Glob", {"pattern": "*"})
+    done = Turn((Text("done"),))
+    journey = await begin([done, Turn((call,)), done])
+    await journey.send("/deploy")
+    await journey.send("go")
+    assert (project / "inside").exists()
+    assert not (tmp_path / "outside").exists()

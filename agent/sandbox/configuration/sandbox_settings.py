@@ -59,8 +59,8 @@ class SandboxSettings(Struct, frozen=True, kw_only=True):
     fail_if_unavailable: bool = False
     allow_unsandboxed_commands: bool = True
     """Whether a call may ask to run outside."""
-    confines_project_hooks: bool = True
-    """`hooks`: whether hooks of a project are held to it."""
+    confines_hooks: bool = True
+    """`hooks`: whether hooks of projects, plugins, skills and agents are held to the project."""
     excluded_commands: tuple[str, ...] = ()
     """What Bash rules contain, such as `docker *`: commands that run outside."""
     allow_write: tuple[ConfiguredPath, ...] = ()
@@ -123,7 +123,7 @@ class _Joined:
             and self._is_enabled_by_user(),
             fail_if_unavailable=self._flag(("failIfUnavailable",), False),
             allow_unsandboxed_commands=self._flag(("allowUnsandboxedCommands",), True),
-            confines_project_hooks=self._flag(("hooks",), True),
+            confines_hooks=self._flag(("hooks",), True),
             excluded_commands=self._texts(("excludedCommands",)),
             allow_write=self._paths("allowWrite", takes_wildcards=False),
             deny_write=self._paths("denyWrite", takes_wildcards=True),

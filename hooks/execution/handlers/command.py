@@ -57,13 +57,14 @@ class CommandHandlerMode:
             return seconds_left
 
         failed = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
+        paths = [Path(file)] if (file := call.env.get("CLAUDE_ENV_FILE")) else []
         if call.spec.plugin is not None and call.spec.plugin.data is not None:
             with contextlib.suppress(OSError):
                 call.spec.plugin.data.mkdir(parents=True, exist_ok=True)
+                paths.append(call.spec.plugin.data)
         try:
             program = Launch(argv_of(handler, call.env), call.env, call.cwd, call.payload_json)
-            files = [Path(file)] if (file := call.env.get("CLAUDE_ENV_FILE")) else []
-            confine = call.ports.confine(call.spec.source, files)
+            confine = call.ports.confine(call.spec, paths)
             # Preparing a confinement takes milliseconds of reading directories.
             program = await asyncio.to_thread(confine, program)
             limits = RunLimits(
