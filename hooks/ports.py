@@ -10,7 +10,6 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from hooks.config.spec import HandlerSpec
 from permissions.base.process.spawn import Confine
 
 Resolve = Callable[[str], Sequence[str]]
@@ -49,11 +48,21 @@ def system_resolve(host: str) -> Sequence[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-ConfineHook = Callable[[HandlerSpec, Sequence[Path]], Confine]
-"""Takes a hook, and files and directories that it is given to write; returns what confines it."""
+class HookOrigin(Struct, frozen=True):
+    """What decides about the confinement of a hook."""
+
+    source: str
+    """A `HookSource`."""
+    readable: tuple[Path, ...] = ()
+    """Where its own files are."""
+    writable: tuple[Path, ...] = ()
+    """Files and directories that it is given to write."""
 
 
-def unconfined_hook(_spec: HandlerSpec, _paths: Sequence[Path]) -> Confine:
+ConfineHook = Callable[[HookOrigin], Confine]
+
+
+def unconfined_hook(_origin: HookOrigin) -> Confine:
     """Confine nothing: the programs of a user are theirs."""
     return lambda program: program
 

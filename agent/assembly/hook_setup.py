@@ -4,9 +4,8 @@ the hooks of a start."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import partial
-from pathlib import Path
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -22,9 +21,9 @@ from agent.hook_events.hook_dispatch import HookDispatch
 from agent.sandbox.sandbox import RunRequest
 from agent.subagents.hook_agent import HookAgent
 from agent.tools.shell.shells import ShellRegistry
-from hooks.config.spec import CommandHandler, HandlerSpec, HookSource
+from hooks.config.spec import CommandHandler, HookSource
 from hooks.health import check_health, check_round_trip, start_lines
-from hooks.ports import HookPorts, HookSession, unconfined_hook
+from hooks.ports import HookOrigin, HookPorts, HookSession, unconfined_hook
 from hooks.runner import HookRunner
 from permissions.base.process.background_tasks import BackgroundTasks
 from permissions.base.process.spawn import Confine
@@ -133,17 +132,14 @@ def build_hooks(
     return HookParts(session, runner, HookDispatch(firing))
 
 
-def _confine(start: StartContext, spec: HandlerSpec, paths: Sequence[Path]) -> Confine:
+def _confine(start: StartContext, hook: HookOrigin) -> Confine:
     """Return what holds a hook: one of others to the project, without a network."""
-    if spec.source not in _OF_OTHERS or not start.sandbox.settings().confines_hooks:
-        return unconfined_hook(spec, paths)
-    own = [Path(spec.file).parent] if spec.file is not None else []
-    if spec.plugin is not None:
-        own.append(spec.plugin.root)
+    if hook.source not in _OF_OTHERS or not start.sandbox.settings().confines_hooks:
+        return unconfined_hook(hook)
     request = RunRequest(
         Confinement.PROJECT,
-        write_dirs=tuple(map(str, paths)),
-        visible=(str(start.session.path), *map(str, own)),
+        write_dirs=tuple(map(str, hook.writable)),
+        visible=tuple(map(str, (start.session.path, *hook.readable))),
         masks_denied=False,
     )
     return start.sandbox.confine_where_held(request)

@@ -26,6 +26,7 @@ from hooks.config.spec import CommandHandler
 from hooks.events.capabilities import LONGEST_TIMEOUT_S
 from hooks.execution.environment import fill_placeholders, fill_single_quoted
 from hooks.execution.handlers.hook_call import HookCall
+from hooks.ports import HookOrigin
 from permissions.base.process.program_path import path_outside
 from permissions.base.process.run_program import RunLimits, run_program
 from permissions.base.process.spawn import CannotStart, Launch
@@ -57,14 +58,12 @@ class CommandHandlerMode:
             return seconds_left
 
         failed = HandlerResult(call.spec, HandlerOutcome.NON_BLOCKING_ERROR)
-        paths = [Path(file)] if (file := call.env.get("CLAUDE_ENV_FILE")) else []
         if call.spec.plugin is not None and call.spec.plugin.data is not None:
             with contextlib.suppress(OSError):
                 call.spec.plugin.data.mkdir(parents=True, exist_ok=True)
-                paths.append(call.spec.plugin.data)
         try:
             program = Launch(argv_of(handler, call.env), call.env, call.cwd, call.payload_json)
-            confine = call.ports.confine(call.spec, paths)
+            confine = call.ports.confine(_origin(call))
             # Preparing a confinement takes milliseconds of reading directories.
             program = await asyncio.to_thread(confine, program)
             limits = RunLimits(
@@ -105,6 +104,17 @@ class CommandHandlerMode:
                 suspicion=_suspicion(handler, call.env),
             ),
         )
+
+
+def _origin(call: HookCall) -> HookOrigin:
+    readable = [Path(call.spec.file).parent] if call.spec.file is not None else []
+    writable = [Path(file)] if (file := call.env.get("CLAUDE_ENV_FILE")) else []
+    plugin = call.spec.plugin
+    if plugin is not None:
+        readable.append(plugin.root)
+        if plugin.data is not None:
+            writable.append(plugin.data)
+    return HookOrigin(call.spec.source, tuple(readable), tuple(writable))
 
 
 def argv_of(handler: CommandHandler, env: Mapping[str, str]) -> tuple[str, ...]:
