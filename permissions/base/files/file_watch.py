@@ -44,6 +44,8 @@ async def file_changes(
                 stop_event=stop,
                 debounce=debounce_ms,
                 step=step_ms,
+                # By default the library wakes the event loop every five seconds.
+                rust_timeout=0,
                 recursive=recursive,
                 ignore_permission_denied=True,
             ):
