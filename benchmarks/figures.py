@@ -111,11 +111,11 @@ def measure_start(variant: Variant, model: Model, *, starts: int) -> list[Figure
     """Time from spawn to the first frame, a key typed at once echoed, the first request."""
     frames, echoes, sent, headless = [], [], [], []
     for run in range(starts):
-        program = variant.spawn()
+        program, first = variant.spawn(), _FirstSights()
+        program.observer = first.observe
         program.type(KEY.encode())
         program.listen(_START_LIMIT_S)
-        first = _FirstSights()
-        program.review(first.observe)
+        program.review()
         program.close()
         frames.append(_since(program.started_s, first.frame_s))
         echoes.append(_since(program.started_s, first.echo_s))

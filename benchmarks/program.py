@@ -88,6 +88,7 @@ class Program:
     happenings: list[Happening] = field(default_factory=list)
     exit_status: int | None = None
     """What `os.waitstatus_to_exitcode` gives; None while it runs."""
+    observer: Observer | None = None
     _unseen: deque[Happening] = field(default_factory=deque)
 
     @classmethod
@@ -182,7 +183,11 @@ class Program:
         return written[-1] if written else self.started_s
 
     def review(self, observer: Observer | None = None) -> None:
-        """Show what was recorded and not yet shown; an observer sees the screen after each."""
+        """Show what was recorded and not yet shown; an observer sees the screen after each.
+
+        Without one, `self.observer` does: an answered query for the cursor reviews as well.
+        """
+        observer = observer or self.observer
         while self._unseen:
             happening = self._unseen.popleft()
             match happening:
