@@ -58,10 +58,9 @@ def unreadable_link() -> Iterator[Path]:
     """A path that is a link when it is looked at and none when it is read, as one that changes."""
     if sys.platform != "linux":
         pytest.skip("made of /proc")
-    process = subprocess.Popen(["true"])
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    link = Path(f"/proc/{process.pid}/cwd")
-    with pytest.raises(OSError):  # noqa: PT011 - which one depends on the user
-        os.path.realpath(link)
-    yield link
-    process.wait()
+    with subprocess.Popen(["true"]) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        link = Path(f"/proc/{process.pid}/cwd")
+        with pytest.raises(OSError):  # noqa: PT011 - which one depends on the user
+            os.readlink(link)
+        yield link
