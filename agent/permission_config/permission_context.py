@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct, field
 
 from agent.permission_config.named_files import named_files
 from agent.settings.file import read_settings
+from agent.settings.ignore_in_git import ignore_in_git
 from agent.settings.load import Settings
 from agent.settings.rules import rules_of
 from agent.settings.trust import TrustStore
@@ -147,7 +146,7 @@ class Grants(Struct):
             if behavior is RuleBehavior.ALLOW:
                 self.note_own(source, grant.rules)
             if source is RuleSource.LOCAL:
-                _ignore_in_git(file)
+                ignore_in_git(file)
         lines = _lines_of(file, source, behavior) if file is not None else {}
         self.add_rules(
             [
@@ -202,19 +201,3 @@ def _lines_of(file: Path, source: RuleSource, behavior: RuleBehavior) -> dict[st
     if loaded is None:
         return {}
     return {rule.text: rule.line for rule in rules_of(loaded)[0] if rule.behavior is behavior}
-
-
-def _ignore_in_git(file: Path) -> None:
-    """Exclude the personal file from commits by one line in the `.gitignore` beside it.
-
-    A courtesy: where it cannot be done the rule is stored all the same.
-    """
-    line = f"{file.name}\n".encode()
-    # Not through a link: a repository could point it at any file of the user's.
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with suppress(OSError):
-        descriptor = os.open(file.parent / ".gitignore", flags, 0o644)
-        with os.fdopen(descriptor, "r+b", buffering=0) as stream:
-            present = stream.readall()
-            if line not in present.splitlines(keepends=True):
-                stream.write(line if not present or present.endswith(b"\n") else b"\n" + line)

@@ -45,6 +45,31 @@ def set_switch(file: Path, section: str, key: str, is_on: bool) -> None:
         write_private(file, _text(data).encode())
 
 
+def set_entry(file: Path, section: str, name: str, value: object, *, is_shared: bool) -> bool:
+    """Set one entry of a table such as `mcpServers`; None takes it out, and the rest stays.
+
+    Returns whether there was an entry of this name. A file that is shared, by a repository, is
+    readable for others. Raises as `set_value`.
+    """
+    with exclusive(file):
+        data = _object(file)
+        table = data.get(section)
+        if table is not None and not isinstance(table, dict):
+            raise ConfigError(f"{file}: {section}: expected an object; correct it first.")
+        entries = dict(table or {})
+        existed = name in entries
+        if value is not None:
+            entries[name] = value
+        elif existed:
+            del entries[name]
+        if value is not None or existed:
+            data[section] = entries
+            write_private(file, _text(data).encode())
+            if is_shared:
+                file.chmod(0o644)
+    return existed
+
+
 def check_key(key: str) -> None:
     """Raise ConfigError, with what may have been meant, where no setting is called so."""
     if key not in SettingsFile.model_fields:

@@ -54,6 +54,13 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "enableAllProjectMcpServers": "Accept all servers in `.mcp.json`.",
     "enabledMcpjsonServers": "Accepted servers in `.mcp.json`.",
     "disabledMcpjsonServers": "Rejected servers in `.mcp.json`.",
+    "allowedMcpServers": "The only servers that may be used: entries with `serverName`, "
+    "`serverCommand` or `serverUrl`.",
+    "deniedMcpServers": "Servers that are never used, in the same form.",
+    "allowManagedMcpServersOnly": "For administrators: only the managed list of allowed servers "
+    "counts.",
+    "mcp": "`toolChanges` (`withhold`, `notify`): a tool that changed after it was accepted. "
+    "`toolSearch`: per cent of the window that MCP tools may take before they are only named.",
     "blockedHosts": "Hosts that WebFetch never contacts.",
     "maxTurns": "Maximum answers with tool calls per prompt; 200 interactively, 50 with `-p`.",
     "maxBudgetUsd": "Maximum cost of a session in US dollars.",
@@ -135,10 +142,6 @@ WITHOUT_EFFECT: Final = frozenset(
         "outputStyle",
         "cleanupPeriodDays",
         "includeCoAuthoredBy",
-        "mcpServers",
-        "enableAllProjectMcpServers",
-        "enabledMcpjsonServers",
-        "disabledMcpjsonServers",
         "verbose",
     }
 )

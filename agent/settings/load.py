@@ -6,7 +6,7 @@ Next: `agent.settings.schema` (the keys of a file), `agent.settings.trust` (what
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -30,7 +30,16 @@ from agent.settings.locations import (
     policy_files,
     settings_files,
 )
-from agent.settings.mcp_file import McpServerText, read_mcp_file, read_mcp_text, servers_of
+from agent.settings.mcp_file import (
+    BadMcpServer,
+    McpEntries,
+    McpServerLists,
+    McpServerText,
+    lists_of,
+    read_mcp_file,
+    read_mcp_text,
+    servers_of,
+)
 from agent.settings.merge import MergedSettings, Origin, by_precedence, merge
 from agent.settings.project_filter import PROJECT_SOURCES, trusted_part
 from agent.settings.project_items import items_of_directories, items_of_file, server_item
@@ -94,7 +103,8 @@ class Settings(Struct, frozen=True):
     hooks: tuple[HookText, ...]
     """Per file, policy first."""
     mcp_servers: tuple[McpServerText, ...]
-    """One per name; `in_force` is False while it waits for trust."""
+    """Those of all sources, of one name the one that wins first; a project's is not `in_force`
+    before its directory is trusted."""
     env: Mapping[str, str]
     """For child processes, and for the endpoint (projects cannot set those variables)."""
     additional_dirs: tuple[Path, ...]
@@ -108,6 +118,10 @@ class Settings(Struct, frozen=True):
     """Files whose change means loading again; they need not exist."""
     sources: frozenset[RuleSource] = FILE_SOURCES
     """Those of `FILE_SOURCES` that apply, for commands and instructions too."""
+    bad_mcp_servers: tuple[BadMcpServer, ...] = ()
+    """Entries that cannot be used, reported in `warnings` as well."""
+    mcp_lists: tuple[McpServerLists, ...] = ()
+    """Per file, the lists of servers that are allowed and denied."""
     sandbox_files: tuple[LoadedFile, ...] = ()
     """Files with a `sandbox` section, the one that wins first; of a project's only what counts."""
 
@@ -162,15 +176,16 @@ def load_settings(
     if flags.settings is not None:
         files.append(_from_flag(flags.settings, home))
     with_project = RuleSource.PROJECT in flags.sources
-    project_servers: Sequence[McpServerText] = ()
+    of_project = McpEntries()
     if with_project:
-        project_servers, found = read_mcp_file(project_root / ".mcp.json", RuleSource.PROJECT)
+        of_project = read_mcp_file(project_root / ".mcp.json", RuleSource.PROJECT)
         watched.append(project_root / ".mcp.json")
-        warnings.extend(found)
+    entries = _server_entries(files, of_project, flags, home)
+    warnings.extend(warning for one in entries for warning in one.all_warnings)
 
     own = (agent_home, home / ".claude")
     items = [
-        *_items(files, project_servers, project_root, own, with_directories=with_project),
+        *_items(files, of_project.servers, project_root, own, with_directories=with_project),
         *git_items(project_root, ReadingPrograms(env or {}, project_root, unconfined)),
     ]
     trust = TrustStore(agent_home / "trust.json")
@@ -191,7 +206,9 @@ def load_settings(
         rules=rules,
         waiting_rules=waiting,
         hooks=_hooks(counted),
-        mcp_servers=_servers(files, project_servers, flags, state, home),
+        mcp_servers=_servers(entries, state),
+        mcp_lists=tuple(lists for loaded in counted if (lists := lists_of(loaded)) is not None),
+        bad_mcp_servers=tuple(bad for one in entries for bad in one.bad),
         env=_env(counted),
         additional_dirs=_directories(counted, flags, launch_dir, home),
         mode=_mode(counted, flags),
@@ -320,39 +337,43 @@ def _rules(
     return tuple(in_force), tuple(waiting), warnings
 
 
-def _servers(
-    files: Iterable[LoadedFile],
-    project_servers: Iterable[McpServerText],
-    flags: CliSettings,
-    state: TrustState,
-    home: Path,
-) -> tuple[McpServerText, ...]:
-    found = [server for config in flags.mcp_configs for server in _flag_servers(config, home)]
-    settings_servers = [s for loaded in by_precedence(files) for s in servers_of(loaded)]
-    for server in (*settings_servers, *project_servers):
-        waits = server.source in PROJECT_SOURCES and not state.in_force(
-            server_item(server.name, server.raw, file=None, line=None)
-        )
-        found.append(replace(server, in_force=not waits))
-    # A server that waits must not take the name of one that the user configured.
-    found.sort(key=lambda server: not server.in_force)
-    by_name: dict[str, McpServerText] = {}
-    for server in found:
-        by_name.setdefault(server.name, server)
-    return tuple(by_name.values())
+def _server_entries(
+    files: Iterable[LoadedFile], of_project: McpEntries, flags: CliSettings, home: Path
+) -> list[McpEntries]:
+    """Return what each place has of servers, the place that wins first."""
+    found = [_flag_servers(config, home) for config in flags.mcp_configs]
+    settings = [(loaded.source, servers_of(loaded)) for loaded in by_precedence(files)]
+    first = [entries for source, entries in settings if source is not RuleSource.USER]
+    last = [entries for source, entries in settings if source is RuleSource.USER]
+    return [*found, *first, of_project, *last]
 
 
-def _flag_servers(config: str, home: Path) -> Sequence[McpServerText]:
+def _servers(entries: Iterable[McpEntries], state: TrustState) -> tuple[McpServerText, ...]:
+    return tuple(
+        replace(server, in_force=server.source not in PROJECT_SOURCES or _counts(server, state))
+        for one in entries
+        for server in one.servers
+    )
+
+
+def _counts(server: McpServerText, state: TrustState) -> bool:
+    if not state.by_flag:
+        return state.trusted
+    # Trusting for one run means what its start found.
+    return state.in_force(server_item(server.name, server.raw, file=None, line=None))
+
+
+def _flag_servers(config: str, home: Path) -> McpEntries:
     if config.lstrip().startswith("{"):
-        servers, warnings = read_mcp_text(config, None, RuleSource.CLI)
+        entries = read_mcp_text(config, None, RuleSource.CLI)
     else:
         path = expand_home(config, home).absolute()
-        servers, warnings = read_mcp_file(path, RuleSource.CLI)
-        if not warnings and not os.path.exists(path):
+        entries = read_mcp_file(path, RuleSource.CLI)
+        if not entries.all_warnings and not os.path.exists(path):
             raise FlagError(f"--mcp-config {config}: file not found.")
-    if warnings:
-        raise FlagError(f"--mcp-config: {warnings[0]}.")
-    return servers
+    if entries.warnings and not entries.servers and not entries.bad:
+        raise FlagError(f"--mcp-config: {entries.warnings[0]}.")
+    return entries
 
 
 def _env(files: Iterable[LoadedFile]) -> Mapping[str, str]:

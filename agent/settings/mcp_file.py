@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
-from pydantic import ValidationError
 
 from agent.settings.file import LoadedFile, SettingsWarning
-from agent.settings.json_positions import parse
-from agent.settings.schema import McpServerSection
+from agent.settings.json_positions import JsonNode, parse
+from agent.settings.mcp_entry import EntryMistake, entry_mistake, padded_fields
+from agent.settings.schema import McpMatchSection
 from permissions.base.files.plain_file import read_text
 from permissions.rule import RuleSource
 
 
 class McpServerText(Struct, frozen=True):
-    """One server as configured; variables are not expanded yet."""
+    """One entry as configured; variables are not expanded yet."""
 
     name: str
     raw: Mapping[str, object]
@@ -24,58 +24,112 @@ class McpServerText(Struct, frozen=True):
     file: Path | None
     line: int | None
     in_force: bool = True
-    """False while a project's server waits for trust."""
+    """False while the directory of a project's server is not trusted."""
 
 
-def servers_of(loaded: LoadedFile) -> tuple[McpServerText, ...]:
-    """Return the servers that a settings file configures."""
-    return tuple(
-        McpServerText(
-            name,
-            server.model_dump(exclude_none=True),
-            loaded.source,
-            loaded.path,
-            loaded.line_of("mcpServers", name),
-        )
-        for name, server in (loaded.model.mcpServers or {}).items()
-    )
+class BadMcpServer(Struct, frozen=True):
+    """An entry that cannot be used."""
+
+    name: str
+    mistake: EntryMistake
+    source: RuleSource
+    file: Path | None
+    line: int | None
+
+    def warning(self) -> SettingsWarning:
+        """Return it for users, with file, line and key."""
+        key = ".".join(["mcpServers", self.name, *map(str, self.mistake.path)])
+        message = f"{self.mistake.message}; the server is ignored"
+        return SettingsWarning(message, self.file, self.line, key)
 
 
-def read_mcp_file(
-    path: Path, source: RuleSource
-) -> tuple[tuple[McpServerText, ...], tuple[SettingsWarning, ...]]:
+class McpEntries(Struct, frozen=True):
+    """What one file has of servers."""
+
+    servers: tuple[McpServerText, ...] = ()
+    bad: tuple[BadMcpServer, ...] = ()
+    warnings: tuple[SettingsWarning, ...] = ()
+    """About the file and about entries that are used; `bad` has its own."""
+
+    @property
+    def all_warnings(self) -> tuple[SettingsWarning, ...]:
+        """Return everything that users should read."""
+        return (*self.warnings, *(one.warning() for one in self.bad))
+
+
+def servers_of(loaded: LoadedFile) -> McpEntries:
+    """Return the servers of a settings file; none of one that ends in a syntax error."""
+    listed = loaded.root.get("mcpServers")
+    if loaded.broken or listed is None:
+        return McpEntries()
+    return read_entries(listed, loaded.path, loaded.source)
+
+
+def read_mcp_file(path: Path, source: RuleSource) -> McpEntries:
     """Read a `.mcp.json`; a bad server is reported and left out. Raises nothing."""
     try:
         text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        return (), (SettingsWarning(f"cannot be read: {reason}", path, level="error"),)
-    return read_mcp_text(text, path, source) if text is not None else ((), ())
+        warning = SettingsWarning(f"cannot be read: {reason}", path, level="error")
+        return McpEntries(warnings=(warning,))
+    return read_mcp_text(text, path, source) if text is not None else McpEntries()
 
 
-def read_mcp_text(
-    text: str, path: Path | None, source: RuleSource
-) -> tuple[tuple[McpServerText, ...], tuple[SettingsWarning, ...]]:
+def read_mcp_text(text: str, path: Path | None, source: RuleSource) -> McpEntries:
     """Read the text of a `.mcp.json`; `path` is None for one on the command line."""
     parsed = parse(text)
     if parsed.error is not None:
         message = f"not valid JSON: {parsed.error.message}; its servers are ignored"
-        return (), (SettingsWarning(message, path, parsed.error.line, level="error"),)
+        warning = SettingsWarning(message, path, parsed.error.line, level="error")
+        return McpEntries(warnings=(warning,))
     listed = parsed.root.get("mcpServers") if parsed.root is not None else None
     if listed is None or not isinstance(listed.value, dict):
         message = 'expected {"mcpServers": {…}}'
-        return (), (SettingsWarning(message, path, 1, "mcpServers"),)
+        if parsed.root is not None and parsed.root.get("servers") is not None:
+            message += '; "servers", as VS Code has it, is called "mcpServers" here'
+        return McpEntries(warnings=(SettingsWarning(message, path, 1, "mcpServers"),))
+    return read_entries(listed, path, source)
+
+
+def read_entries(listed: JsonNode, path: Path | None, source: RuleSource) -> McpEntries:
+    """Read the object of servers by name."""
     servers: list[McpServerText] = []
+    bad: list[BadMcpServer] = []
     warnings: list[SettingsWarning] = []
     for name, node in listed.members.items():
-        try:
-            section = McpServerSection.model_validate(node.value)
-        except ValidationError as error:
-            detail = error.errors(include_url=False)[0]
-            message = f"{detail['msg']}; the server is ignored"
-            key = ".".join(["mcpServers", name, *map(str, detail["loc"])])
-            warnings.append(SettingsWarning(message, path, node.line, key))
+        mistake = entry_mistake(name, node.value)
+        if mistake is not None:
+            bad.append(BadMcpServer(name, mistake, source, path, node.line_of(*mistake.path)))
             continue
-        raw = section.model_dump(exclude_none=True)
-        servers.append(McpServerText(name, raw, source, path, node.line))
-    return tuple(servers), tuple(warnings)
+        assert isinstance(node.value, dict)
+        servers.append(McpServerText(name, node.value, source, path, node.line))
+        for steps in padded_fields(node.value):
+            key = ".".join(["mcpServers", name, *map(str, steps)])
+            message = "begins or ends with white space"
+            warnings.append(SettingsWarning(message, path, node.line_of(*steps), key))
+    return McpEntries(tuple(servers), tuple(bad), tuple(warnings))
+
+
+class McpServerLists(Struct, frozen=True):
+    """What one settings file says about which servers may be used."""
+
+    source: RuleSource
+    allowed: tuple[McpMatchSection, ...] | None
+    """None is no list at all; an empty one allows none."""
+    denied: tuple[McpMatchSection, ...]
+    is_managed_only: bool
+
+
+def lists_of(loaded: LoadedFile) -> McpServerLists | None:
+    """Return a file's lists, or None where it has none."""
+    model = loaded.model
+    allowed, managed_only = model.allowedMcpServers, model.allowManagedMcpServersOnly is True
+    if allowed is None and not model.deniedMcpServers and not managed_only:
+        return None
+    return McpServerLists(
+        loaded.source,
+        None if allowed is None else tuple(allowed),
+        tuple(model.deniedMcpServers or ()),
+        loaded.source is RuleSource.POLICY and managed_only,
+    )

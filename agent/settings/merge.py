@@ -23,7 +23,9 @@ PRECEDENCE: Final = (
 )
 """Who wins where two sources set the same scalar. Rules are ordered by `RuleSource` instead."""
 
-_APART: Final = frozenset({"permissions", "hooks", "env", "mcpServers"})
+_APART: Final = frozenset(
+    {"permissions", "hooks", "env", "mcpServers", "allowedMcpServers", "deniedMcpServers"}
+)
 _ADDED_UP: Final = frozenset(
     {
         "allowedHttpHookUrls",

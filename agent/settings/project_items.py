@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent.settings.file import LoadedFile
+from agent.settings.mcp_file import servers_of
 from agent.settings.rules import rules_of
 from agent.settings.schema import is_forbidden_variable
 from agent.settings.trust import ItemKind, TrustItem, allow_rule_item, item
@@ -47,9 +48,8 @@ def _hook_items(loaded: LoadedFile) -> Iterator[TrustItem]:
 
 def _value_items(loaded: LoadedFile) -> Iterator[TrustItem]:
     file = loaded.path
-    for name, server in (loaded.model.mcpServers or {}).items():
-        raw = server.model_dump(exclude_none=True)
-        yield server_item(name, raw, file=file, line=loaded.line_of("mcpServers", name))
+    for server in servers_of(loaded).servers:
+        yield server_item(server.name, server.raw, file=file, line=server.line)
     for name, value in (loaded.model.env or {}).items():
         if not is_forbidden_variable(name):
             yield variable_item(name, value, file=file, line=loaded.line_of("env", name))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from agent.settings.json_positions import JsonValue
 from agent.settings.sections.sandbox_section import SANDBOX_PARTS, SandboxSection
@@ -92,16 +92,29 @@ class PermissionChannelSection(_Section):
     command: Annotated[list[str], Field(min_length=1)]
 
 
-class McpServerSection(_Section):
-    """One entry of `mcpServers`."""
+class McpMatchSection(_Section):
+    """One entry of `allowedMcpServers` and `deniedMcpServers`: exactly one of its keys."""
 
-    type: Literal["stdio", "http", "streamable-http", "sse", "ws", "sdk"] | None = None
-    """`sdk`: it runs inside the program that started this one."""
-    command: str | None = None
-    args: list[str] | None = None
-    env: dict[str, str] | None = None
-    url: str | None = None
-    headers: dict[str, str] | None = None
+    serverName: str | None = None
+    serverCommand: list[str] | None = None
+    serverUrl: str | None = None
+    """`*` stands for any characters; without a path it is every path."""
+
+    @model_validator(mode="after")
+    def _one_key(self) -> McpMatchSection:
+        given = (self.serverName, self.serverCommand, self.serverUrl)
+        if sum(one is not None for one in given) != 1:
+            raise ValueError("expected one of serverName, serverCommand, serverUrl")
+        return self
+
+
+class McpSection(_Section):
+    """`mcp`: how servers are handled."""
+
+    toolChanges: Literal["withhold", "notify"] | None = None
+    """What happens to a tool whose description or schema changed after it was accepted."""
+    toolSearch: Annotated[int, Field(ge=0, le=100)] | None = None
+    """Per cent of the window that definitions of MCP tools may take before they are only named."""
 
 
 class SettingsFile(_Section):
@@ -137,10 +150,15 @@ class SettingsFile(_Section):
     cleanupPeriodDays: Annotated[int, Field(ge=0)] | None = None
     includeCoAuthoredBy: bool | None = None
     claudeMdExcludes: list[str] | None = None
-    mcpServers: dict[str, McpServerSection] | None = None
+    mcpServers: dict[str, object] | None = None
+    """Read entry by entry: `agent.settings.mcp_file`."""
     enableAllProjectMcpServers: bool | None = None
     enabledMcpjsonServers: list[str] | None = None
     disabledMcpjsonServers: list[str] | None = None
+    allowedMcpServers: list[McpMatchSection] | None = None
+    deniedMcpServers: list[McpMatchSection] | None = None
+    allowManagedMcpServersOnly: bool | None = None
+    mcp: McpSection | None = None
     blockedHosts: list[str] | None = None
     maxTurns: Annotated[int, Field(gt=0)] | None = None
     maxBudgetUsd: Annotated[float, Field(ge=0)] | None = None
@@ -231,8 +249,10 @@ FORBIDDEN_IN_PROJECT: Final = frozenset(
         "skipDangerousModePermissionPrompt",
         "allowedHttpHookUrls",
         "httpHookAllowedEnvVars",
+        "allowedMcpServers",
         "enableAllProjectMcpServers",
         "enabledMcpjsonServers",
+        "mcp",
     }
 )
 """Keys that never count from project or local settings, trusted or not (safety-and-permissions)."""

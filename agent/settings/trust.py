@@ -76,8 +76,14 @@ class TrustState(Struct, frozen=True):
 
     @property
     def new(self) -> tuple[TrustItem, ...]:
-        """Items that wait for an answer, in the order they were found."""
-        return tuple(found for found in self.items if not self.in_force(found))
+        """Items that wait for an answer, in the order they were found.
+
+        In a directory that is trusted, MCP servers are asked about one by one, elsewhere.
+        """
+        elsewhere = "MCP server" if self.trusted and not self.by_flag else None
+        return tuple(
+            found for found in self.items if found.kind != elsewhere and not self.in_force(found)
+        )
 
     @property
     def must_ask(self) -> bool:

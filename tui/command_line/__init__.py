@@ -10,6 +10,7 @@ SUBCOMMANDS: Final = {
     "sessions": "List, show, search, export and repair conversations.",
     "doctor": "Check the installation and the settings, and suggest fixes.",
     "sandbox": "Show what confines commands, and run one command confined.",
+    "mcp": "Add, list and remove MCP servers.",
     "config": "Show the settings in force and which file set each, or set one.",
     "update": "Say how this installation is updated.",
     "completion": "Print the completion script for bash, zsh or fish.",

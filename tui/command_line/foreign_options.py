@@ -56,7 +56,6 @@ INSTEAD: Final = {
 
 _NO_ACCOUNT: Final = "there is no account to log in to: set ANTHROPIC_API_KEY."
 _UPDATE: Final = "agent-tui update says how."
-_NO_MCP: Final = "MCP servers are not connected by this version."
 WORDS: Final = {
     "login": _NO_ACCOUNT,
     "logout": _NO_ACCOUNT,
@@ -64,7 +63,6 @@ WORDS: Final = {
     "setup-token": _NO_ACCOUNT,
     "upgrade": _UPDATE,
     "install": _UPDATE,
-    "mcp": _NO_MCP,
     "plugin": "--plugin-dir uses the hooks of a plugin.",
     "resume": "agent-tui -r, or agent-tui -c for the latest.",
     "continue": "agent-tui -c.",

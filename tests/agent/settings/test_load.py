@@ -134,7 +134,7 @@ def test_nothing_of_a_project_that_widens_counts_before_trust(world: World) -> N
             "disableAllHooks": True,
         },
     )
-    world.write("project/.mcp.json", {"mcpServers": {"t": {"url": "http://x"}}})
+    world.write("project/.mcp.json", {"mcpServers": {"t": {"type": "http", "url": "http://x"}}})
     world.write("project/.claude/commands/go.md", "do it")
     settings = world.load()
     assert rules(settings) == ["deny Read(x) projectSettings", "ask Edit projectSettings"]
@@ -470,7 +470,7 @@ def test_settings_on_the_command_line_are_a_file_or_json(world: World) -> None:
 
 
 def test_servers_on_the_command_line_are_a_file_or_json(world: World) -> None:
-    text = '{"mcpServers": {"a": {"url": "http://localhost//x"}}}'
+    text = '{"mcpServers": {"a": {"type": "http", "url": "http://localhost//x"}}}'
     path = world.write("servers.json", text)
     for given in (str(path), text):
         (server,) = world.load(mcp_configs=(given,)).mcp_servers
@@ -485,13 +485,6 @@ def test_in_the_home_directory_the_own_file_is_not_a_project_s(world: World) -> 
     settings = world.load(world.home)
     assert rules(settings) == ["allow Bash(a) userSettings"]
     assert settings.warnings == ()
-
-
-def test_a_project_server_that_waits_does_not_shadow_one_of_the_person(world: World) -> None:
-    world.write(USER, {"mcpServers": {"s": {"command": "mine"}}})
-    world.write(PROJECT, {"mcpServers": {"s": {"command": "theirs"}}})
-    (server,) = world.load().mcp_servers
-    assert (server.raw["command"], server.in_force) == ("mine", True)
 
 
 def test_a_bad_server_is_told_and_the_others_count(world: World) -> None:

@@ -85,7 +85,6 @@ def test_system_prompts_from_files(tmp_path: Path) -> None:
         (["fix", "the", "test"], "stands in quotes"),
         (["--add-dir", "/there/is/none"], "does not exist"),
         (["login"], "ANTHROPIC_API_KEY"),
-        (["mcp", "add", "x"], "As a prompt: agent-tui -- mcp"),
         (["doctorr"], "Did you mean 'doctor'?"),
     ],
 )

@@ -118,7 +118,9 @@ def get_key(key: str, as_json: bool) -> int:
     if settings.env:
         values["env"] = dict(settings.env)
     if settings.mcp_servers:
-        values["mcpServers"] = {each.name: dict(each.raw) for each in settings.mcp_servers}
+        # Of one name the first wins.
+        first_last = reversed(settings.mcp_servers)
+        values["mcpServers"] = {each.name: dict(each.raw) for each in first_last}
     if key not in values:
         click.echo(f"{key} is not set", err=True)
         return 1

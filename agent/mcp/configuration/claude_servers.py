@@ -1,0 +1,34 @@
+"""Servers that Claude Code stores in `~/.claude.json`: the user's, and those of one project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent.settings.json_positions import JsonNode, parse
+from agent.settings.mcp_file import McpEntries, read_entries
+from permissions.base.files.plain_file import read_text
+from permissions.rule import RuleSource
+
+
+def servers_of_claude(home: Path, project_root: Path) -> tuple[McpEntries, McpEntries]:
+    """Return the servers of this project, then those of the user.
+
+    The file belongs to another program: where it cannot be read there are none.
+    """
+    path = home / ".claude.json"
+    try:
+        text = read_text(path)
+    except (OSError, UnicodeDecodeError):
+        return McpEntries(), McpEntries()
+    if not text or '"mcpServers"' not in text:
+        return McpEntries(), McpEntries()
+    root = parse(text).root
+    if root is None:
+        return McpEntries(), McpEntries()
+    local = root.get("projects", str(project_root), "mcpServers")
+    return _entries(local, path), _entries(root.get("mcpServers"), path)
+
+
+def _entries(listed: JsonNode | None, path: Path) -> McpEntries:
+    # In this file the user alone writes: its servers are the user's, for every project or for one.
+    return read_entries(listed, path, RuleSource.USER) if listed is not None else McpEntries()

@@ -1,0 +1,231 @@
+"""Every server that is configured here, and whether it may start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agent.mcp.configuration.claude_servers import servers_of_claude
+from agent.mcp.configuration.consent_store import (
+    ConsentStore,
+    ProjectConsents,
+    earlier_entry,
+    is_approved,
+)
+from agent.mcp.configuration.read_definition import ReadDefinition, read_definition
+from agent.mcp.configuration.server_definition import ServerDefinition, ServerScope
+from agent.mcp.configuration.server_policy import ServerPolicy, server_policy
+from agent.settings.file import SettingsWarning
+from agent.settings.load import Settings
+from agent.settings.locations import POLICY_DIR
+from agent.settings.mcp_file import BadMcpServer, McpEntries, McpServerText, read_mcp_file
+from agent.settings.project_filter import PROJECT_SOURCES
+from permissions.rule import RuleSource
+
+Standing = Literal[
+    "may_start",
+    "needs_trust",
+    "needs_approval",
+    "rejected",
+    "blocked",
+    "disabled",
+    "not_configured",
+    "same_endpoint",
+]
+_WAITS: Final = frozenset({"needs_trust", "needs_approval", "rejected"})
+
+
+class ConfiguredServer(Struct, frozen=True):
+    """One server, and whether it may start."""
+
+    definition: ServerDefinition
+    standing: Standing
+    reason: str = ""
+    """Why it may not, for users; empty where it may."""
+    earlier: Mapping[str, object] | None = None
+    """The approved entry that it replaced, while it waits for approval."""
+
+
+class ConfiguredServers(Struct, frozen=True):
+    """All of them."""
+
+    servers: tuple[ConfiguredServer, ...] = ()
+    """One per name, in order of precedence."""
+    waiting: tuple[ConfiguredServer, ...] = ()
+    """Those to ask the user about, in a directory that is trusted."""
+    bad: tuple[BadMcpServer, ...] = ()
+    warnings: tuple[SettingsWarning, ...] = ()
+    """What the settings do not report themselves."""
+    is_exclusive: bool = False
+    """A managed file is there: nothing else counts."""
+
+    def get(self, name: str) -> ConfiguredServer | None:
+        """Return the server of this name."""
+        return next((one for one in self.servers if one.definition.name == name), None)
+
+    @property
+    def startable(self) -> tuple[ServerDefinition, ...]:
+        """Return those that may start."""
+        return tuple(one.definition for one in self.servers if one.standing == "may_start")
+
+
+class ServerSources(Struct, frozen=True, kw_only=True):
+    """What configures servers besides the settings."""
+
+    env: Mapping[str, str]
+    """The environment of the start, for variables in entries."""
+    strict: bool = False
+    """Only servers of the command line, and managed ones."""
+    policy_dir: Path = POLICY_DIR
+
+
+class _Candidate(Struct, frozen=True):
+    text: McpServerText
+    scope: ServerScope | None = None
+    """None is that of the source."""
+
+
+def configured_servers(settings: Settings, sources: ServerSources) -> ConfiguredServers:
+    """Read what the settings do not contain, and judge every server. Raises nothing."""
+    managed_file = sources.policy_dir / "managed-mcp.json"
+    managed = read_mcp_file(managed_file, RuleSource.POLICY)
+    is_exclusive = managed_file.exists()
+    candidates = [_Candidate(text) for text in managed.servers]
+    others = [managed]
+    bad = settings.bad_mcp_servers
+    if is_exclusive:
+        bad = ()
+    elif sources.strict:
+        bad = tuple(one for one in bad if one.source is RuleSource.CLI)
+        candidates += map(_Candidate, _of_sources(settings, RuleSource.CLI))
+    else:
+        local, user = servers_of_claude(settings.home, settings.project_root)
+        others += [local, user]
+        candidates += _in_order(settings, local, user)
+    consents = ConsentStore(settings.agent_home).of(settings.project_root)
+    judge = _Judge(settings, consents, server_policy(settings.mcp_lists))
+    reads = [(one.text, _read(one, settings, sources)) for one in candidates]
+    judged = [judge.judge(text, read.definition) for text, read in reads]
+    return ConfiguredServers(
+        tuple(_without_same_endpoints(_one_per_name(judged))),
+        tuple(one for one in judged if one.standing == "needs_approval"),
+        (*bad, *(one for entries in others for one in entries.bad)),
+        (*(w for one in others for w in one.all_warnings), *_warnings(reads)),
+        is_exclusive,
+    )
+
+
+def _of_sources(settings: Settings, *sources: RuleSource) -> Iterator[McpServerText]:
+    return (one for one in settings.mcp_servers if one.source in sources)
+
+
+def _in_order(settings: Settings, local: McpEntries, user: McpEntries) -> list[_Candidate]:
+    above = (RuleSource.CLI, RuleSource.POLICY, RuleSource.LOCAL)
+    return [
+        *map(_Candidate, _of_sources(settings, *above)),
+        *(_Candidate(text, "local") for text in local.servers),
+        *map(_Candidate, _of_sources(settings, RuleSource.PROJECT)),
+        *map(_Candidate, _of_sources(settings, RuleSource.USER)),
+        *map(_Candidate, user.servers),
+    ]
+
+
+def _read(candidate: _Candidate, settings: Settings, sources: ServerSources) -> ReadDefinition:
+    return read_definition(
+        candidate.text,
+        sources.env,
+        home=settings.home,
+        directory=settings.project_root,
+        scope=candidate.scope,
+    )
+
+
+class _Judge:
+    """Says of each definition whether it may start."""
+
+    def __init__(self, settings: Settings, consents: ProjectConsents, policy: ServerPolicy) -> None:
+        self._settings = settings
+        self._consents = consents
+        self._policy = policy
+
+    def judge(self, text: McpServerText, definition: ServerDefinition) -> ConfiguredServer:
+        refusal = self._policy.refusal(definition)
+        if refusal is not None:
+            return ConfiguredServer(definition, "blocked", refusal)
+        if definition.name in self._consents.disabled:
+            return ConfiguredServer(definition, "disabled", "turned off here")
+        if text.source in PROJECT_SOURCES:
+            waits = self._of_project(text, definition)
+            if waits is not None:
+                return waits
+        if not definition.is_local and not definition.url:
+            return ConfiguredServer(definition, "not_configured", 'its "url" is empty')
+        return ConfiguredServer(definition, "may_start")
+
+    def _of_project(
+        self, text: McpServerText, definition: ServerDefinition
+    ) -> ConfiguredServer | None:
+        values = self._settings.values
+        if definition.name in (values.disabledMcpjsonServers or ()):
+            return ConfiguredServer(
+                definition, "rejected", "rejected (see disabledMcpjsonServers in settings)"
+            )
+        answer = is_approved(self._consents, definition)
+        if answer is False:
+            return ConfiguredServer(definition, "rejected", "you rejected it")
+        if not text.in_force:
+            reason = "waits until this directory is trusted"
+            return ConfiguredServer(definition, "needs_trust", reason)
+        is_listed = definition.name in (values.enabledMcpjsonServers or ())
+        if answer or is_listed or values.enableAllProjectMcpServers or self._by_flag:
+            return None
+        earlier = earlier_entry(self._consents, definition)
+        reason = "changed since you approved it" if earlier is not None else "waits for approval"
+        return ConfiguredServer(definition, "needs_approval", reason, earlier)
+
+    @property
+    def _by_flag(self) -> bool:
+        return self._settings.trust.by_flag
+
+
+def _one_per_name(judged: Iterable[ConfiguredServer]) -> list[ConfiguredServer]:
+    """Keep the first of each name; one that waits does not take the name of one that may start."""
+    by_name: dict[str, ConfiguredServer] = {}
+    for one in judged:
+        known = by_name.get(one.definition.name)
+        if known is None or (known.standing in _WAITS and one.standing not in _WAITS):
+            by_name[one.definition.name] = one
+    return list(by_name.values())
+
+
+def _without_same_endpoints(servers: Iterable[ConfiguredServer]) -> Iterator[ConfiguredServer]:
+    """Of servers of several scopes at one address only the first starts: its tools would be there
+    twice. Two of one scope differ on purpose, as in their headers."""
+    seen: dict[str, ServerDefinition] = {}
+    for one in servers:
+        definition = one.definition
+        if one.standing != "may_start" or definition.is_local:
+            yield one
+            continue
+        first = seen.setdefault(_endpoint(definition.url), definition)
+        if first.scope == definition.scope:
+            yield one
+        else:
+            yield replace(one, standing="same_endpoint", reason=f"same endpoint as {first.name}")
+
+
+def _endpoint(url: str) -> str:
+    parts = urlsplit(url)
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}{query}"
+
+
+def _warnings(reads: Iterable[tuple[McpServerText, ReadDefinition]]) -> Iterator[SettingsWarning]:
+    for text, read in reads:
+        for message in read.warnings:
+            yield SettingsWarning(message, text.file, text.line, f"mcpServers.{text.name}")

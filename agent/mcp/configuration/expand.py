@@ -1,0 +1,37 @@
+"""`${VAR}` and `${VAR:-default}` in the texts of an entry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+_REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+class Expander:
+    """Replaces variables, and collects those that are not set."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        """`env` is the environment of the start; a variable that is empty counts as not set where
+        a default is given, as in a shell."""
+        self._env = env
+        self.missing: dict[str, None] = {}
+
+    def text(self, text: str) -> str:
+        """Return a text with its variables replaced; one that is not set stays as written."""
+        return _REFERENCE.sub(self._value, text)
+
+    def table(self, table: Mapping[str, str]) -> dict[str, str]:
+        """Return a table with the variables of its values replaced."""
+        return {name: self.text(value) for name, value in table.items()}
+
+    def _value(self, found: re.Match[str]) -> str:
+        name, default = found[1], found[2]
+        value = self._env.get(name)
+        if default is not None:
+            return value or default
+        if value is None:
+            self.missing[name] = None
+            return found[0]
+        return value

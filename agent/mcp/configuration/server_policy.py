@@ -1,0 +1,77 @@
+"""The lists of servers that are allowed and denied: whether they let a server be used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from agent.mcp.configuration.server_definition import ServerDefinition
+from agent.settings.mcp_file import McpServerLists
+from agent.settings.schema import McpMatchSection
+from permissions.rule import RuleSource
+
+
+class ServerPolicy(Struct, frozen=True):
+    """All lists of one start, joined."""
+
+    allowed: tuple[McpMatchSection, ...] | None
+    denied: tuple[McpMatchSection, ...]
+
+    def refusal(self, definition: ServerDefinition) -> str | None:
+        """Return why a server must not be used, or None where it may."""
+        if any(_fits(entry, definition) for entry in self.denied):
+            return "denied by deniedMcpServers"
+        if self.allowed is not None and not _is_allowed(self.allowed, definition):
+            return "not in allowedMcpServers"
+        return None
+
+
+def server_policy(lists: Iterable[McpServerLists]) -> ServerPolicy:
+    """Join the lists of all files: denials add up, and so do allowed ones that count."""
+    found = tuple(lists)
+    managed_only = any(one.is_managed_only for one in found)
+    counted = [one for one in found if not managed_only or one.source is RuleSource.POLICY]
+    given = [one.allowed for one in counted if one.allowed is not None]
+    allowed = tuple(entry for entries in given for entry in entries) if given else None
+    if managed_only and allowed is None:
+        allowed = ()
+    return ServerPolicy(allowed, tuple(entry for one in found for entry in one.denied))
+
+
+def _is_allowed(entries: Sequence[McpMatchSection], definition: ServerDefinition) -> bool:
+    # Where an address or a command is named, a name alone would let another one pose as it.
+    if definition.transport == "stdio":
+        by_form = [one for one in entries if one.serverCommand is not None]
+    else:
+        by_form = [one for one in entries if one.serverUrl is not None]
+    by_name = [one for one in entries if one.serverName is not None]
+    return any(_fits(entry, definition) for entry in (by_form or by_name))
+
+
+def _fits(entry: McpMatchSection, definition: ServerDefinition) -> bool:
+    if entry.serverName is not None:
+        return entry.serverName == definition.name
+    if entry.serverCommand is not None:
+        argv = [definition.command, *definition.args]
+        return definition.transport == "stdio" and entry.serverCommand == argv
+    is_remote = definition.transport not in ("stdio", "sdk")
+    return is_remote and _url_fits(entry.serverUrl or "", definition.url)
+
+
+def _url_fits(pattern: str, url: str) -> bool:
+    scheme, _, rest = pattern.partition("://")
+    host, slash, path = rest.partition("/")
+    parts = urlsplit(url)
+    target = f"{parts.path.lstrip('/')}{'?' + parts.query if parts.query else ''}"
+    return (
+        _glob(scheme, parts.scheme)
+        and _glob(host.lower(), parts.netloc.lower())
+        and (not slash or _glob(path, target))
+    )
+
+
+def _glob(pattern: str, text: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text) is not None

@@ -1,0 +1,55 @@
+"""An entry as it may be shown: secrets of its headers, variables and address left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlsplit, urlunsplit
+
+from agent.mcp.configuration.server_definition import ServerDefinition
+from permissions.base.text.redactor import Redactor
+
+HIDDEN: Final = "•••"
+_QUERY_VALUE: Final = re.compile(r"=[^&]+")
+
+
+def shown_entry(definition: ServerDefinition) -> dict[str, object]:
+    """Return the entry with `${VAR}` as written, and values that may be secret replaced."""
+    shown: dict[str, object] = {}
+    for key, value in definition.written.items():
+        if key in ("headers", "env") and isinstance(value, Mapping):
+            shown[key] = {str(name): _hidden(str(one)) for name, one in value.items()}
+        elif key == "url":
+            shown[key] = _url(str(value))
+        elif key in ("command", "headersHelper"):
+            shown[key] = Redactor().text(str(value))
+        elif key == "args" and isinstance(value, list):
+            shown[key] = [Redactor().text(str(one)) for one in value]
+        else:
+            shown[key] = value
+    return shown
+
+
+def shown_address(definition: ServerDefinition) -> str:
+    """Return what is started or contacted, on one line."""
+    shown = shown_entry(definition)
+    if definition.transport == "sdk":
+        return "inside the calling program"
+    if definition.transport != "stdio":
+        return str(shown.get("url", ""))
+    args = shown.get("args")
+    words = args if isinstance(args, list) else []
+    return " ".join([str(shown.get("command", "")), *map(str, words)])
+
+
+def _hidden(value: str) -> str:
+    return value if "${" in value else HIDDEN
+
+
+def _url(url: str) -> str:
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")
+    query = _QUERY_VALUE.sub(lambda m: m[0] if "${" in m[0] else f"={HIDDEN}", parts.query)
+    netloc = f"{HIDDEN}@{host[2]}" if host[1] else parts.netloc
+    return urlunsplit((parts.scheme, netloc, parts.path, query, parts.fragment))

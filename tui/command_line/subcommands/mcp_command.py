@@ -1,0 +1,278 @@
+"""`agent-tui mcp`: the servers that are configured here; add and remove them."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeVar, get_args
+
+import click
+
+from agent.errors import ConfigError
+from agent.mcp.configuration.configured_servers import (
+    ConfiguredServer,
+    ConfiguredServers,
+    ServerSources,
+    Standing,
+    configured_servers,
+)
+from agent.mcp.configuration.consent_store import ConsentStore
+from agent.mcp.configuration.edit_servers import (
+    WritableScope,
+    add_server,
+    file_of,
+    remove_server,
+)
+from agent.mcp.configuration.shown_entry import shown_address, shown_entry
+from agent.settings.load import Settings
+from permissions.base.text.sanitize import reveal
+from tui.command_line.subcommands.places import here, settings_here
+from tui.command_line.subcommands.whole_texts import WholeTexts
+
+_T = TypeVar("_T")
+SCOPES: Final[tuple[WritableScope, ...]] = get_args(WritableScope)
+STATUS: Final[Mapping[Standing, str]] = {
+    "may_start": "Configured",
+    "needs_trust": "⏸ Pending approval (the directory is not trusted)",
+    "needs_approval": "⏸ Pending approval",
+    "rejected": "✘ Rejected",
+    "blocked": "✘ Blocked",
+    "disabled": "⊘ Disabled",
+    "not_configured": "✘ Not configured",
+    "same_endpoint": "⊘ Hidden",
+}
+
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_scope = click.option(
+    "-s", "--scope", type=click.Choice(SCOPES), default="local", show_default=True,
+    help="local: you, in this project; project: everybody, in .mcp.json; user: you, everywhere.",
+)  # fmt: skip
+
+
+@click.group("mcp", cls=WholeTexts, short_help="Add, list and remove MCP servers.")
+def command() -> None:
+    """Add, list and remove MCP servers. Inside the program: /mcp."""
+
+
+@command.command("list")
+@_json
+def list_servers(as_json: bool) -> None:
+    """Show the servers configured here and whether they may start."""
+    _, configured = _configured()
+    if as_json:
+        click.echo(json.dumps([_as_json(one) for one in configured.servers], ensure_ascii=False))
+    else:
+        for one in configured.servers:
+            click.echo(reveal(f"{one.definition.name}: {_line(one)}"))
+        if not configured.servers:
+            click.echo("no MCP servers here; agent-tui mcp add adds one")
+    _say_problems(configured)
+
+
+@command.command("get")
+@click.argument("name")
+@_json
+def get_server(name: str, as_json: bool) -> None:
+    """Show one server: where it is configured, what it starts, whether it may."""
+    _, configured = _configured()
+    one = _server(configured, name)
+    if as_json:
+        click.echo(json.dumps(_as_json(one), ensure_ascii=False))
+        return
+    definition = one.definition
+    place = f"{definition.file}:{definition.line}" if definition.file else "the command line"
+    lines = [
+        f"{definition.name}:",
+        f"  Scope: {definition.scope} ({place})",
+        f"  Status: {_status(one)}",
+        f"  Type: {definition.transport}",
+    ]
+    for key, value in shown_entry(definition).items():
+        if key != "type":
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            lines.append(f"  {key}: {text}")
+    click.echo(reveal("\n".join(lines)))
+
+
+@command.command("add", context_settings={"ignore_unknown_options": True})
+@click.option(
+    "-t", "--transport", type=click.Choice(("stdio", "http", "sse", "ws")),
+    help="How it is reached; an address means http, anything else stdio.",
+)  # fmt: skip
+@_scope
+@click.option("-e", "--env", multiple=True, metavar="KEY=VALUE", help="Variable. Repeatable.")
+@click.option("-H", "--header", multiple=True, metavar="'KEY: VALUE'", help="Header. Repeatable.")
+@click.option(
+    "--callback-port", type=click.IntRange(1, 65535), envvar="MCP_OAUTH_CALLBACK_PORT",
+    help="Port that signing in returns to.",
+)  # fmt: skip
+@click.option("--client-id", metavar="ID", help="OAuth client that is registered already.")
+@_json
+@click.argument("name")
+@click.argument("target")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def add(
+    transport: str | None,
+    scope: WritableScope,
+    env: tuple[str, ...],
+    header: tuple[str, ...],
+    callback_port: int | None,
+    client_id: str | None,
+    as_json: bool,
+    name: str,
+    target: str,
+    arguments: tuple[str, ...],
+) -> None:
+    """Add a server: NAME URL, or NAME -- COMMAND ARGUMENTS…"""
+    is_url = target.startswith(("http://", "https://", "ws://", "wss://"))
+    kind = transport or ("http" if is_url else "stdio")
+    entry: dict[str, object] = {"type": kind}
+    if kind == "stdio":
+        entry |= {"command": target, "args": list(arguments)}
+        if header:
+            raise click.UsageError("--header goes with an address.")
+    else:
+        if arguments:
+            raise click.UsageError(f"{arguments[0]!r}: nothing follows an address.")
+        entry["url"] = target
+        if header:
+            entry["headers"] = _pairs(header, ":", "--header 'KEY: VALUE'")
+        oauth = {"clientId": client_id, "callbackPort": callback_port}
+        if given := {key: value for key, value in oauth.items() if value is not None}:
+            entry["oauth"] = given
+    if env:
+        entry["env"] = _pairs(env, "=", "--env KEY=VALUE")
+    _add(scope, name, entry, as_json)
+
+
+@command.command("add-json")
+@_scope
+@_json
+@click.argument("name")
+@click.argument("text", metavar="JSON")
+def add_json(scope: WritableScope, as_json: bool, name: str, text: str) -> None:
+    """Add a server by the text of its entry."""
+    try:
+        entry = json.loads(text)
+    except ValueError as error:
+        raise click.UsageError(f"JSON: {error}") from error
+    if not isinstance(entry, dict):
+        raise click.UsageError('JSON: expected an object such as {"command": "…"}')
+    _add(scope, name, entry, as_json)
+
+
+@command.command("remove")
+@click.option(
+    "-s", "--scope", type=click.Choice(SCOPES), default=None,
+    help="Where; without it the scope that has the name.",
+)  # fmt: skip
+@_json
+@click.argument("name")
+def remove(scope: WritableScope | None, as_json: bool, name: str) -> None:
+    """Take a server out of the file of a scope."""
+    settings = settings_here(here())
+    names = [(s.name, s.file) for s in settings.mcp_servers]
+    names += [(bad.name, bad.file) for bad in settings.bad_mcp_servers]
+    having = [one for one in SCOPES if (name, file_of(settings, one)) in names]
+    if scope is None and len(having) > 1:
+        raise click.UsageError(f"{name} is in {' and '.join(having)}: name one with --scope.")
+    chosen = scope or next(iter(having), None)
+    if chosen is None or not _changing(lambda: remove_server(settings, chosen, name)):
+        raise _no_server(name, sorted({known for known, _ in names}))
+    file = file_of(settings, chosen)
+    if as_json:
+        click.echo(json.dumps({"name": name, "scope": chosen, "file": str(file)}))
+    else:
+        click.echo(reveal(f"{name} is removed from {file} (scope {chosen})"))
+
+
+@command.command("reset-project-choices")
+@_json
+def reset_project_choices(as_json: bool) -> None:
+    """Forget which servers of this project you approved and rejected."""
+    settings = settings_here(here())
+    _changing(lambda: ConsentStore(settings.agent_home).forget(settings.project_root))
+    if as_json:
+        click.echo(json.dumps({"project": str(settings.project_root)}))
+    else:
+        click.echo(reveal(f"the servers of {settings.project_root} are asked about again"))
+
+
+def _configured() -> tuple[Settings, ConfiguredServers]:
+    settings = settings_here(here())
+    return settings, configured_servers(settings, ServerSources(env=os.environ))
+
+
+def _add(scope: WritableScope, name: str, entry: Mapping[str, object], as_json: bool) -> None:
+    settings = settings_here(here())
+    _changing(lambda: add_server(settings, scope, name, entry))
+    file = file_of(settings, scope)
+    if as_json:
+        click.echo(json.dumps({"name": name, "scope": scope, "file": str(file)}))
+    else:
+        click.echo(reveal(f"{name} is added to {file} (scope {scope})"))
+
+
+def _changing(change: Callable[[], _T]) -> _T:
+    try:
+        return change()
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(f"{error.filename}: {error.strerror or error}") from error
+
+
+def _server(configured: ConfiguredServers, name: str) -> ConfiguredServer:
+    found = configured.get(name)
+    if found is None:
+        raise _no_server(name, [one.definition.name for one in configured.servers])
+    return found
+
+
+def _no_server(name: str, known: Sequence[str]) -> click.ClickException:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return click.ClickException(f"There is no MCP server {name!r} here.{hint}")
+
+
+def _pairs(texts: Sequence[str], separator: str, form: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in texts:
+        key, found, value = text.partition(separator)
+        if not found or not key.strip():
+            raise click.UsageError(f"{text!r}: expected {form}")
+        pairs[key.strip()] = value.strip() if separator == ":" else value
+    return pairs
+
+
+def _line(one: ConfiguredServer) -> str:
+    kind = "" if one.definition.transport == "stdio" else f" ({one.definition.transport.upper()})"
+    return f"{shown_address(one.definition)}{kind} - {_status(one)}"
+
+
+def _status(one: ConfiguredServer) -> str:
+    detail = f": {one.reason}" if one.standing not in ("may_start", "needs_trust") else ""
+    return f"{STATUS[one.standing]}{detail}"
+
+
+def _as_json(one: ConfiguredServer) -> dict[str, object]:
+    definition = one.definition
+    return {
+        "name": definition.name,
+        "scope": definition.scope,
+        "transport": definition.transport,
+        "standing": one.standing,
+        "reason": one.reason,
+        "file": str(definition.file) if definition.file else None,
+        "line": definition.line,
+        "entry": shown_entry(definition),
+    }
+
+
+def _say_problems(configured: ConfiguredServers) -> None:
+    for bad in configured.bad:
+        click.echo(reveal(f"! {bad.warning()}"), err=True)
+    for warning in configured.warnings:
+        click.echo(reveal(f"! {warning}"), err=True)
