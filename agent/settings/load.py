@@ -30,7 +30,13 @@ from agent.settings.locations import (
     policy_files,
     settings_files,
 )
-from agent.settings.mcp_file import (
+from agent.settings.merge import MergedSettings, Origin, by_precedence, merge
+from agent.settings.project_filter import PROJECT_SOURCES, trusted_part
+from agent.settings.project_items import items_of_directories, items_of_file, server_item
+from agent.settings.project_root import find_project_root
+from agent.settings.rules import flag_rules, rules_of
+from agent.settings.schema import SettingsFile
+from agent.settings.servers.mcp_file import (
     BadMcpServer,
     McpEntries,
     McpServerLists,
@@ -40,12 +46,6 @@ from agent.settings.mcp_file import (
     read_mcp_text,
     servers_of,
 )
-from agent.settings.merge import MergedSettings, Origin, by_precedence, merge
-from agent.settings.project_filter import PROJECT_SOURCES, trusted_part
-from agent.settings.project_items import items_of_directories, items_of_file, server_item
-from agent.settings.project_root import find_project_root
-from agent.settings.rules import flag_rules, rules_of
-from agent.settings.schema import SettingsFile
 from agent.settings.trust import TrustState, TrustStore, allow_rule_item
 from permissions.base.process.reading_programs import ReadingPrograms, unconfined
 from permissions.rule import RuleBehavior, RuleSource, RuleText

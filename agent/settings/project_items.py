@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent.settings.file import LoadedFile
-from agent.settings.mcp_file import servers_of
 from agent.settings.rules import rules_of
 from agent.settings.schema import is_forbidden_variable
+from agent.settings.servers.mcp_file import servers_of
 from agent.settings.trust import ItemKind, TrustItem, allow_rule_item, item
 from permissions.base.files.plain_file import read_plain
 from permissions.rule import RuleBehavior

@@ -151,7 +151,7 @@ class SettingsFile(_Section):
     includeCoAuthoredBy: bool | None = None
     claudeMdExcludes: list[str] | None = None
     mcpServers: dict[str, object] | None = None
-    """Read entry by entry: `agent.settings.mcp_file`."""
+    """Read entry by entry: `agent.settings.servers.mcp_file`."""
     enableAllProjectMcpServers: bool | None = None
     enabledMcpjsonServers: list[str] | None = None
     disabledMcpjsonServers: list[str] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.settings.json_positions import JsonNode, parse
-from agent.settings.mcp_file import McpEntries, read_entries
+from agent.settings.servers.mcp_file import McpEntries, read_entries
 from permissions.base.files.plain_file import read_text
 from permissions.rule import RuleSource
 

@@ -23,8 +23,8 @@ from agent.mcp.configuration.server_policy import ServerPolicy, server_policy
 from agent.settings.file import SettingsWarning
 from agent.settings.load import Settings
 from agent.settings.locations import POLICY_DIR
-from agent.settings.mcp_file import BadMcpServer, McpEntries, McpServerText, read_mcp_file
 from agent.settings.project_filter import PROJECT_SOURCES
+from agent.settings.servers.mcp_file import BadMcpServer, McpEntries, McpServerText, read_mcp_file
 from permissions.rule import RuleSource
 
 Standing = Literal[

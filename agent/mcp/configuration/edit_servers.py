@@ -14,8 +14,8 @@ from agent.mcp.configuration.server_definition import ServerDefinition
 from agent.settings.change import set_entry
 from agent.settings.ignore_in_git import ignore_in_git
 from agent.settings.load import Settings
-from agent.settings.mcp_entry import entry_mistake
-from agent.settings.mcp_file import McpServerText
+from agent.settings.servers.mcp_entry import entry_mistake
+from agent.settings.servers.mcp_file import McpServerText
 from permissions.rule import RuleSource
 
 WritableScope = Literal["local", "project", "user"]

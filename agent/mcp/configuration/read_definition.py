@@ -18,8 +18,8 @@ from agent.mcp.configuration.server_definition import (
     digest_of,
 )
 from agent.settings.locations import expand_home
-from agent.settings.mcp_file import McpServerText
 from agent.settings.project_filter import PROJECT_SOURCES
+from agent.settings.servers.mcp_file import McpServerText
 from permissions.rule import RuleSource
 
 SCOPES: Final[Mapping[RuleSource, ServerScope]] = {

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from agent.mcp.configuration.server_definition import ServerDefinition
-from agent.settings.mcp_file import McpServerLists
 from agent.settings.schema import McpMatchSection
+from agent.settings.servers.mcp_file import McpServerLists
 from permissions.rule import RuleSource
 
 

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from agent.settings.file import LoadedFile, SettingsWarning
 from agent.settings.json_positions import JsonNode, parse
-from agent.settings.mcp_entry import EntryMistake, entry_mistake, padded_fields
 from agent.settings.schema import McpMatchSection
+from agent.settings.servers.mcp_entry import EntryMistake, entry_mistake, padded_fields
 from permissions.base.files.plain_file import read_text
 from permissions.rule import RuleSource
 

@@ -1,0 +1,1 @@
+"""Entries of MCP servers in files: read, checked, each with its line."""
