@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from msgspec import Struct
 
-from agent.mcp.configuration.expand import Expander
+from agent.mcp.configuration.entry_variables import EntryVariables
 from agent.mcp.configuration.server_definition import (
     Era,
     OAuthSettings,
@@ -51,7 +51,7 @@ def read_definition(
     """Return the definition of a checked entry; relative directories start at `directory`."""
     raw = text.raw
     where = scope or SCOPES[text.source]
-    expander = Expander(env)
+    variables = EntryVariables(env)
     args = raw.get("args")
     kind = str(raw.get("type") or "stdio").replace("streamable-http", "http")
     is_own = text.source not in PROJECT_SOURCES and where != "plugin"
@@ -62,12 +62,12 @@ def read_definition(
         is_foreign=not is_own,
         written=raw,
         digest=digest_of(text.name, raw),
-        command=expander.text(_text(raw, "command")),
-        args=tuple(expander.text(str(one)) for one in args) if isinstance(args, list) else (),
-        env=expander.table(_table(raw, "env")),
+        command=variables.text(_text(raw, "command")),
+        args=tuple(variables.text(str(one)) for one in args) if isinstance(args, list) else (),
+        env=variables.table(_table(raw, "env")),
         cwd=directory / expand_home(_text(raw, "cwd"), home) if raw.get("cwd") else None,
-        url=expander.text(_text(raw, "url")).strip(),
-        headers=expander.table(_table(raw, "headers")),
+        url=variables.text(_text(raw, "url")).strip(),
+        headers=variables.table(_table(raw, "headers")),
         headers_helper=_text(raw, "headersHelper") or None,
         timeout_s=_timeout(raw),
         oauth=_oauth(raw),
@@ -84,7 +84,7 @@ def read_definition(
     )
     warnings = [
         f"${{{name}}} is not set, and it has no default (${{{name}:-…}})"
-        for name in expander.missing
+        for name in variables.missing
     ]
     if not is_own:
         warnings.extend(

@@ -9,7 +9,7 @@ from typing import Final
 _REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
-class Expander:
+class EntryVariables:
     """Replaces variables, and collects those that are not set."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
