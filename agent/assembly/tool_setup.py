@@ -26,6 +26,7 @@ from agent.tools.web.search_providers import SearchService, search_service
 from agent.tools.web.server_search import ServerSearch
 from permissions.decision import Reason
 from permissions.gate import PermissionGate
+from permissions.matching.match_domain import named_hosts
 from permissions.mode import Mode, parse_mode
 from permissions.request import PermissionRequest
 
@@ -99,6 +100,7 @@ def build_tools(
             deferred=deferred,
             todos=resumed.todos if resumed is not None else (),
             blocked_hosts=tuple(sorted(gate.context.blocked_hosts)),
+            named_hosts=lambda: named_hosts(gate.context.rules),
             may_search=lambda path: _may_search(gate, path, late.cwd()),
             env_files=shared.env_files,
             background_on_timeout=start.settings.values.backgroundOnTimeout is True,

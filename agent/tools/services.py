@@ -258,6 +258,8 @@ class ToolServices(Struct):
     deferred: DeferredToolsPort | None = None
     todos: tuple[TodoItem, ...] = ()
     blocked_hosts: tuple[str, ...] = ()
+    named_hosts: Callable[[], frozenset[str]] = frozenset
+    """Hosts that allow rules for WebFetch name in full; of these it fetches from loopback too."""
     background_on_timeout: bool = False
     """Whether a command that times out continues in the background."""
     room: ResultRoom = field(default_factory=ResultRoom)

@@ -7,7 +7,8 @@ import re
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from permissions.rules.grammar import DomainPattern
+from permissions.rules.grammar import DomainPattern, RuleBehavior
+from permissions.rules.rule_set import RuleSet
 
 
 def host_of(url: object) -> str | None:
@@ -37,6 +38,20 @@ def host_of(url: object) -> str | None:
 def matches_host(pattern: DomainPattern, host: str) -> bool:
     """Does the host fit? `*.x` means any subdomain of x; another `*` stays inside one label."""
     return _compiled(pattern.host).fullmatch(host) is not None
+
+
+def named_hosts(rules: RuleSet) -> frozenset[str]:
+    """Return the hosts that allow rules for WebFetch name in full, without a `*`."""
+    patterns = (
+        rule.specifier
+        for rule in rules.rules
+        if rule.behavior is RuleBehavior.ALLOW and rule.tool.matches("WebFetch")
+    )
+    return frozenset(
+        pattern.host.strip("[]").lower()
+        for pattern in patterns
+        if isinstance(pattern, DomainPattern) and "*" not in pattern.host
+    )
 
 
 @lru_cache(maxsize=2048)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 from urllib.parse import urlsplit
@@ -40,8 +41,9 @@ fast model (without one, the page itself is returned as Markdown, at most {MAX_R
 characters).
 
 Use it for documentation, issues and articles whose address you know or were given. Do not use it \
-for this machine or a private network (refused; use a command), for pages that need a login, or to \
-download files. Never put secrets or private content into the URL.
+for a private network (refused; use a command) or this machine (only where a rule names its host), \
+for pages that need a login, or to download files. Never put secrets or private content into the \
+URL.
 
 Only http and https, GET, at most {MAX_BYTES // 1024 // 1024} MB and {TIMEOUT_S:.0f} s. A redirect \
 to another host is reported and not followed: call again with the new URL if it makes sense. What \
@@ -148,11 +150,13 @@ def _identifier(tool_input: WebFetchInput, _root: Path) -> str:
     return f"WebFetch {tool_input.url}"
 
 
-def web_fetch_tool(judge: Judge = judge_public) -> Tool[WebFetchInput]:
-    """Return the tool; `judge` decides which URLs may be fetched."""
+def web_fetch_tool(judge: Judge | None = None) -> Tool[WebFetchInput]:
+    """Return the tool; `judge` decides which URLs may be fetched, None: public addresses and
+    the hosts that rules name."""
 
     async def run(tool_input: WebFetchInput, context: ToolContext) -> ToolOutcome:
-        return await _answer(tool_input, context, judge)
+        named = partial(judge_public, named=context.services.named_hosts())
+        return await _answer(tool_input, context, judge or named)
 
     return build_tool(
         name="WebFetch",

@@ -1,8 +1,8 @@
 """Get one page from the public web: the address that was checked is the one that is asked.
 
-Refused: anything but http and https, and every address that is not public, loopback included
-(safety rules, "SSRF"). Redirects are followed on the same host only; another host is reported,
-because the permission was for this one.
+Refused: anything but http and https, and every address that is not public (safety rules, "SSRF");
+loopback is fetched where an allow rule names this very host. Redirects are followed on the same
+host only; another host is reported, because the permission was for this one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
@@ -21,6 +21,7 @@ from agent.tools.base import ToolError
 from permissions.base.network.environment_proxy import proxy_for
 from permissions.base.network.guarded_connect import Verdict, check_url
 from permissions.base.network.private_addresses import address_kind
+from permissions.matching.match_domain import host_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -54,12 +55,14 @@ class Page(Struct, frozen=True):
     """Host of the proxy in between, which hides where the request really went."""
 
 
-def judge_public(url: str) -> Verdict:
-    """Allow a URL whose every address is public."""
+def judge_public(url: str, named: Collection[str] = ()) -> Verdict:
+    """Allow a URL whose every address is public, or loopback under one of the `named` hosts."""
     verdict = check_url(url, _resolve)
-    for text in verdict.addresses if verdict.allowed else ():
+    host = host_of(url)
+    for text in verdict.addresses if verdict.allowed and host not in named else ():
         if address_kind(ip_address(text)) is not None:
-            return Verdict(False, f"{text} is this machine", verdict.addresses)
+            reason = f"{text} is this machine, and no rule WebFetch(domain:{host}) allows it"
+            return Verdict(False, reason, verdict.addresses)
     return verdict
 
 

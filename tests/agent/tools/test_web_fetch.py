@@ -16,6 +16,8 @@ from agent.tools.base import Tool, ToolError
 from agent.tools.builtin.web_fetch import WebFetchInput, web_fetch_tool
 from agent.tools.web.fetch import MAX_BYTES, judge_public
 from permissions.base.network.guarded_connect import Verdict
+from permissions.matching.match_domain import named_hosts
+from permissions.rule import RuleBehavior, RuleSet, RuleSource, RuleText
 from tests.agent.tools.conftest import Bench
 
 
@@ -255,6 +257,30 @@ async def test_private_and_own_addresses_are_refused(bench: Bench, url: str) -> 
     assert not judge_public(url).allowed
     with pytest.raises(ToolError, match="is not fetched"):
         await bench.call(web_fetch_tool(), url=url, prompt="x")
+
+
+async def test_loopback_is_fetched_where_a_rule_names_the_host(
+    bench: Bench, server: Server
+) -> None:
+    bench.services.named_hosts = lambda: allowed("WebFetch(domain:localhost)")
+    address = server.page("/", b"<p>the build is green</p>")
+    of_host = address.replace("site.test", "localhost")
+    outcome = await bench.call(web_fetch_tool(), url=of_host, prompt="x")
+    assert "the build is green" in str(outcome.content)
+    other = address.replace("site.test", "127.0.0.1")
+    with pytest.raises(ToolError, match=r"no rule WebFetch\(domain:127\.0\.0\.1\)"):
+        await bench.call(web_fetch_tool(), url=other, prompt="x")
+    assert len(server.requests) == 1
+
+
+def allowed(rule: str) -> frozenset[str]:
+    rules, _ = RuleSet.build([RuleText(rule, RuleBehavior.ALLOW, RuleSource.USER)])
+    return named_hosts(rules)
+
+
+def test_a_pattern_names_no_host() -> None:
+    assert allowed("WebFetch(domain:LocalHost)") == {"localhost"}
+    assert allowed("WebFetch(domain:*)") == allowed("WebFetch") == frozenset()
 
 
 @pytest.mark.parametrize(
