@@ -37,6 +37,11 @@ class FileView(Protocol):
         """
         ...
 
+    def is_of_process(self, path: str) -> bool:
+        """Does the way to a path lead through what belongs to one process (`/proc/self`,
+        `/proc/PID`, `/dev/fd`)? Another process finds something else there."""
+        ...
+
     def is_dir(self, path: str) -> bool:
         """Is there a directory (links followed)?"""
         ...
@@ -122,7 +127,7 @@ class RealFiles:
     def _resolved(self, path: str) -> str | None:
         resolved = ""
         try:
-            resolved = self._walked(path)
+            resolved = self._walked(path)[0]
             mode = self._mode(resolved)
             # A loop comes back unresolved instead of as an error.
             if stat.S_ISLNK(mode):
@@ -133,11 +138,22 @@ class RealFiles:
             return resolved if self._is_plain_missing(path) else None
         return resolved
 
-    def _walked(self, path: str) -> str:
-        """Do what `os.path.realpath` does, with at most one look at each name."""
+    def is_of_process(self, path: str) -> bool:
+        """Count a path that cannot be followed as one."""
+        try:
+            return self._walked(path)[1]
+        except (OSError, ValueError):
+            return True
+
+    def _walked(self, path: str) -> tuple[str, bool]:
+        """Do what `os.path.realpath` does, with at most one look at each name.
+
+        Returns it with whether the way leads through what belongs to one process.
+        """
         if not path.startswith("/"):
             self._note_incomplete()
-            return os.path.realpath(path)
+            return os.path.realpath(path), True
+        of_process = False
         settled = set() if self._known is None else self._known.settled
         components: list[str] = []
         alive = _MAX_DEPTH
@@ -158,6 +174,7 @@ class RealFiles:
             if len(components) > alive:
                 continue
             here = "/" + "/".join(components)
+            of_process = of_process or is_of_process(here)
             mode = self._mode(here)
             if mode in (_MISSING, _ODD):
                 alive = len(components)
@@ -168,7 +185,7 @@ class RealFiles:
                 followed += 1
                 if followed > _MAX_LINKS:
                     self._note_incomplete()
-                    return os.path.realpath(path)
+                    return os.path.realpath(path), True
                 link = os.readlink(here)
                 if self._known is not None:
                     self._known.links[here] = link
@@ -177,7 +194,7 @@ class RealFiles:
                 else:
                     components.pop()
                 rest.extend(reversed(link.split("/")))
-        return "/" + "/".join(components)
+        return "/" + "/".join(components), of_process
 
     def _leads_there(self, path: str, known: _Known) -> bool:
         """Does the path surely resolve to itself? Looks below the nearest cached name."""
@@ -290,6 +307,14 @@ _LONG = 1_000
 def _is_plain(path: str) -> bool:
     """Has a path nothing but names from the root on, and is it short enough for every system?"""
     return path.startswith("/") and len(path) < _LONG and _ODD_NAME.search(path) is None
+
+
+_OF_PROCESS = re.compile(r"/(?:proc/(?:self|thread-self|\d+)|dev/fd)(?:/|\Z)")
+
+
+def is_of_process(path: str) -> bool:
+    """Does an absolute path, links aside, name what belongs to one process?"""
+    return _OF_PROCESS.match(path) is not None
 
 
 def for_one_decision(files: FileView) -> FileView:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from permissions.paths.file_view import FileView
+from permissions.paths.file_view import FileView, is_of_process
 
 
 class Target(Struct, frozen=True):
@@ -19,6 +19,8 @@ class Target(Struct, frozen=True):
     """Absolute, dot and dot-dot removed by text alone."""
     real: str
     """Absolute, links resolved by the kernel's rules."""
+    is_of_process: bool = False
+    """Whether another process would find something else there."""
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -53,12 +55,12 @@ def resolve_literal(written: str, path: str, *, base: str, files: FileView) -> T
     if real is None:
         return None
     if real == absolute:
-        return Target(written, real, real)
+        return Target(written, real, real, is_of_process(real))
     lexical = os.path.normpath(absolute)
     # POSIX lets exactly two leading slashes mean something else; no supported system does.
     if lexical.startswith("//"):
         lexical = lexical[1:]
-    return Target(written, lexical, real)
+    return Target(written, lexical, real, files.is_of_process(absolute))
 
 
 def absolute(path: object) -> str:

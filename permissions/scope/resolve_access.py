@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
 
@@ -192,21 +191,10 @@ def _resolve_all(
     results: list[Target] = []
     for path in paths:
         target = resolve_literal(written, path, base=place, files=scope.files)
-        if target is None or _is_of_process(target, path, place):
+        if target is None:
             return None
         results.append(target)
     return results
-
-
-_PROCESS = re.compile(
-    r"/+(?:\./+)*(?:proc/+(?:\./+)*(?:self|thread-self|\d+)|dev/+(?:\./+)*fd)(?:/|$)"
-)
-
-
-def _is_of_process(target: Target, path: str, place: str) -> bool:
-    """Does the path mean something else to the command's process than to this one?"""
-    whole = path if path.startswith("/") else f"{place}/{path}"
-    return any(_PROCESS.match(one) for one in (whole, *target.spellings))
 
 
 def _expand(scope: Scope, text: str, place: str, *, is_read: bool) -> list[Target] | None:

@@ -86,7 +86,7 @@ class Scope(Struct, frozen=True):
 
     def check_read(self, target: Target | None, written: str) -> Floor | None:
         """Check a read: free inside, asked about outside."""
-        if target is None:
+        if target is None or target.is_of_process:
             return _unresolved(written, "read")
         if self.contains(target) or _is_below_one(target.real, self.readable):
             return None
@@ -99,7 +99,7 @@ class Scope(Struct, frozen=True):
 
     def check_write(self, target: Target | None, written: str) -> Floor | None:
         """Check a write: outside a user is asked, on protected paths it asks (or is denied)."""
-        if target is None:
+        if target is None or target.is_of_process:
             return _unresolved(written, "write")
         if not self.contains(target):
             return self._outside(target, target.real)
@@ -135,7 +135,8 @@ class Scope(Struct, frozen=True):
 
     def check_remove(self, target: Target | None, written: str) -> Floor | None:
         """Check a removal or a move away: like a write, and the working directory itself asks."""
-        if target is not None and not self.contains(target):
+        is_known = target is not None and not target.is_of_process
+        if target is not None and is_known and not self.contains(target):
             return self._outside(target, os.path.dirname(target.real))
         floor = self.check_write(target, written)
         if floor is not None or target is None:

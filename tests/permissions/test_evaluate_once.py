@@ -208,6 +208,9 @@ class MadeUpFiles:
     def realpath(self, path: str) -> str | None:
         return path
 
+    def is_of_process(self, path: str) -> bool:
+        return False
+
     def is_dir(self, path: str) -> bool:
         return False
 

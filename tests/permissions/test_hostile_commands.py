@@ -279,6 +279,73 @@ def test_it_is_not_allowed(engine: Engine, attack: Attack) -> None:
     assert where_held.behavior is not Behavior.ALLOW or is_held, where_held.message
 
 
+PROCESS_LINKS = {
+    "p": "/proc/self",
+    "e": "/proc/self/environ",
+    "c": "/proc/self/cwd",
+    "t": "/proc/thread-self/root",
+    "i": "/proc/1/environ",
+    "d": "/dev/fd",
+    "chain": "sub/../p",
+}
+READS_OF_A_PROCESS = [
+    "cat e", "cat p/environ", "cat c/a.txt", "cat t/etc/shadow", "cat i", "cat d/0",
+    "head -c 9 chain/environ", "cat [ep]", "ls p/", "cd c && cat a.txt",
+    "cd p && cat environ", "grep KEY p/*", "find -L . -name environ",
+    "sort < e", "cat ./sub/../p/environ", "tail -f e", "tr '\\0' ' ' < p/environ",
+    "wc -c e", "diff e a.txt", "for f in p/*; do cat $f; done", "cat p/../self/environ",
+]  # fmt: skip
+
+
+def _link_processes(root: Path) -> None:
+    (root / "sub").mkdir(exist_ok=True)
+    (root / "a.txt").write_text("x")
+    for name, target in PROCESS_LINKS.items():
+        (root / name).symlink_to(target)
+
+
+CAT = ("Bash(cat *)", "Bash(grep *)", "Bash(cd *)")
+
+
+@pytest.mark.parametrize(
+    ("command", "rules"),
+    [
+        *((command, rules) for command in READS_OF_A_PROCESS for rules in ((), CAT)),
+        # A rule lets these programs read what is outside.
+        *((command, ()) for command in ("cat */environ", "grep -R KEY .")),
+    ],
+)
+@pytest.mark.parametrize("mode", [Mode.DEFAULT, Mode.ACCEPT_EDITS])
+def test_f10_a_link_of_the_project_leads_no_read_to_a_process(
+    own_engine: Engine, command: str, mode: Mode, rules: tuple[str, ...]
+) -> None:
+    _link_processes(own_engine.root)
+    context = own_engine.context(allow=rules, mode=mode, sandbox=SandboxState())
+    decision = decide_with_classifier(PermissionRequest("Bash", {"command": command}), context)
+    assert decision.behavior is not Behavior.ALLOW, decision.message
+
+
+@pytest.mark.parametrize("name", ["e", "p/environ", "c/a.txt", "i", "chain/environ", "d/0"])
+@pytest.mark.parametrize("rules", [(), ("Read",), ("Read(*)", "Edit")])
+def test_f10_no_file_tool_follows_a_link_to_a_process(
+    own_engine: Engine, name: str, rules: tuple[str, ...]
+) -> None:
+    _link_processes(own_engine.root)
+    for tool, key in (("Read", "file_path"), ("Edit", "file_path"), ("Grep", "path")):
+        call = {key: str(own_engine.root / name), "pattern": "KEY"}
+        decision = decide_with_classifier(
+            PermissionRequest(tool, call), own_engine.context(allow=rules, sandbox=SandboxState())
+        )
+        assert decision.behavior is Behavior.ASK, (tool, decision.message)
+
+
+def test_f10_a_deny_rule_about_processes_still_denies(own_engine: Engine) -> None:
+    _link_processes(own_engine.root)
+    for name in ("/proc/self/environ", "/proc/1/environ", str(own_engine.root / "e")):
+        decision = own_engine.call("Read", {"file_path": name}, deny=("Read(//proc/**)",))
+        assert decision.behavior is Behavior.DENY, name
+
+
 @pytest.mark.parametrize("attack", [one for one in ATTACKS if one.needs], ids=_id)
 def test_it_is_a_real_attack(tmp_path: Path, attack: Attack) -> None:
     """A row whose command does nothing would hold without any check."""
