@@ -1,1 +1,5 @@
-"""Servers of the Model Context Protocol: which there are, the connections, what they offer."""
+"""Servers of the Model Context Protocol: connections, and their tools as tools of ours.
+
+Next: `agent.mcp.mcp_servers` (the front door), `agent.mcp.server_owner` (one server's life),
+`agent.mcp.bridge.tool_bridge` (a server's tool as one of ours).
+"""

@@ -62,6 +62,8 @@ class Launch(Struct, frozen=True):
     """None: the working directory of this process."""
     stdin: bytes = b""
     """Empty: the null device."""
+    talks: bool = False
+    """Whether standard input is a pipe that whoever started it writes to and closes."""
     memory_bytes: int | None = None
     """The most data it may allocate, on systems that can limit another process (Linux)."""
     pass_fds: tuple[int, ...] = ()
@@ -153,7 +155,7 @@ def _popen(
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         argv,
-        stdin=subprocess.PIPE if program.stdin else subprocess.DEVNULL,
+        stdin=subprocess.PIPE if program.stdin or program.talks else subprocess.DEVNULL,
         stdout=stdout,
         stderr=stderr,
         env=dict(program.env),

@@ -1,0 +1,53 @@
+"""A command of the configuration that prints further headers, run before each connection."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from agent.mcp.configuration.server_definition import ServerDefinition
+from agent.mcp.mcp_errors import ConnectFailed
+from permissions.base.process.ask_command import CommandFailed, ask_command
+
+TIMEOUT_S: Final = 10.0
+_CREDENTIAL: Final = re.compile(
+    r"(^|_)(TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|KEY|AUTH|COOKIE|PAT|DSN|CREDENTIALS?)(_|$)",
+    re.IGNORECASE,
+)
+
+
+async def helper_headers(
+    definition: ServerDefinition, env: Mapping[str, str], launch_dir: Path
+) -> dict[str, str]:
+    """Return what a server's helper prints; nothing where it has none.
+
+    Raises:
+        ConnectFailed: it cannot run, takes too long, or prints something else.
+    """
+    command = definition.headers_helper
+    if command is None:
+        return {}
+    if definition.is_foreign:
+        # Somebody else wrote the command: it gets none of the user's credentials.
+        env = {name: value for name, value in env.items() if not _CREDENTIAL.search(name)}
+    told = {
+        "CLAUDE_CODE_MCP_SERVER_NAME": definition.name,
+        "CLAUDE_CODE_MCP_SERVER_URL": definition.url,
+        "CLAUDE_PROJECT_DIR": str(launch_dir),
+    }
+    try:
+        printed = await ask_command(
+            command, {}, cwd=launch_dir, env={**env, **told}, timeout_s=TIMEOUT_S
+        )
+        headers = json.loads(printed)
+    except CommandFailed as error:
+        raise ConnectFailed(f"its headersHelper {error}") from error
+    except ValueError as error:
+        # The text itself may be a secret.
+        raise ConnectFailed("its headersHelper printed no JSON") from error
+    if not isinstance(headers, dict) or not all(isinstance(v, str) for v in headers.values()):
+        raise ConnectFailed("its headersHelper printed no object of texts")
+    return headers

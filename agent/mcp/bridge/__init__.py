@@ -1,0 +1,1 @@
+"""A server's tools as tools of ours: schemas, results, limits."""

@@ -1,0 +1,108 @@
+"""A channel of ours as the SDK's transport."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import TracebackType
+
+import anyio
+from mcp.client._transport import TransportStreams
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+from pydantic import ValidationError
+
+from agent.mcp.protocol.message_guard import MessageGuard
+from agent.mcp.transport.message_channel import ChannelClosed, MessageChannel
+
+
+class ChannelReader:
+    """What arrives over a channel; a text that is no message is noted and skipped."""
+
+    def __init__(self, channel: MessageChannel, guard: MessageGuard) -> None:
+        """The guard notes what is no message."""
+        self._channel = channel
+        self._guard = guard
+
+    async def receive(self) -> SessionMessage:
+        """Return the next message; raises anyio.EndOfStream."""
+        while True:
+            # A flood must not hold up everybody else.
+            await asyncio.sleep(0)
+            try:
+                text = await self._channel.receive()
+            except ChannelClosed:
+                raise anyio.EndOfStream from None
+            try:
+                return SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
+            except (ValidationError, RecursionError):
+                self._guard.junk(text)
+
+    async def aclose(self) -> None:
+        """Leave the channel open: closing it belongs to whoever opened it."""
+
+    def __aiter__(self) -> ChannelReader:
+        """Return the messages one after another."""
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        """Return the next message."""
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> ChannelReader:
+        """Enter the stream."""
+        return self
+
+    async def __aexit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        """Leave the stream."""
+
+
+class ChannelWriter:
+    """What is sent over a channel."""
+
+    def __init__(self, channel: MessageChannel) -> None:
+        """Each message is sent at once."""
+        self._channel = channel
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send a message; raises anyio.BrokenResourceError."""
+        message = item.message.model_dump(by_alias=True, mode="json", exclude_unset=True)
+        try:
+            await self._channel.send(message)
+        except ChannelClosed:
+            raise anyio.BrokenResourceError from None
+
+    async def aclose(self) -> None:
+        """Leave the channel open."""
+
+    async def __aenter__(self) -> ChannelWriter:
+        """Enter the stream."""
+        return self
+
+    async def __aexit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        """Leave the stream."""
+
+
+@asynccontextmanager
+async def channel_transport(
+    channel: MessageChannel, guard: MessageGuard
+) -> AsyncIterator[TransportStreams]:
+    """Use a channel as a transport; it is closed at the end."""
+    try:
+        yield ChannelReader(channel, guard), ChannelWriter(channel)
+    finally:
+        await channel.aclose()

@@ -1,0 +1,115 @@
+"""The HTTP client of one server: limits on what arrives, and what the last answers were."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Final
+
+import httpx2
+from msgspec import Struct
+
+from agent.mcp.transport.message_channel import MAX_MESSAGE_BYTES
+
+CONNECT_S: Final = 15.0
+FIRST_BYTE_S: Final = 60.0
+"""How long the answer to a POST may take to begin; streams (GET) have no limit."""
+
+
+class TrafficLog:
+    """What is known of the answers of one server."""
+
+    def __init__(self) -> None:
+        """Nothing was answered yet."""
+        self.refused: int | None = None
+        """The status of the last answer that was an error; None after one that was none."""
+        self.lost_session = False
+        """Whether the server no longer knows the session."""
+
+    def note(self, request: httpx2.Request, status: int) -> None:
+        """Note an answer."""
+        if status == 404 and "mcp-session-id" in request.headers:
+            self.lost_session = True
+        if status >= 400:
+            self.refused = status
+        elif status not in {202, 204}:
+            self.refused = None
+
+
+class RemoteAccess(Struct, frozen=True):
+    """How a remote server is reached."""
+
+    headers: Mapping[str, str]
+    traffic: TrafficLog
+    auth: httpx2.Auth | None = None
+
+
+class LimitedTransport(httpx2.AsyncBaseTransport):
+    """Bounds size and start of every answer; a late one becomes an error of this request alone."""
+
+    def __init__(
+        self, inner: httpx2.AsyncBaseTransport, log: TrafficLog, first_byte_s: float
+    ) -> None:
+        """Requests go through `inner`."""
+        self._inner = inner
+        self._log = log
+        self._first_byte_s = first_byte_s
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request."""
+        limit = self._first_byte_s if request.method == "POST" else None
+        try:
+            async with asyncio.timeout(limit):
+                response = await self._inner.handle_async_request(request)
+        except TimeoutError:
+            return httpx2.Response(504, request=request)
+        self._log.note(request, response.status_code)
+        kind = response.headers.get("content-type", "").lower()
+        if kind.startswith("text/event-stream"):
+            return response
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _LimitedStream(response.stream)
+        return response
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._inner.aclose()
+
+
+class _LimitedStream(httpx2.AsyncByteStream):
+    """A body that ends with an error when it is too long."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._inner:
+            size += len(chunk)
+            if size > MAX_MESSAGE_BYTES:
+                raise httpx2.StreamError(f"an answer of more than {MAX_MESSAGE_BYTES:,} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def http_client(
+    headers: Mapping[str, str],
+    log: TrafficLog,
+    *,
+    auth: httpx2.Auth | None,
+    timeout_s: float | None,
+) -> httpx2.AsyncClient:
+    """Return the client for one connection to one server.
+
+    Args:
+        timeout_s: What one call may take, where that is configured.
+    """
+    first_byte_s = max(FIRST_BYTE_S, timeout_s or 0.0)
+    return httpx2.AsyncClient(
+        headers=dict(headers),
+        auth=auth,
+        timeout=httpx2.Timeout(CONNECT_S, read=None, pool=None),
+        transport=LimitedTransport(httpx2.AsyncHTTPTransport(), log, first_byte_s),
+    )

@@ -1,0 +1,262 @@
+"""The seam between a transport and the SDK: every message passes here before anything reads it.
+
+The SDK refuses a whole list for one malformed entry; here the entry is dropped and reported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import Context
+from types import TracebackType
+from typing import Final
+
+import anyio
+from mcp.client._transport import ReadStream, TransportStreams, WriteStream
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    Prompt,
+    Resource,
+)
+from mcp_types import ResourceTemplate as WireTemplate
+from mcp_types import Tool as WireTool
+from pydantic import BaseModel, ValidationError
+
+from permissions.base.text.sanitize import sanitize
+
+MAX_WAITING: Final = 10_000
+"""Requests whose answers are waited for; older ones are forgotten."""
+MAX_PROBLEMS: Final = 50
+MAX_DEFINITIONS: Final = 2_000
+LINES_PER_S: Final = 100
+"""Of log messages; more are dropped."""
+
+_LISTS: Final[Mapping[str, tuple[str, str, type[BaseModel]]]] = {
+    "tools/list": ("tools", "name", WireTool),
+    "prompts/list": ("prompts", "name", Prompt),
+    "resources/list": ("resources", "uri", Resource),
+    "resources/templates/list": ("resourceTemplates", "uriTemplate", WireTemplate),
+}
+
+
+class _Allowance:
+    """Log lines that a server may still send: so many a second."""
+
+    def __init__(self) -> None:
+        self._left = float(LINES_PER_S)
+        self._since = time.monotonic()
+
+    def take(self) -> bool:
+        now = time.monotonic()
+        self._left = min(LINES_PER_S, self._left + (now - self._since) * LINES_PER_S)
+        self._since = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+
+class MessageGuard:
+    """Checks the messages of one connection."""
+
+    def __init__(self, log: Callable[[str, str], None]) -> None:
+        """`log` takes a level and a text."""
+        self.definitions: dict[str, Mapping[str, object]] = {}
+        """Tools as the server sent them, by name."""
+        self.problems: list[str] = []
+        """What was dropped, a sentence each."""
+        self._log = log
+        self._methods: dict[str | int, str] = {}
+        self._junk = 0
+        self._lines = _Allowance()
+
+    def sending(self, item: SessionMessage) -> None:
+        """Note what is asked."""
+        if isinstance(item.message, JSONRPCRequest):
+            self._methods[item.message.id] = item.message.method
+            if len(self._methods) > MAX_WAITING:
+                del self._methods[next(iter(self._methods))]
+
+    def received(self, item: SessionMessage | Exception) -> SessionMessage | Exception | None:
+        """Return a message as the SDK may read it; None where nobody asked for it."""
+        if isinstance(item, Exception):
+            self._unreadable(item)
+            return None
+        message = item.message
+        if isinstance(message, JSONRPCResponse):
+            method = self._asked(message.id)
+            if method is None:
+                self._unreadable(ValueError(f"an answer to no request: {message.id!r}"))
+                return None
+            if (known := _LISTS.get(method)) is not None:
+                self._check_list(message.result, *known)
+        elif isinstance(message, JSONRPCError) and message.id is not None:
+            self._asked(message.id)
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/message":
+            return item if self._lines.take() else None
+        return item
+
+    def _asked(self, answer_id: str | int) -> str | None:
+        """Return the method of the request that an answer belongs to."""
+        if isinstance(answer_id, str) and answer_id.isdecimal() and answer_id not in self._methods:
+            answer_id = int(answer_id[:20])
+        return self._methods.pop(answer_id, None)
+
+    def junk(self, line: bytes) -> None:
+        """Note a line that is no message."""
+        self._unreadable(ValueError(f"not a message: {line[:200]!r}"))
+
+    def _unreadable(self, problem: Exception) -> None:
+        self._junk += 1
+        if self._junk <= MAX_PROBLEMS:
+            self._log("warning", sanitize(str(problem))[:500])
+
+    def _check_list(
+        self, result: dict[str, object], field: str, key: str, kind: type[BaseModel]
+    ) -> None:
+        entries = result.get(field)
+        if not isinstance(entries, list):
+            return
+        result[field] = [entry for entry in entries if self._is_usable(entry, key, kind)]
+
+    def _is_usable(self, entry: object, key: str, kind: type[BaseModel]) -> bool:
+        if not isinstance(entry, dict) or not isinstance(entry.get(key), str) or not entry[key]:
+            self._report(f"an entry without a {key}")
+            return False
+        name = str(entry[key])
+        for optional in ("description", "title"):
+            if not isinstance(entry.get(optional, ""), str):
+                entry.pop(optional)
+        try:
+            kind.model_validate(entry, by_name=False)
+        except (ValidationError, RecursionError) as error:
+            self._report(f"{name}: {_first_problem(error)}")
+            return False
+        if kind is WireTool:
+            if entry["inputSchema"].get("type") != "object":
+                self._report(f"{name}: its input schema is not that of an object")
+                return False
+            if len(self.definitions) < MAX_DEFINITIONS:
+                self.definitions[name] = entry
+        return True
+
+    def _report(self, problem: str) -> None:
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(sanitize(problem).replace("\n", " ")[:300])
+
+
+def _first_problem(error: ValidationError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return "its definition is nested too deeply"
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+class GuardedReader:
+    """The messages of a server, checked."""
+
+    def __init__(
+        self,
+        inner: ReadStream[SessionMessage | Exception],
+        guard: MessageGuard,
+        lost: Callable[[], None],
+    ) -> None:
+        """`lost` is called when no more messages will come."""
+        self._inner = inner
+        self._guard = guard
+        self._lost = lost
+
+    @property
+    def last_context(self) -> Context | None:
+        """The context that the last message was received in, where the transport knows it."""
+        found = getattr(self._inner, "last_context", None)
+        return found if isinstance(found, Context) else None
+
+    async def receive(self) -> SessionMessage | Exception:
+        """Return the next message; raises anyio.EndOfStream."""
+        while True:
+            try:
+                item = self._guard.received(await self._inner.receive())
+            except (anyio.EndOfStream, anyio.ClosedResourceError):
+                self._lost()
+                raise
+            if item is not None:
+                return item
+            # A flood of what is dropped must not hold up everybody else.
+            await asyncio.sleep(0)
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._inner.aclose()
+
+    def __aiter__(self) -> GuardedReader:
+        """Return the messages one after another."""
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        """Return the next message."""
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> GuardedReader:
+        """Enter the stream."""
+        return self
+
+    async def __aexit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        """Close the stream."""
+        await self.aclose()
+
+
+class GuardedWriter:
+    """The messages to a server, noted."""
+
+    def __init__(self, inner: WriteStream[SessionMessage], guard: MessageGuard) -> None:
+        """Everything sent goes on to `inner`."""
+        self._inner = inner
+        self._guard = guard
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send a message."""
+        self._guard.sending(item)
+        await self._inner.send(item)
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> GuardedWriter:
+        """Enter the stream."""
+        return self
+
+    async def __aexit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        """Close the stream."""
+        await self.aclose()
+
+
+@asynccontextmanager
+async def guarded(
+    transport: AbstractAsyncContextManager[TransportStreams],
+    guard: MessageGuard,
+    lost: Callable[[], None],
+) -> AsyncIterator[TransportStreams]:
+    """Open a transport whose messages pass the guard."""
+    async with transport as (reader, writer):
+        yield GuardedReader(reader, guard, lost), GuardedWriter(writer, guard)

@@ -1,0 +1,357 @@
+"""OAuth for one server: the SDK carries out the flow; here stands when it may, and what is stored.
+
+Without a user who signs in just now, tokens are used and refreshed, and nothing else is asked of
+anybody: a server that wants more gets `NeedsSignIn`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import AbstractContextManager
+from typing import Final, TypeVar
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import httpx2
+from mcp.client.auth import OAuthClientProvider
+from mcp.client.auth.utils import extract_field_from_www_auth, extract_scope_from_www_auth
+from mcp.shared.auth import (
+    AuthorizationCodeResult,
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+    ProtectedResourceMetadata,
+)
+from msgspec.structs import replace
+from pydantic import AnyUrl, BaseModel, ValidationError
+
+from agent.mcp.auth.sign_in_surface import SignInAttempt
+from agent.mcp.auth.token_store import Fields, SignIn, TokenStore
+from agent.mcp.configuration.server_definition import ServerDefinition
+from agent.mcp.mcp_errors import ConnectFailed, NeedsSignIn
+from hooks.ports import system_resolve
+from permissions.base.network.guarded_connect import check_url
+
+M = TypeVar("M", bound=BaseModel)
+
+SOON_S: Final = 30.0
+"""A token that expires within this is refreshed first."""
+WANTS_SIGN_IN: Final = "it wants you to sign in"
+SIGN_IN_OVER: Final = "the sign-in is no longer valid"
+WANTS_MORE: Final = "it wants you to sign in again, for more permissions than it gave"
+_WELL_KNOWN: Final = (
+    "/.well-known/oauth-authorization-server",
+    "/.well-known/openid-configuration",
+)
+
+
+class _Storage:
+    """The SDK's view of the token store, for one server."""
+
+    def __init__(self, store: TokenStore, url: str) -> None:
+        self._store = store
+        self._url = url
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return _model(OAuthToken, (await self.read()).tokens)
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        expires_at = time.time() + tokens.expires_in if tokens.expires_in is not None else None
+        await self.change(tokens=_fields(tokens), expires_at=expires_at, wanted_scope=None)
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return _model(OAuthClientInformationFull, (await self.read()).client)
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        await self.change(client=_fields(client_info))
+
+    async def read(self) -> SignIn:
+        return await asyncio.to_thread(self._store.read, self._url)
+
+    async def change(self, **parts: Fields | float | str | None) -> None:
+        await asyncio.to_thread(
+            self._store.change, self._url, lambda known: replace(known, **parts)
+        )
+
+
+class ServerAuth(httpx2.Auth):
+    """Authorizes the requests of one connection."""
+
+    def __init__(
+        self,
+        definition: ServerDefinition,
+        store: TokenStore,
+        attempt: SignInAttempt | None,
+        client_metadata_url: str | None,
+    ) -> None:
+        """`attempt` is the user's sign-in, where there is one just now."""
+        self._definition = definition
+        self._store = store
+        self._attempt = attempt
+        self._storage = _Storage(store, definition.url)
+        oauth = definition.oauth
+        self._scopes = oauth.scopes if oauth is not None else None
+        self._metadata_url = oauth.metadata_url if oauth is not None else None
+        redirect = attempt.redirect_uri if attempt is not None else "http://localhost/callback"
+        self._provider = OAuthClientProvider(
+            server_url=definition.url,
+            client_metadata=OAuthClientMetadata(
+                client_name="agent-tui",
+                redirect_uris=[AnyUrl(redirect)],
+                grant_types=["authorization_code", "refresh_token"],
+                response_types=["code"],
+            ),
+            storage=self._storage,
+            redirect_handler=self._show,
+            callback_handler=self._returned,
+            client_metadata_url=client_metadata_url,
+        )
+        self._is_loaded = self._wants_more = False
+
+    @property
+    def _user(self) -> SignInAttempt | None:
+        attempt = self._attempt
+        return None if attempt is None or attempt.is_over else attempt
+
+    async def async_auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """Send a request with a token; refresh, and sign in where a user does so just now."""
+        await self._load()
+        held = await self._hold_refresh()
+        try:
+            flow = _Flow(self._provider, request)
+            outgoing: httpx2.Request | None = await flow.begin()
+            is_sent = has_registered_again = has_refreshed = False
+            while outgoing is not None:
+                is_sent = is_sent or outgoing is request
+                if outgoing is not request:
+                    if is_sent and self._user is None:
+                        raise NeedsSignIn(self._why())
+                    outgoing = await self._checked(outgoing)
+                response = yield outgoing
+                if outgoing is request:
+                    _release(held)
+                    held = None
+                    await self._note_scope(response)
+                if await _is_unknown_client(outgoing, response) and not has_registered_again:
+                    has_registered_again = True
+                    outgoing = await self._register_again(flow)
+                elif self._may_refresh(outgoing is request, response) and not has_refreshed:
+                    has_refreshed = True
+                    outgoing = await self._refresh_again(flow)
+                else:
+                    outgoing = await flow.answer(response)
+            await self._remember()
+        finally:
+            await flow.aclose()
+            _release(held)
+
+    async def _load(self) -> None:
+        """Put what is stored into the flow, the authorization server's endpoints included."""
+        if self._is_loaded:
+            return
+        self._is_loaded = True
+        known = await self._storage.read()
+        if self._definition.oauth is not None and self._definition.oauth.client_id is not None:
+            known = await self._own_client(known)
+        context = self._provider.context
+        context.oauth_metadata = _model(OAuthMetadata, known.authorization_server)
+        context.protected_resource_metadata = _model(ProtectedResourceMetadata, known.resource)
+        context.auth_server_url = known.issuer
+        context.token_expiry_time = known.expires_at - SOON_S if known.expires_at else None
+        client = known.client
+        uris = _texts(client.get("redirect_uris")) if client is not None else []
+        if self._user is not None and uris and self._user.redirect_uri not in uris:
+            # It was registered for another port.
+            await self._storage.change(client=None)
+
+    async def _own_client(self, known: SignIn) -> SignIn:
+        """Return what is known with the client that the configuration names."""
+        oauth = self._definition.oauth
+        assert oauth is not None
+        if known.client is not None and known.client.get("client_id") == oauth.client_id:
+            return known
+        client: Fields = {"client_id": oauth.client_id, "token_endpoint_auth_method": "none"}
+        await self._storage.change(client=client, tokens=None, expires_at=None)
+        return await self._storage.read()
+
+    async def _hold_refresh(self) -> AbstractContextManager[None] | None:
+        """Hold the right to refresh where that is due; another process may have done it."""
+        context = self._provider.context
+        tokens = context.current_tokens or await self._storage.get_tokens()
+        if tokens is None or tokens.refresh_token is None or not self._is_expired():
+            return None
+        held = self._store.refreshing(self._definition.url)
+        await asyncio.to_thread(held.__enter__)
+        known = await self._storage.read()
+        fresh = _model(OAuthToken, known.tokens)
+        if fresh is not None and fresh.access_token != tokens.access_token:
+            context.current_tokens = fresh
+            context.token_expiry_time = known.expires_at - SOON_S if known.expires_at else None
+        return held
+
+    def _is_expired(self) -> bool:
+        expires_at = self._provider.context.token_expiry_time
+        return expires_at is not None and time.time() > expires_at
+
+    def _may_refresh(self, is_own: bool, response: httpx2.Response) -> bool:
+        return (
+            is_own
+            and response.status_code == 401
+            and self._provider.context.can_refresh_token()
+            and not self._is_expired()
+        )
+
+    async def _refresh_again(self, flow: _Flow) -> httpx2.Request | None:
+        """Begin anew with a refresh: the server no longer takes the token."""
+        self._provider.context.token_expiry_time = 1.0
+        return await flow.again()
+
+    async def _register_again(self, flow: _Flow) -> httpx2.Request | None:
+        """Begin anew as a client that the authorization server does not know yet."""
+        await self._storage.change(client=None)
+        self._provider.context.client_info = None
+        return await flow.again()
+
+    async def _checked(self, outgoing: httpx2.Request) -> httpx2.Request:
+        """Return a request of the flow as it may be sent: never to a machine on the inside that
+        the server itself is not."""
+        url = outgoing.url
+        if self._metadata_url is not None and any(part in url.path for part in _WELL_KNOWN):
+            outgoing = httpx2.Request("GET", self._metadata_url, headers=outgoing.headers)
+            url = outgoing.url
+        server = urlsplit(self._definition.url)
+        if url.host != server.hostname:
+            verdict = await asyncio.to_thread(check_url, str(url), system_resolve)
+            server_verdict = await asyncio.to_thread(
+                check_url, self._definition.url, system_resolve
+            )
+            if not verdict.allowed and server_verdict.allowed:
+                raise ConnectFailed(f"signing in was stopped: {verdict.reason}")
+            if "loopback" in verdict.reason and "loopback" not in server_verdict.reason:
+                raise ConnectFailed("signing in was stopped: the server leads to this machine")
+        return outgoing
+
+    async def _show(self, url: str) -> None:
+        attempt = self._user
+        if attempt is None:
+            raise NeedsSignIn(self._why())
+        metadata = self._provider.context.oauth_metadata
+        if metadata is not None and "S256" not in (metadata.code_challenge_methods_supported or ()):
+            raise ConnectFailed(
+                "signing in was stopped: the authorization server does not say that it checks "
+                "PKCE (S256)"
+            )
+        await attempt.show(await self._with_scopes(url))
+
+    async def _with_scopes(self, url: str) -> str:
+        """Return the address with the scopes of the configuration, or with those that the server
+        has wanted since the last sign-in."""
+        parts = urlsplit(url)
+        query = dict(parse_qsl(parts.query))
+        asked = query.get("scope", "").split()
+        wanted = ((await self._storage.read()).wanted_scope or "").split()
+        scope = self._scopes or " ".join(dict.fromkeys([*asked, *wanted]))
+        if not scope or scope == query.get("scope"):
+            return url
+        self._provider.context.client_metadata.scope = scope
+        return urlunsplit(parts._replace(query=urlencode(query | {"scope": scope})))
+
+    async def _note_scope(self, response: httpx2.Response) -> None:
+        """Note which permissions are missing, for the next sign-in."""
+        if response.status_code != 403 or self._user is not None:
+            return
+        scope = extract_scope_from_www_auth(response)
+        if extract_field_from_www_auth(response, "error") == "insufficient_scope" and scope:
+            known = self._provider.context.current_tokens
+            had = (known.scope or "").split() if known is not None else []
+            self._wants_more = True
+            await self._storage.change(wanted_scope=" ".join(dict.fromkeys([*had, *scope.split()])))
+
+    async def _returned(self) -> AuthorizationCodeResult:
+        assert self._user is not None
+        returned = await self._user.returned()
+        return AuthorizationCodeResult(
+            code=returned.code, state=returned.state, iss=returned.issuer
+        )
+
+    async def _remember(self) -> None:
+        """Store the endpoints, which a later refresh needs."""
+        context = self._provider.context
+        known = await self._storage.read()
+        if known.tokens is None or context.oauth_metadata is None:
+            return
+        metadata = _fields(context.oauth_metadata)
+        if known.authorization_server != metadata:
+            resource = context.protected_resource_metadata
+            await self._storage.change(
+                authorization_server=metadata,
+                issuer=context.auth_server_url,
+                resource=_fields(resource) if resource is not None else None,
+            )
+
+    def _why(self) -> str:
+        if self._wants_more:
+            return WANTS_MORE
+        return SIGN_IN_OVER if self._provider.context.current_tokens else WANTS_SIGN_IN
+
+
+class _Flow:
+    """The SDK's flow for one request, which may begin again."""
+
+    def __init__(self, provider: OAuthClientProvider, request: httpx2.Request) -> None:
+        self._provider = provider
+        self._request = request
+        self._flow = provider.async_auth_flow(request)
+
+    async def begin(self) -> httpx2.Request | None:
+        return await anext(self._flow, None)
+
+    async def answer(self, response: httpx2.Response) -> httpx2.Request | None:
+        try:
+            return await self._flow.asend(response)
+        except StopAsyncIteration:
+            return None
+
+    async def again(self) -> httpx2.Request | None:
+        await self._flow.aclose()
+        self._flow = self._provider.async_auth_flow(self._request)
+        return await self.begin()
+
+    async def aclose(self) -> None:
+        await self._flow.aclose()
+
+
+async def _is_unknown_client(request: httpx2.Request, response: httpx2.Response) -> bool:
+    """Whether an authorization server no longer knows who we are."""
+    if response.status_code not in {400, 401} or request.method != "POST":
+        return False
+    kind = request.headers.get("content-type", "")
+    if not kind.startswith("application/x-www-form-urlencoded"):
+        return False
+    return b"invalid_client" in await response.aread()
+
+
+def _release(held: AbstractContextManager[None] | None) -> None:
+    if held is not None:
+        held.__exit__(None, None, None)
+
+
+def _fields(model: BaseModel) -> Fields:
+    return model.model_dump(mode="json", exclude_none=True)
+
+
+def _texts(value: object) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list) else []
+
+
+def _model(kind: type[M], fields: Fields | None) -> M | None:
+    if fields is None:
+        return None
+    try:
+        return kind.model_validate(fields)
+    except ValidationError:
+        return None

@@ -1,0 +1,137 @@
+"""Open a connection to a server: its transport, the SDK's client, and what answers the server."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import httpx2
+import mcp_types as types
+from mcp import Client
+from mcp.client._transport import TransportStreams
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from msgspec import Struct
+
+from agent.mcp.configuration.server_definition import ServerDefinition
+from agent.mcp.protocol.channel_streams import channel_transport
+from agent.mcp.protocol.http_traffic import RemoteAccess, http_client
+from agent.mcp.protocol.message_guard import MessageGuard, guarded
+from agent.mcp.protocol.server_callbacks import ServerCallbacks
+from agent.mcp.protocol.server_session import ListName, ServerSession
+from agent.mcp.server_requests import McpPorts
+from agent.mcp.transport.message_channel import MAX_MESSAGE_BYTES, MessageChannel
+
+for _name in ("mcp", "client", "httpx2", "httpcore2"):
+    # Their lines would be printed over the screen where nobody listens to them.
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+logging.getLogger("mcp").propagate = False
+logging.getLogger("client").propagate = False
+
+
+class SessionListeners(Struct, frozen=True):
+    """Who learns what happens on a connection; all are cheap and raise nothing."""
+
+    lost: Callable[[], None]
+    """No more messages will come."""
+    changed: Callable[[ListName], None]
+    """The server has other tools, prompts or resources now."""
+    waiting: Callable[[int], None]
+    """So many questions to the user are open."""
+
+
+@asynccontextmanager
+async def open_session(
+    definition: ServerDefinition,
+    reach: MessageChannel | RemoteAccess,
+    ports: McpPorts,
+    listeners: SessionListeners,
+    *,
+    mode: str,
+    version: str,
+) -> AsyncIterator[ServerSession]:
+    """Connect and agree on a revision of the protocol; closed at the end.
+
+    Args:
+        mode: `auto` asks for the present revision first, `legacy` for one up to 2025-11-25; or the
+            present revision itself.
+        version: Of this program.
+
+    Raises:
+        BaseExceptionGroup: whatever went wrong, as the SDK groups it; or a single exception.
+    """
+
+    def log(level: str, text: str) -> None:
+        ports.log(definition.name, level, text)
+
+    guard = MessageGuard(log)
+    callbacks = ServerCallbacks(definition, ports, listeners.waiting)
+    changed = _ListChanges(listeners.changed)
+    may_sample = ports.sample is not None and ports.may_sample(definition)
+    client = Client(
+        guarded(_transport(definition, reach, guard), guard, listeners.lost),
+        mode=mode,
+        client_info=types.Implementation(name="agent-tui", version=version, title="agent-tui"),
+        elicitation_callback=callbacks.elicit if ports.elicit is not None else None,
+        sampling_callback=callbacks.sample if may_sample else None,
+        list_roots_callback=callbacks.roots if ports.roots is not None else None,
+        logging_callback=callbacks.log,
+        message_handler=changed,
+        cache=None,
+    )
+    async with client as connected:
+        yield ServerSession(definition.name, connected, guard)
+
+
+def _transport(
+    definition: ServerDefinition, reach: MessageChannel | RemoteAccess, guard: MessageGuard
+) -> AbstractAsyncContextManager[TransportStreams]:
+    if not isinstance(reach, RemoteAccess):
+        return channel_transport(reach, guard)
+    if definition.transport == "sse":
+        return sse_client(
+            definition.url,
+            sse_read_timeout=1e8,
+            httpx_client_factory=lambda headers=None, timeout=None, auth=None: _client(
+                definition, reach
+            ),
+        )
+    return _streamable(definition, reach)
+
+
+@asynccontextmanager
+async def _streamable(
+    definition: ServerDefinition, reach: RemoteAccess
+) -> AsyncIterator[TransportStreams]:
+    async with (
+        _client(definition, reach) as client,
+        streamable_http_client(
+            definition.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES
+        ) as streams,
+    ):
+        yield streams
+
+
+def _client(definition: ServerDefinition, reach: RemoteAccess) -> httpx2.AsyncClient:
+    return http_client(
+        reach.headers, reach.traffic, auth=reach.auth, timeout_s=definition.timeout_s
+    )
+
+
+class _ListChanges:
+    """Takes the notifications of a server."""
+
+    def __init__(self, changed: Callable[[ListName], None]) -> None:
+        self._changed = changed
+
+    async def __call__(self, message: types.ServerNotification | Exception) -> None:
+        match message:
+            case types.ToolListChangedNotification():
+                self._changed("tools")
+            case types.PromptListChangedNotification():
+                self._changed("prompts")
+            case types.ResourceListChangedNotification():
+                self._changed("resources")
+            case _:
+                pass

@@ -1,0 +1,265 @@
+"""How one server is reached: its program or address, its turn at the start, its errors in words."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from agent.mcp.auth.headers_helper import helper_headers
+from agent.mcp.auth.loopback_receiver import LoopbackReceiver
+from agent.mcp.auth.needs_auth_cache import NeedsAuthCache
+from agent.mcp.auth.sign_in_surface import SignInAttempt
+from agent.mcp.auth.token_store import TokenStore
+from agent.mcp.configuration.server_definition import ServerDefinition
+from agent.mcp.mcp_errors import ConnectFailed, McpError, NeedsSignIn, RemoteError
+from agent.mcp.mcp_limits import McpLimits
+from agent.mcp.server_offer import RemoteTool
+from agent.mcp.server_program import server_program
+from agent.mcp.server_requests import McpPorts
+from agent.mcp.server_state import ServerOffer
+from agent.mcp.transport.message_channel import MessageChannel
+from agent.mcp.transport.stdio_channel import StdioChannel
+from permissions.base.process.spawn import CannotStart
+
+if TYPE_CHECKING:
+    from agent.mcp.protocol.http_traffic import RemoteAccess, TrafficLog
+    from agent.mcp.protocol.server_session import ListName, ServerSession
+
+SIGN_IN_S: Final = 600.0
+PRESENT: Final = "2026-07-28"
+_OTHER_ERA: Final = frozenset({-32022, -32601})
+"""Answers to a handshake by which a server says that it speaks the present revision."""
+
+
+class McpWorld(Struct, frozen=True, kw_only=True):
+    """What all servers of a session share."""
+
+    ports: McpPorts
+    limits: McpLimits
+    env: Mapping[str, str]
+    """What programs that this one starts inherit."""
+    launch_dir: Path
+    agent_home: Path
+    version: str
+    tokens: TokenStore
+    needs_auth: NeedsAuthCache
+    client_metadata_url: str | None = None
+    """Where a document says who we are to authorization servers; https."""
+    local_slots: asyncio.Semaphore
+    remote_slots: asyncio.Semaphore
+
+
+class ServerAccess:
+    """Opens connections to one server, one after another."""
+
+    def __init__(self, definition: ServerDefinition, world: McpWorld) -> None:
+        """Nothing is opened."""
+        self.definition = definition
+        self._world = world
+        self._program: StdioChannel | None = None
+        self._traffic: TrafficLog | None = None
+        self._is_modern = definition.protocol == "modern"
+        self.attempt: SignInAttempt | None = None
+        """The user's sign-in, while there is one."""
+        self.asks_anew = False
+        """Whether the server is asked although it wanted a sign-in a short while ago."""
+
+    @property
+    def limits(self) -> McpLimits:
+        """The time limits."""
+        return self._world.limits
+
+    @property
+    def idle_s(self) -> float:
+        """How long a call may be without progress."""
+        limits = self._world.limits
+        return limits.idle_local_s if self.definition.is_local else limits.idle_remote_s
+
+    @property
+    def can_sign_in(self) -> bool:
+        """Whether signing in could help: not where the configuration has a key of its own."""
+        definition = self.definition
+        has_key = any(name.lower() == "authorization" for name in definition.headers)
+        return (
+            definition.transport in {"http", "sse"}
+            and not has_key
+            and definition.headers_helper is None
+        )
+
+    @property
+    def connect_s(self) -> float:
+        """What connecting may take; a user who signs in needs longer than a server."""
+        return SIGN_IN_S if self.attempt is not None else self._world.limits.connect_s
+
+    async def is_signed_in(self) -> bool:
+        """Whether there are tokens for it."""
+        if not self.can_sign_in:
+            return False
+        known = await asyncio.to_thread(self._world.tokens.read, self.definition.url)
+        return known.tokens is not None
+
+    async def receiver(self) -> LoopbackReceiver:
+        """Return what waits for the browser, listening on the port that it has to have.
+
+        A client that is registered already keeps its port; where that is in use, it is registered
+        anew.
+
+        Raises:
+            ConnectFailed: no port is free, or not the one that the configuration names.
+        """
+        oauth = self.definition.oauth
+        port = oauth.callback_port if oauth is not None else None
+        receiver = LoopbackReceiver()
+        try:
+            await receiver.start(port if port is not None else await self._known_port())
+        except OSError as error:
+            if port is not None:
+                raise ConnectFailed(f"port {port} is not free: {error.strerror}") from error
+            receiver = LoopbackReceiver()
+            await receiver.start()
+        return receiver
+
+    async def _known_port(self) -> int:
+        known = await asyncio.to_thread(self._world.tokens.read, self.definition.url)
+        uris = known.client.get("redirect_uris") if known.client is not None else None
+        return (urlsplit(str(uris[0])).port or 0) if isinstance(uris, list) and uris else 0
+
+    async def sign_out(self) -> None:
+        """Forget the tokens. Raises OSError."""
+        await asyncio.to_thread(self._world.tokens.sign_out, self.definition.url)
+
+    def slot(self) -> asyncio.Semaphore:
+        """Return what limits how many servers of its kind connect at the same time."""
+        world = self._world
+        return world.local_slots if self.definition.is_local else world.remote_slots
+
+    async def open(
+        self,
+        stack: AsyncExitStack,
+        *,
+        lost: Callable[[], None],
+        changed: Callable[[ListName], None],
+        waiting: Callable[[int], None],
+    ) -> ServerSession:
+        """Connect; what is opened is closed with the stack. Raises whatever goes wrong."""
+        await asyncio.to_thread(_load)
+        from agent.mcp.protocol.open_session import SessionListeners, open_session
+
+        reach: MessageChannel | RemoteAccess
+        if self.definition.is_local:
+            reach = await self._channel()
+        else:
+            reach = await self._remote()
+        return await stack.enter_async_context(
+            open_session(
+                self.definition,
+                reach,
+                self._world.ports,
+                SessionListeners(lost, changed, waiting),
+                mode=self._mode(),
+                version=self._world.version,
+            )
+        )
+
+    async def _remote(self) -> RemoteAccess:
+        """Return how a remote server is reached. Raises McpError."""
+        from agent.mcp.protocol.http_traffic import RemoteAccess, TrafficLog
+        from agent.mcp.protocol.oauth import WANTS_SIGN_IN, ServerAuth
+
+        definition, world = self.definition, self._world
+        traffic = self._traffic = TrafficLog()
+        helped = await helper_headers(definition, world.env, world.launch_dir)
+        headers = {**definition.headers, **helped}
+        if not self.can_sign_in:
+            return RemoteAccess(headers, traffic)
+        asks = self.attempt is not None or self.asks_anew or await self.is_signed_in()
+        if not asks and await asyncio.to_thread(world.needs_auth.wants, definition.url):
+            raise NeedsSignIn(WANTS_SIGN_IN)
+        auth = ServerAuth(definition, world.tokens, self.attempt, world.client_metadata_url)
+        return RemoteAccess(headers, traffic, auth)
+
+    async def note_auth(self, *, is_wanted: bool) -> None:
+        """Note whether the server wants a sign-in, for the next start."""
+        change = self._world.needs_auth.note if is_wanted else self._world.needs_auth.forget
+        with contextlib.suppress(OSError):
+            await asyncio.to_thread(change, self.definition.url)
+
+    async def _channel(self) -> MessageChannel:
+        definition, world = self.definition, self._world
+        if definition.transport == "sdk":
+            if world.ports.open_channel is None:
+                raise ConnectFailed("it lives in the calling program, and there is none")
+            return world.ports.open_channel(definition)
+        program = server_program(definition, world.env, world.launch_dir)
+        confine = world.ports.confine(definition)
+        self._program = await StdioChannel.start(await asyncio.to_thread(confine, program))
+        return self._program
+
+    def _mode(self) -> str:
+        """Return which revision is tried first: asking makes some local servers do real work."""
+        definition = self.definition
+        if definition.protocol is not None and definition.protocol != "modern":
+            return definition.protocol
+        if self._is_modern:
+            return PRESENT if definition.protocol == "modern" else "auto"
+        return "legacy" if definition.is_local or definition.transport == "sse" else "auto"
+
+    def failure(self, error: Exception) -> McpError:
+        """Return what an attempt failed with, in words."""
+        if isinstance(error, CannotStart):
+            return ConnectFailed(str(error))
+        from agent.mcp.protocol.connect_failure import read_failure
+
+        read = read_failure(error, self._traffic, can_sign_in=self.can_sign_in)
+        if isinstance(read, RemoteError) and read.code in _OTHER_ERA and not self._is_modern:
+            self._is_modern = True
+            return ConnectFailed(str(read), is_transient=True)
+        program = self._program
+        if program is not None and (ended := program.exit_text):
+            return ConnectFailed(ended)
+        return read
+
+    def accepted(self, offer: ServerOffer, tools: tuple[RemoteTool, ...]) -> ServerOffer:
+        """Return the offer with these tools: without those that are switched off, and with those
+        apart that the user has to accept first."""
+        definition = self.definition
+        wanted = tuple(
+            tool
+            for tool in tools
+            if tool.name not in definition.disabled_tools
+            and (definition.enabled_tools is None or tool.name in definition.enabled_tools)
+        )
+        withheld = set(self._world.ports.withhold(definition, wanted, offer.instructions))
+        return ServerOffer(
+            tools=tuple(tool for tool in wanted if tool.name not in withheld),
+            withheld=tuple(tool for tool in wanted if tool.name in withheld),
+            problems=offer.problems,
+            prompts=offer.prompts,
+            resources=offer.resources,
+            instructions=offer.instructions,
+        )
+
+    def take_expiry(self) -> bool:
+        """Return whether the server forgot the session since this was last asked."""
+        traffic = self._traffic
+        if traffic is None or not traffic.lost_session:
+            return False
+        traffic.lost_session = False
+        return True
+
+    def error_text(self) -> str:
+        """Return the end of what its program printed on standard error."""
+        return self._program.error_text if self._program is not None else ""
+
+
+def _load() -> None:
+    """Load the SDK, which takes half a second; for a thread."""
+    importlib.import_module("agent.mcp.protocol.open_session")

@@ -1,0 +1,310 @@
+"""One server's life: the task that owns its connection, and the calls that go through it.
+
+Everything of a connection belongs to one task: the SDK's scopes may be entered and left only
+there, and a transport that fails cancels it. A caller never runs inside of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from msgspec.structs import replace
+
+from agent.mcp.configuration.server_definition import ServerDefinition
+from agent.mcp.mcp_errors import McpError, NeedsSignIn, ServerUnavailable
+from agent.mcp.restart_plan import RestartPlan
+from agent.mcp.server_access import ServerAccess
+from agent.mcp.server_offer import CallResult
+from agent.mcp.server_state import ServerOffer, ServerState, ServerView
+from agent.mcp.timed_call import CallClock
+
+if TYPE_CHECKING:
+    from agent.mcp.protocol.server_session import ListName, ServerSession
+
+MAX_CALLS: Final = 64
+"""Calls of one server that run at the same time."""
+OnProgress = Callable[[float, float | None, str | None], None]
+Answer = TypeVar("Answer")
+
+
+class ServerOwner:
+    """Owns the connection to one server."""
+
+    def __init__(self, access: ServerAccess, on_change: Callable[[ServerView], None]) -> None:
+        """Nothing is started; `on_change` receives each new view."""
+        self.access = access
+        definition = access.definition
+        self.view = ServerView(
+            definition=definition, state=ServerState.PENDING, can_sign_in=access.can_sign_in
+        )
+        self._on_change = on_change
+        self._task: asyncio.Task[None] | None = None
+        self._session: ServerSession | None = None
+        self._wake = asyncio.Event()
+        self._stale: set[ListName] = set()
+        self._is_lost = self._is_signed_in = False
+        self._settled = asyncio.Event()
+        self._calls = asyncio.Semaphore(MAX_CALLS)
+        self._writing = asyncio.Lock()
+        self._clocks: set[CallClock] = set()
+        self._restarts = RestartPlan(is_local=definition.is_local)
+
+    @property
+    def definition(self) -> ServerDefinition:
+        """The server's definition."""
+        return self.access.definition
+
+    def start(self) -> None:
+        """Begin to connect; nothing where that is under way."""
+        if self._task is None or self._task.done():
+            self._restarts = RestartPlan(is_local=self.definition.is_local)
+            self._set(ServerState.PENDING)
+            self._task = asyncio.create_task(self._own(), name=f"mcp {self.definition.name}")
+
+    async def stop(self, state: ServerState = ServerState.DISABLED, reason: str = "") -> None:
+        """End the connection and all that belongs to it."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.wait({task})
+        self._set(state, reason)
+
+    async def settled(self) -> None:
+        """Return once it is no longer being connected."""
+        await self._settled.wait()
+
+    def show(self, state: ServerState, reason: str) -> None:
+        """Show it in a state without a connection."""
+        self._set(state, reason)
+
+    def list_again(self) -> None:
+        """Read its tools anew, because what is withheld may have changed."""
+        self._changed("tools")
+
+    async def session(self) -> ServerSession:
+        """Return the open connection; waits for one that is being made.
+
+        Raises:
+            ServerUnavailable: there is none.
+        """
+        if self.view.state is ServerState.PENDING:
+            await self._settled.wait()
+        if self._session is None:
+            raise ServerUnavailable(unavailable_text(self.view))
+        return self._session
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        *,
+        on_progress: OnProgress = lambda _done, _total, _message: None,
+        is_alone: bool,
+    ) -> CallResult:
+        """Call a tool. A cancelled call is cancelled at the server; the connection stays.
+
+        Args:
+            is_alone: Whether no other such call of this server may run at the same time.
+
+        Raises:
+            McpError: the server or the way to it failed.
+        """
+
+        async def once(clock: CallClock) -> CallResult:
+            def progress(done: float, total: float | None, message: str | None) -> None:
+                clock.touch()
+                on_progress(done, total, message)
+
+            session = await self.session()
+            return await session.call_tool(name, arguments, progress)
+
+        async with self._calls, self._writing if is_alone else contextlib.nullcontext():
+            return await self._again_after_expiry(once)
+
+    async def ask(self, request: Callable[[ServerSession], Awaitable[Answer]]) -> Answer:
+        """Send any other request, with the limits of a call. Raises McpError."""
+
+        async def once(_clock: CallClock) -> Answer:
+            return await request(await self.session())
+
+        async with self._calls:
+            return await self._again_after_expiry(once)
+
+    async def _again_after_expiry(
+        self, request: Callable[[CallClock], Awaitable[Answer]]
+    ) -> Answer:
+        """Run a request; once more where the server had forgotten the session and ran nothing."""
+        generation = self.view.generation
+        try:
+            return await self._timed(request)
+        except McpError:
+            if not self.access.take_expiry():
+                raise
+        if self.view.generation == generation:
+            self._lose()
+        return await self._timed(request)
+
+    async def _timed(self, request: Callable[[CallClock], Awaitable[Answer]]) -> Answer:
+        clock = CallClock(
+            self.definition.timeout_s or self.access.limits.call_s, self.access.idle_s
+        )
+        self._clocks.add(clock)
+        try:
+            return await clock.run(request(clock))
+        except ServerUnavailable:
+            # The program of a server that dies in a call shows only here.
+            self._lose()
+            raise
+        finally:
+            self._clocks.discard(clock)
+
+    async def _own(self) -> None:
+        while True:
+            self._is_lost = False
+            failed = await self._once()
+            if isinstance(failed, NeedsSignIn):
+                await self.access.note_auth(is_wanted=True)
+                self._is_signed_in = False
+                self._set(ServerState.NEEDS_AUTH, str(failed))
+                return
+            wait_s = self._restarts.next_wait_s(failed)
+            if wait_s is None:
+                self._set(ServerState.FAILED, str(failed or "the connection was lost"))
+                return
+            self._set(ServerState.PENDING, str(failed or "the connection was lost"))
+            await asyncio.sleep(wait_s)
+
+    async def _once(self) -> McpError | None:
+        """Connect and attend to the connection until it ends; return why it failed, or None where
+        it was lost."""
+        try:
+            async with AsyncExitStack() as stack:
+                async with self.access.slot(), asyncio.timeout(self.access.connect_s):
+                    session = await self.access.open(
+                        stack, lost=self._lose, changed=self._changed, waiting=self._waiting
+                    )
+                    offer = await self._offer(session)
+                if self.access.can_sign_in:
+                    await self.access.note_auth(is_wanted=False)
+                    self._is_signed_in = await self.access.is_signed_in()
+                self._connected(session, offer)
+                watching = asyncio.create_task(self._watch(session))
+                try:
+                    await self._attend(session)
+                finally:
+                    watching.cancel()
+                    await asyncio.wait({watching})
+        except Exception as error:  # noqa: BLE001 - whatever a connection ends with becomes a state
+            return self.access.failure(error)
+        finally:
+            self._session = None
+        return None
+
+    def _connected(self, session: ServerSession, offer: ServerOffer) -> None:
+        self._session = session
+        self._restarts.connected()
+        self.view = replace(
+            self.view,
+            offer=offer,
+            server_name=session.server_name,
+            server_version=session.server_version,
+            protocol_version=session.protocol_version,
+            generation=self.view.generation + 1,
+        )
+        self._set(ServerState.CONNECTED)
+
+    async def _attend(self, session: ServerSession) -> None:
+        """Read changed lists until the connection is lost."""
+        while not self._is_lost:
+            await self._wake.wait()
+            self._wake.clear()
+            stale, self._stale = self._stale, set()
+            if stale and not self._is_lost:
+                self.view = replace(self.view, offer=await self._refreshed(session, stale))
+                self._on_change(self.view)
+
+    async def _offer(self, session: ServerSession) -> ServerOffer:
+        self._stale.clear()
+        offer = ServerOffer(instructions=session.instructions)
+        return await self._read(session, offer, {"tools", "prompts", "resources"})
+
+    async def _refreshed(self, session: ServerSession, stale: set[ListName]) -> ServerOffer:
+        return await self._read(session, self.view.offer, stale)
+
+    async def _read(
+        self, session: ServerSession, offer: ServerOffer, stale: set[ListName]
+    ) -> ServerOffer:
+        """Return the offer with these lists read anew; one that cannot be read stays as it is."""
+        problems: list[str] = []
+        for name in sorted(stale):
+            try:
+                match name:
+                    case "tools":
+                        tools, dropped = await session.list_tools()
+                        problems.extend(dropped)
+                        offer = self.access.accepted(offer, tools)
+                    case "prompts":
+                        offer = replace(offer, prompts=await session.list_prompts())
+                    case "resources":
+                        offer = replace(offer, resources=await session.list_resources())
+            except ServerUnavailable:
+                raise
+            except McpError as error:
+                problems.append(f"its {name} cannot be listed: {error}")
+        return replace(offer, problems=tuple(problems))
+
+    async def _watch(self, session: ServerSession) -> None:
+        """Have changes reported, and again when the stream of reports ends early."""
+        if not session.is_modern:
+            return
+        with contextlib.suppress(McpError):
+            await self._restarts.repeat(lambda: session.watch(self._changed))
+
+    def _changed(self, name: ListName) -> None:
+        self._stale.add(name)
+        self._wake.set()
+
+    def _lose(self) -> None:
+        self._is_lost = True
+        self._wake.set()
+        if self._session is not None:
+            self._session = None
+            self._set(ServerState.PENDING, "the connection was lost")
+
+    def _waiting(self, count: int) -> None:
+        for clock in self._clocks:
+            clock.pause(count > 0)
+
+    def _set(self, state: ServerState, reason: str = "") -> None:
+        offer = self.view.offer if state is ServerState.CONNECTED else ServerOffer()
+        self.view = replace(
+            self.view,
+            state=state,
+            reason=reason,
+            offer=offer,
+            detail=self.access.error_text() if state is ServerState.FAILED else "",
+            attempt=self._restarts.attempt,
+            is_signed_in=self._is_signed_in,
+        )
+        if state is ServerState.PENDING:
+            self._settled.clear()
+        else:
+            self._settled.set()
+        self._on_change(self.view)
+
+
+def unavailable_text(view: ServerView) -> str:
+    """Return why a server cannot be called, for the model."""
+    name = view.name
+    match view.state:
+        case ServerState.NEEDS_AUTH:
+            return f"The MCP server {name} wants the user to sign in (with /mcp) first."
+        case ServerState.DISABLED:
+            return f"The MCP server {name} is disabled."
+        case _:
+            reason = view.reason or "the connection was lost"
+            return f"The MCP server {name} is not connected: {reason}."

@@ -1,0 +1,40 @@
+"""The program of a local server: its environment, and what it is started with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from agent.mcp.configuration.server_definition import ServerDefinition
+from permissions.base.process.spawn import Launch
+
+_INHERITED: Final = frozenset(
+    {"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
+)
+"""Variables that say where the program is, and nothing that is secret."""
+
+
+def server_program(
+    definition: ServerDefinition, env: Mapping[str, str], launch_dir: Path
+) -> Launch:
+    """Return what to start.
+
+    Args:
+        env: What commands of this program inherit; a server gets little of it.
+    """
+    inherited = {
+        name: value
+        for name, value in env.items()
+        if definition.inherits_env or name in _INHERITED or name.startswith("LC_")
+    }
+    told = {
+        "CLAUDECODE": "1",
+        "CLAUDE_PROJECT_DIR": str(launch_dir),
+        "AGENT_TUI_PROJECT_DIR": str(launch_dir),
+    }
+    return Launch(
+        argv=(definition.command, *definition.args),
+        env={**inherited, **told, **definition.env},
+        cwd=definition.cwd or launch_dir,
+    )
