@@ -30,11 +30,12 @@ NAME: Final = "tested"
 SETTLE_S: Final = 60.0
 MAX_SIGN_INS: Final = 3
 """As often as a user would try, who is sent back to the same page."""
+SCHEMA_TOOL: Final = "json_schema_2020_12_tool"
 METADATA_URL: Final = "https://conformance-test.local/client-metadata.json"
 ARGUMENTS: Final[Mapping[str, Mapping[str, object]]] = {"add_numbers": {"a": 5, "b": 3}}
 
 
-class Scenario(Struct, frozen=True):
+class SuiteScenario(Struct, frozen=True):
     """What the suite says in the environment."""
 
     name: str
@@ -65,18 +66,18 @@ async def accept(_request: ElicitationRequest) -> ElicitationAnswer:
     return ElicitationAnswer("accept", {})
 
 
-def read_scenario(env: Mapping[str, str]) -> Scenario:
+def read_scenario(env: Mapping[str, str]) -> SuiteScenario:
     """Return what the suite wants."""
     context = json.loads(env.get("MCP_CONFORMANCE_CONTEXT") or "{}")
     version = env.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "")
-    return Scenario(
+    return SuiteScenario(
         env.get("MCP_CONFORMANCE_SCENARIO", ""),
         context if isinstance(context, dict) else {},
         version >= "2026",
     )
 
 
-async def run(url: str, scenario: Scenario, home: Path) -> int:
+async def run(url: str, scenario: SuiteScenario, home: Path) -> int:
     """Take the way of a session through one scenario; return the exit status."""
     client_id, secret = scenario.context.get("client_id"), scenario.context.get("client_secret")
     oauth = None
@@ -110,7 +111,7 @@ async def run(url: str, scenario: Scenario, home: Path) -> int:
         await servers.aclose()
 
 
-async def _call_all(servers: McpServers, scenario: Scenario, browser: FollowingBrowser) -> int:
+async def _call_all(servers: McpServers, scenario: SuiteScenario, browser: FollowingBrowser) -> int:
     sign_ins = await _sign_in(servers, browser, 0)
     view = servers.view(NAME)
     assert view is not None
@@ -141,13 +142,15 @@ async def _sign_in(servers: McpServers, browser: FollowingBrowser, sign_ins: int
 
 
 def planned_calls(
-    scenario: Scenario, tools: tuple[RemoteTool, ...]
+    scenario: SuiteScenario, tools: tuple[RemoteTool, ...]
 ) -> list[tuple[str, Mapping[str, object]]]:
     """Return the calls that a scenario needs: those it names, else each tool once."""
     named = scenario.context.get("toolCalls")
     if isinstance(named, list):
         return [(str(call["name"]), call.get("arguments") or {}) for call in named]
-    return [(tool.name, ARGUMENTS.get(tool.name, {})) for tool in tools]
+    echoed = {"schema": tool.input_schema for tool in tools if tool.name == SCHEMA_TOOL}
+    arguments = {**ARGUMENTS, "json_schema_echo": echoed}
+    return [(tool.name, arguments.get(tool.name, {})) for tool in tools]
 
 
 def main() -> int:

@@ -25,7 +25,7 @@ USED_BY_NAME: Final = (
     ("agent/*", "model_config", "pydantic"),
     ("agent/settings/schema.py", "*", "pydantic; a setting is read by its name in the file"),
     ("agent/settings/sections/*.py", "*", "pydantic; a setting is read by its name in the file"),
-    ("agent/mcp/configuration/*.py", "*", "connections and panels, which are to come"),
+    ("agent/mcp/*.py", "*", "the session, which is to take the servers"),
     ("agent/tools/builtin/*.py", "_*", "pydantic, as validators of a tool's input"),
     ("hooks/events/*.py", "*", "msgspec, as the fields of what a hook reads"),
     ("agent/sandbox/network/proxy.py", "open_connections", "the tests of its limits"),

@@ -62,12 +62,12 @@ class Launch(Struct, frozen=True):
     """None: the working directory of this process."""
     stdin: bytes = b""
     """Empty: the null device."""
-    talks: bool = False
-    """Whether standard input is a pipe that whoever started it writes to and closes."""
     memory_bytes: int | None = None
     """The most data it may allocate, on systems that can limit another process (Linux)."""
     pass_fds: tuple[int, ...] = ()
     """Descriptors that it inherits beside the standard streams."""
+    talks: bool = False
+    """Whether standard input is a pipe that whoever started it writes to and closes."""
     confined: ConfinedRun | None = None
     """Set by a `Confine`."""
 
