@@ -117,6 +117,7 @@ def build_command_service(
     settings, commands = start.settings, parts.commands
 
     def on_directory(path: Path) -> None:
+        parts.permissions.granted.add_directory(str(path))
         shared.background.start(dispatch.directory_added(str(path), "slash_command"))
 
     parts.permissions.gate.on_directory(on_directory)

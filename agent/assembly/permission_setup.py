@@ -19,6 +19,7 @@ from agent.permission_config.contenders import PermissionContenders, is_auto_ava
 from agent.permission_config.hook_head_start import HookHeadStart
 from agent.permission_config.permission_context import Grants, PermissionSetup
 from agent.permission_config.rule_changes import RuleChanges
+from agent.permission_config.session_grants import SessionGrants
 from agent.sandbox.configuration.session_hosts import SessionHosts
 from hooks.contender import HookContender
 from permissions.decision import Decision
@@ -38,6 +39,7 @@ class PermissionParts(Struct, frozen=True, kw_only=True):
 
     gate: PermissionGate
     grants: Grants
+    granted: SessionGrants
     contenders: PermissionContenders
     live: LiveSettings
 
@@ -54,12 +56,14 @@ def build_permissions(
     recording: Recording,
 ) -> PermissionParts:
     """Build the gate; the mode is reported to hooks and to the user."""
-    recorder, resumed = recording.recorder, start.resumed
+    granted = SessionGrants(
+        start.granted, lambda record: shared.background.start(recording.recorder.write(record))
+    )
     grants = Grants(
         start.current_settings,
         rules.add,
-        session=list(resumed.grants) if resumed is not None else [],
-        on_session_change=lambda granted: shared.background.start(recorder.grants(granted)),
+        session=list(start.granted.grants),
+        on_session_change=granted.set_rules,
     )
     contenders = PermissionContenders(
         start.current_settings, directory=start.directory, env=start.env, warn=start.warn
@@ -96,6 +100,8 @@ def build_permissions(
         ask.decide_host if ask is not None else None,
         grants.store,
         start.warn,
+        granted=start.granted.hosts,
+        on_grant=granted.add_host,
     )
     connect_sandbox(start.sandbox, hosts, start.environment, audit)
     at_start = start.settings
@@ -116,7 +122,9 @@ def build_permissions(
     gate.on_before_allow(live.refresh_settings)
     gate.on_mode_change(on_mode)
     gate.on_mode_change(rules.report_stripped)
-    return PermissionParts(gate=gate, grants=grants, contenders=contenders, live=live)
+    return PermissionParts(
+        gate=gate, grants=grants, granted=granted, contenders=contenders, live=live
+    )
 
 
 def _handler(

@@ -36,6 +36,7 @@ from agent.sandbox.sandbox import RunRequest, Sandbox
 from agent.session.checkpoints.checkpoint import Checkpoints
 from agent.session.checkpoints.worktree import Worktree
 from agent.session.prefix_binding import bound
+from agent.session.records import GrantsRecord
 from agent.session.resume import ResumedConversation
 from agent.session.session_recorder import SessionRecorder
 from agent.session.store import Session
@@ -210,17 +211,24 @@ class StartContext(Struct, frozen=True, kw_only=True):
         await recorder.rewound(changed[-1].uid if changed else None, changed)
         return RequestPrefix(prefix.system, replace(self.resumed, messages=changed))
 
+    @property
+    def granted(self) -> GrantsRecord:
+        """What the user granted for the session that is resumed."""
+        return self.resumed.grants if self.resumed is not None else GrantsRecord()
+
     def permissions(self) -> PermissionSetup:
         """Return rules and mode, with what a resumed session was granted."""
-        resumed = self.resumed
+        resumed, granted = self.resumed, self.granted
         return permission_setup(
             self.settings,
             bypass_available=self._bypass_available(),
             auto_available=is_auto_available(self.settings),
             session_rules=[
                 RuleText(rule, RuleBehavior(behavior), RuleSource.SESSION)
-                for behavior, rule in (resumed.grants if resumed is not None else ())
+                for behavior, rule in granted.grants
             ],
+            # A directory that became a link since would open another one.
+            session_dirs=[Path(one) for one in granted.directories if os.path.realpath(one) == one],
             scratch_dir=self.scratch,
             readable_dirs=(self.results,),
             sandbox=sandbox_state(self.sandbox.available, self.options, self.settings),

@@ -115,9 +115,14 @@ class UsageRecord(Struct, frozen=True):
 
 
 class GrantsRecord(Struct, frozen=True):
-    """All rules granted for this session, as `(behavior, rule text)`."""
+    """All that was granted for this session."""
 
-    grants: tuple[tuple[str, str], ...]
+    grants: tuple[tuple[str, str], ...] = ()
+    """Rules, as `(behavior, rule text)`."""
+    directories: tuple[str, ...] = ()
+    """Working directories, canonical."""
+    hosts: tuple[str, ...] = ()
+    """Hosts that commands inside the sandbox reach, as settings write them."""
     kind: Literal["grants"] = "grants"
 
 
@@ -465,6 +470,8 @@ def _read_nested(kind: type[Record], values: dict[str, Any]) -> None:
         values["session_usage"] = usage_from_json(values["session_usage"])
     elif kind is GrantsRecord:
         values["grants"] = tuple((str(b), str(text)) for b, text in values["grants"])
+        for name in ("directories", "hosts"):
+            values[name] = tuple(map(str, values.get(name) or ()))
     for name in {"items", "prompts", "blocks"} & values.keys():
         values[name] = tuple(values[name])
         if name != "prompts" and not all(isinstance(part, dict) for part in values[name]):

@@ -69,8 +69,8 @@ class ResumedConversation(Struct, frozen=True):
     cost_by_model: Mapping[str, object] | None = None
     model: str | None = None
     """The model of the last answer."""
-    grants: tuple[tuple[str, str], ...] = ()
-    """`(behavior, rule text)` of this session."""
+    grants: GrantsRecord = GrantsRecord()
+    """What the user granted for this session."""
     todos: tuple[TodoItem, ...] = ()
     mode: str | None = None
     queued: tuple[str, ...] = ()
@@ -219,7 +219,6 @@ class _Rebuild:
 
     def _result(self, repaired: RepairedHistory) -> ResumedConversation:
         usage = self._latest(UsageRecord) or UsageRecord(Usage(), 0.0, 0)
-        grants = self._latest(GrantsRecord)
         mode = self._latest(ModeRecord)
         draft = self._latest(DraftRecord) or DraftRecord("")
         title = self._latest(TitleRecord) or TitleRecord("")
@@ -234,7 +233,7 @@ class _Rebuild:
             context_tokens=usage.context_tokens,
             cost_by_model=usage.by_model,
             model=self._replay.model,
-            grants=grants.grants if grants else (),
+            grants=self._latest(GrantsRecord) or GrantsRecord(),
             todos=_todos(latest.get("todos")),
             mode=mode.mode if mode else None,
             queued=self._queued(),
@@ -261,7 +260,7 @@ class _Rebuild:
         """Return when what is unfinished was left so, as the end of a sentence."""
         # A copy ends with the grants it did not get, until something is added to it. What it is of
         # may well continue elsewhere.
-        is_fresh_copy = isinstance(self._last, GrantsRecord) and not self._last.grants
+        is_fresh_copy = self._last == GrantsRecord()
         if is_fresh_copy and header is not None and header.forked_from:
             return "when the copy was made"
         return "when the program ended"

@@ -35,7 +35,6 @@ from agent.session.records import (
     CompactionRecord,
     DenialRecord,
     DraftRecord,
-    GrantsRecord,
     MessageRecord,
     ModeRecord,
     NoticeRecord,
@@ -235,10 +234,6 @@ class SessionRecorder:
         """Record that the conversation continues from an earlier message; `history` is what
         stays."""
         await self.write(RewindRecord(to_uid, tuple(history)))
-
-    async def grants(self, grants: Sequence[tuple[str, str]]) -> None:
-        """Record all rules granted for this session."""
-        await self.write(GrantsRecord(tuple(grants)))
 
     async def write(self, record: Record) -> None:
         """Append one record; never raises for the disk (see `take_complaint`)."""

@@ -190,7 +190,7 @@ class SessionStore:
                         transcript.append(found.data)
                     case DamagedLine():
                         continue
-            transcript.append(to_json(GrantsRecord(())), sync=True)
+            transcript.append(to_json(GrantsRecord()), sync=True)
             # Without the old snapshots the copy still works; only its undo reaches less far.
             with contextlib.suppress(OSError):
                 copy_snapshots(info.path.with_suffix(""), transcript.path.with_suffix(""))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from agent.commands.headless import run_typed_command
 from agent.sandbox.network.host_gate import HostAnswer
 from agent.sandbox.probe import probe
 from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
@@ -127,3 +129,46 @@ async def test_without_a_user_it_is_told_and_named(begin: Begin, outside: Path) 
     events = await journey.send("go")
     (result,) = results(events)
     assert f"write {outside}/made: outside the working directories" in result.refused
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+async def test_a_resume_brings_directories_and_hosts_back(
+    begin: Begin, outside: Path, fresh_home: Path
+) -> None:
+    user = RefusalUser(RefusalAnswer.DIRECTORIES)
+    user.answer = HostAnswer(True)
+    opened = fresh_home / "opened by a command"
+    opened.mkdir()
+    # Nothing listens there: what is refused and what is not differ in the proxy's answer.
+    reach = "curl -sS -o /dev/null -w '%{http_code}' --noproxy '' http://127.0.0.1:9/"
+    commands = (script(outside), reach, f"touch '{opened}/x'")
+    first = await begin([bash(*commands), DONE], settings_file=INSIDE, ask=user)
+    await run_typed_command(f"/add-dir {opened}", first.assembled.commands)
+    await first.send("go")
+    assert (len(user.refusals), len(user.asked)) == (1, 1)
+    await first.conversation.aclose()
+    again = RefusalUser()
+    turns = [bash(f"touch {outside}/later", reach, f"touch '{opened}/later'"), DONE]
+    second = await begin(
+        turns, settings_file=INSIDE, ask=again, resume=first.conversation.view.session_id
+    )
+    content = await _result(second)
+    assert (outside / "later").exists()
+    assert (opened / "later").exists()
+    assert (again.refusals, again.asked, second.person.asked) == ([], [], [])
+    assert "403" not in content
+
+
+async def test_a_directory_that_became_a_link_is_not_opened_again(
+    begin: Begin, outside: Path, fresh_home: Path
+) -> None:
+    user = RefusalUser(RefusalAnswer.DIRECTORIES)
+    first = await begin([bash(script(outside)), DONE], settings_file=INSIDE, ask=user)
+    await first.send("go")
+    await first.conversation.aclose()
+    shutil.rmtree(outside)
+    (fresh_home / "private").mkdir()
+    outside.symlink_to(fresh_home / "private")
+    session_id = first.conversation.view.session_id
+    second = await begin([DONE], settings_file=INSIDE, resume=session_id)
+    assert second.conversation.gate.context.additional_dirs == ()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from agent.sandbox.configuration.configured_hosts import configured_hosts
 from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from agent.sandbox.network.host_gate import DecideHost, HostAnswer, HostGate, HostRequest
-from agent.sandbox.network.host_rules import HostRules
+from agent.sandbox.network.host_name import InvalidHost
+from agent.sandbox.network.host_rules import HostRules, parse_host_rule
 from permissions.context import PermissionContext
 from permissions.decision import GrantChoice
 from permissions.mode import Mode
@@ -27,8 +29,18 @@ class SessionHosts:
         ask: DecideHost | None,
         store: StoreRules,
         notify: Callable[[str], None],
+        *,
+        granted: Sequence[str] = (),
+        on_grant: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`ask` is None where there is nobody to ask; `notify` shows a line to the user."""
+        """`ask` is None where there is nobody to ask; `notify` shows a line to the user.
+
+        Args:
+            granted: Hosts that the user allowed before, in the session that is resumed.
+            on_grant: Called with each host that the user allows for the session.
+        """
+        self._granted = granted
+        self._on_grant = on_grant
         self._sandbox = sandbox
         self._context = context
         self._ask = ask
@@ -38,7 +50,11 @@ class SessionHosts:
 
     def gate(self) -> HostGate:
         """Return the gate of the session."""
-        return HostGate(self.rules, self.asker)
+        gate = HostGate(self.rules, self.asker, on_grant=self._on_grant)
+        for text in self._granted:
+            with suppress(InvalidHost):
+                gate.grant(parse_host_rule(text))
+        return gate
 
     def rules(self) -> HostRules:
         """Return the hosts that are allowed and denied now."""

@@ -74,13 +74,16 @@ class HostGate:
         asker: Callable[[], DecideHost | None] = lambda: None,
         *,
         wait_s: float = WAIT_S,
+        on_grant: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Nothing is granted yet.
 
         Args:
             configured: Returns the rules of settings and permissions, as they are now.
             asker: Returns who is asked now; None: whatever no rule allows is refused at once.
+            on_grant: Called with the text of each rule that is granted.
         """
+        self._on_grant = on_grant
         self._configured = configured
         self._asker = asker
         self._wait_s = wait_s
@@ -104,6 +107,7 @@ class HostGate:
         """Allow a host until the session ends; deny rules still hold."""
         if rule not in self._granted:
             self._granted.append(rule)
+            self._on_grant(rule.text)
 
     async def decide(self, host: HostName, port: int, call: NetworkCall) -> HostVerdict:
         """Decide whether a connection may be made, as far as its name goes.

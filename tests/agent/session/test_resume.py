@@ -96,7 +96,7 @@ def test_a_clean_session_comes_back_whole(tmp_path: Path) -> None:
     assert got.messages == tuple(messages)
     assert (got.usage, got.cost_usd, got.context_tokens) == (Usage(10, 5, 3), 0.25, 18)
     assert (got.mode, got.queued, got.draft, got.title) == ("plan", ("next",), "half", "Fixing")
-    assert got.grants == (("allow", "Bash(ls)"),)
+    assert got.grants.grants == (("allow", "Bash(ls)"),)
     assert got.todos == (TodoItem("x", "in_progress", "xing"),)
     assert (got.notes, got.unfinished_turn, got.model) == ((), None, "m")
 

@@ -33,6 +33,7 @@ from agent.messages import (
 )
 from agent.session import resume
 from agent.session.archive.history_pages import PastCall, SessionPages
+from agent.session.records import GrantsRecord
 from agent.session.session_recorder import SessionRecorder
 from agent.session.store import Session, SessionStore
 from permissions.base.text.redactor import Redactor
@@ -47,6 +48,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 
 CALL = {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "ls"}}
+GRANTED = GrantsRecord((("allow", "Bash(ls)"),), ("/elsewhere",), ("a.example",))
 
 
 async def test_what_happened_comes_back(session: Session) -> None:
@@ -63,7 +65,7 @@ async def test_what_happened_comes_back(session: Session) -> None:
     await recorder.todos((TodoItem("x", "pending", "xing"),))
     await recorder.queue(("later",))
     await recorder.draft("half")
-    await recorder.grants((("allow", "Bash(ls)"),))
+    await recorder.write(GRANTED)
     await recorder.system((text_block("system"),))
     await recorder.aclose()
     got = resume.load(session.path)
@@ -72,7 +74,7 @@ async def test_what_happened_comes_back(session: Session) -> None:
     assert (got.usage, got.cost_usd, got.context_tokens) == (Usage(5), 0.5, 9)
     assert (got.mode, got.queued, got.draft) == ("plan", ("later",), "half")
     assert got.todos == (TodoItem("x", "pending", "xing"),)
-    assert (got.grants, got.system) == ((("allow", "Bash(ls)"),), (text_block("system"),))
+    assert (got.grants, got.system) == (GRANTED, (text_block("system"),))
     assert b"never recorded" not in session.path.read_bytes()
 
 
@@ -91,13 +93,13 @@ async def test_a_finished_call_keeps_its_result_through_a_crash(session: Session
 async def test_a_compaction_carries_the_state_on(session: Session) -> None:
     recorder = SessionRecorder(session)
     await recorder.mode("acceptEdits")
-    await recorder.grants((("allow", "Bash(ls)"),))
+    await recorder.write(GRANTED)
     old, summary = user_message("old"), user_message("sum", origin="summary")
     await recorder.event(MessageCommitted("t", old), (old,))
     await recorder.event(Compacted("t", "auto", 9, 1, "sum"), (summary,))
     got = resume.load(session.path)
     assert got.messages == (summary,)
-    assert (got.mode, got.grants) == ("acceptEdits", (("allow", "Bash(ls)"),))
+    assert (got.mode, got.grants) == ("acceptEdits", GRANTED)
 
 
 async def test_a_withdrawn_message_and_a_rewind_are_followed(session: Session) -> None:

@@ -150,16 +150,17 @@ def test_only_a_whole_id_may_name_a_new_session(store: SessionStore, tmp_path: P
 def test_a_fork_copies_what_was_said_but_no_grants(store: SessionStore, tmp_path: Path) -> None:
     session = store.create(tmp_path)
     say(session, "hello")
-    session.transcript.append(to_json(GrantsRecord((("allow", "Bash(ls)"),))), sync=True)
+    granted = GrantsRecord((("allow", "Bash(ls)"),), ("/elsewhere",), ("a.example:8080",))
+    session.transcript.append(to_json(granted), sync=True)
     session.transcript.append(to_json(TitleRecord("Name")), sync=True)
     fork = store.fork(session.id)  # while the original is open
     fork.close()
     copy = resume.load(fork.path)
     assert [m.text for m in copy.messages] == ["hello"]
-    assert (copy.grants, copy.title, copy.notes) == ((), "Name", ())
+    assert (copy.grants, copy.title, copy.notes) == (GrantsRecord(), "Name", ())
     assert copy.header is not None
     assert (copy.header.session_id, copy.header.forked_from) == (fork.id, session.id)
-    assert resume.load(session.path).grants == (("allow", "Bash(ls)"),)
+    assert resume.load(session.path).grants == granted
 
 
 @pytest.mark.parametrize("added", [None, "draft", "message"])
