@@ -93,16 +93,7 @@ def build_permissions(
             notify=start.warn,
         )
     )
-    ask = start.user.ask
-    hosts = SessionHosts(
-        start.sandbox.settings,
-        lambda: gate.context,
-        ask.decide_host if ask is not None else None,
-        grants.store,
-        start.warn,
-        granted=start.granted.hosts,
-        on_grant=granted.add_host,
-    )
+    hosts = _session_hosts(start, gate, grants, granted)
     connect_sandbox(start.sandbox, hosts, start.environment, audit)
     at_start = start.settings
     live = LiveSettings(
@@ -124,6 +115,22 @@ def build_permissions(
     gate.on_mode_change(rules.report_stripped)
     return PermissionParts(
         gate=gate, grants=grants, granted=granted, contenders=contenders, live=live
+    )
+
+
+def _session_hosts(
+    start: StartContext, gate: PermissionGate, grants: Grants, granted: SessionGrants
+) -> SessionHosts:
+    """Return who decides about hosts, with what a resumed session was granted."""
+    ask = start.user.ask
+    return SessionHosts(
+        start.sandbox.settings,
+        lambda: gate.context,
+        ask.decide_host if ask is not None else None,
+        grants.store,
+        start.warn,
+        granted=start.granted.hosts,
+        on_grant=granted.add_host,
     )
 
 
