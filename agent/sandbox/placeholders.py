@@ -1,19 +1,20 @@
 """Empty directories in place of protected names that do not exist.
 
 A name can only be blocked by a mount, and a mount needs something to stand on. Each is recorded
-before it is made and removed after the last command that needs it, or at the next start.
+before it is made and removed after the last command that needs it. What a killed program left is
+removed by its guardian, or at the next start.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import threading
 from collections.abc import Iterable
 from pathlib import Path
 
 from permissions.base.files.private_file import write_private
+from permissions.base.process.guardian import remove_listed
 
 
 class Placeholders:
@@ -22,7 +23,7 @@ class Placeholders:
     def __init__(self, directory: Path) -> None:
         """`directory` takes the record of this process; it is made when needed."""
         self._directory = directory
-        self._record = directory / f"placeholders-{os.getpid()}.json"
+        self._record = directory / f"placeholders-{os.getpid()}.txt"
         self._users: dict[str, int] = {}
         self._inodes: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
@@ -81,17 +82,20 @@ class Placeholders:
         if not paths:
             self._record.unlink(missing_ok=True)
             return
-        write_private(self._record, json.dumps(paths).encode(), sync=False)
+        # A path of two lines would be two paths.
+        lines = "".join(f"{path}\n" for path in paths if "\n" not in path)
+        write_private(self._record, os.fsencode(lines), sync=False)
+        remove_listed(str(self._record))
 
 
 def sweep(directory: Path) -> None:
     """Remove what processes left that no longer run. Raises nothing."""
-    for record in directory.glob("placeholders-*.json"):
+    for record in directory.glob("placeholders-*.txt"):
         pid = record.stem.removeprefix("placeholders-")
         if pid.isdigit() and _is_running(int(pid)):
             continue
-        with contextlib.suppress(OSError, ValueError):
-            for path in json.loads(record.read_bytes()):
+        with contextlib.suppress(OSError):
+            for path in os.fsdecode(record.read_bytes()).split("\n"):
                 _remove_empty(path, None)
         with contextlib.suppress(OSError):
             record.unlink()

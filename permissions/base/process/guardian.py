@@ -1,7 +1,8 @@
 """Ends what a killed program left running, hooks and commands: nothing else is left that could.
 
 A shell of a few lines waits at the other end of a pipe. It reads what runs; when the pipe closes,
-whatever the reason, it ends all that still does, and then itself.
+whatever the reason, it ends all that still does, removes the empty directories that were made for
+it, and then ends itself.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from typing import ClassVar, Final
 # By their process groups, and by their mark where the system shows environments: it hides that of a
 # program which hides its own.
 _SCRIPT: Final = """
-live=' '
-while read -r what mark pid; do
+live=' ' directories=
+while read -r what rest; do
+  mark=${rest%% *}
   case $what in
-    +) live="$live$mark:$pid " ;;
+    d) directories=$rest ;;
+    +) live="$live$mark:${rest##* } " ;;
     -) live="${live%% $mark:*} ${live#* $mark:* }" ;;
   esac
 done
@@ -32,10 +35,14 @@ members() {
 }
 for signal in TERM KILL; do
   found=$(members)
-  [ "$found" ] || exit 0
+  [ "$found" ] || break
   kill -s $signal -- $found 2>/dev/null
   [ $signal = KILL ] || sleep 1
 done
+if [ -f "$directories" ]; then
+  while IFS= read -r path; do rmdir -- "$path"; done <"$directories"
+  rm -f -- "$directories"
+fi
 """
 
 
@@ -46,6 +53,8 @@ class _State:
     pid: ClassVar[int] = 0
     watched: ClassVar[dict[str, int]] = {}
     """Marks of what runs, each with its process id; 0 while that is not known."""
+    directories: ClassVar[str] = ""
+    """The file that lists the directories to remove."""
 
 
 def watch(mark: str) -> None:
@@ -70,6 +79,14 @@ def forget(mark: str) -> None:
         _send(f"- {mark}\n")
 
 
+def remove_listed(file: str) -> None:
+    """Name the file that lists, a line each, the empty directories to be removed with it should
+    this process be killed. Raises nothing."""
+    if _State.directories != file:
+        _State.directories = file
+        _send(f"d {file}\n")
+
+
 def _send(lines: str) -> None:
     """Write to the guardian; where there is none any more, start one and write everything."""
     # Without a guardian all runs as everywhere else: only a kill would leave it behind.
@@ -83,8 +100,9 @@ def _send(lines: str) -> None:
                 return
         if _State.watched:
             _State.pid, _State.pipe = _start()
-            known = (f"+ {mark} {pid}\n" for mark, pid in _State.watched.items())
-            os.write(_State.pipe, "".join(known).encode())
+            known = [f"+ {mark} {pid}\n" for mark, pid in _State.watched.items()]
+            listed = [f"d {_State.directories}\n"] if _State.directories else []
+            os.write(_State.pipe, "".join((*known, *listed)).encode())
 
 
 def _bury() -> None:

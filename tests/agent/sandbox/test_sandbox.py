@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -169,8 +168,8 @@ def test_placeholders_of_a_killed_program_are_removed(tmp_path: Path) -> None:
     (tmp_path / ".claude").mkdir()
     gone = subprocess.Popen(["/bin/true"])
     gone.wait()
-    record = state / f"placeholders-{gone.pid}.json"
-    record.write_text(json.dumps([str(tmp_path / ".claude")]))
+    record = state / f"placeholders-{gone.pid}.txt"
+    record.write_text(f"{tmp_path}/.claude\n")
     sweep(state)
     assert not (tmp_path / ".claude").exists()
     assert not record.exists()
