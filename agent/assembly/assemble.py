@@ -26,7 +26,7 @@ from agent.assembly.environment import Environment, environment_from, settings_f
 from agent.assembly.hook_setup import build_hooks
 from agent.assembly.loop_setup import build_loop
 from agent.assembly.memory_setup import fact_store
-from agent.assembly.model_setup import build_model, model_overrides
+from agent.assembly.model_setup import build_model, model_client
 from agent.assembly.permission_setup import PermissionParts, build_permissions
 from agent.assembly.prompt_setup import build_prompt
 from agent.assembly.recording import build_recording
@@ -45,8 +45,8 @@ from agent.commands.service import CommandService
 from agent.conversation.conversation import Conversation
 from agent.loop.loop_ports import LoopPorts
 from agent.memory.extractor import FactExtractor
-from agent.model.anthropic import AnthropicClient
 from agent.model.endpoint import ModelSetup
+from agent.model.providers.router import ModelRouter
 from agent.options import RunOptions
 from agent.permission_config.permission_context import Grants
 from agent.permission_config.rule_changes import RuleChanges
@@ -128,7 +128,7 @@ async def assemble(
         start.notes.extend(sandbox_notes(settings))
         if user.dialog is not None and start.sandbox.level is not SandboxLevel.FULL:
             start.notes.append(start.sandbox.available.note())
-        client = AnthropicClient(setup.endpoint, model_overrides(settings))
+        client = model_client(setup, settings)
         on_failure.push_async_callback(client.aclose)
         assembled = await _build(start, late, client, session_notes, on_close)
         on_failure.pop_all()
@@ -138,7 +138,7 @@ async def assemble(
 async def _build(
     start: StartContext,
     late: LateParts,
-    client: AnthropicClient,
+    client: ModelRouter,
     session_notes: Sequence[str],
     on_close: Sequence[Callable[[], Awaitable[None]]],
 ) -> Assembled:

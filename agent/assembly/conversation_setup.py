@@ -147,7 +147,7 @@ def build_command_service(
         home=settings.home,
         agent_home=settings.agent_home,
         version=start.environment.version,
-        endpoint=start.setup.endpoint.base_url,
+        endpoint=lambda: model.client.address(model.name()),
         list_models=model.client.list_models,
         reload_settings=parts.permissions.live.reload,
         ask_side_question=side_question.ask,

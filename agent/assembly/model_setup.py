@@ -19,10 +19,13 @@ from agent.model.capabilities import Override
 from agent.model.client import Effort
 from agent.model.endpoint import ModelSetup, expand_alias
 from agent.model.key_helper import KeyRefresh
+from agent.model.providers.configured import ProviderSettings
+from agent.model.providers.router import ModelRouter
 from agent.model.small_model import SmallModel
 from agent.permission_config.rule_changes import RuleChanges
 from agent.recovery.retry import RequestSource, RetryPolicy, policy_for
 from agent.settings.load import Settings
+from agent.settings.schema import SettingsFile
 from hooks.ports import HookSession
 
 SERVER_ANSWER_S: Final = 2.0
@@ -32,7 +35,7 @@ PolicyFor = Callable[[RequestSource], RetryPolicy]
 class ModelParts(Struct, frozen=True):
     """The model in use and what processes its requests."""
 
-    client: AnthropicClient
+    client: ModelRouter
     used: ModelInUse
     small: SmallModel
     costs: CostParts
@@ -54,7 +57,7 @@ class ModelParts(Struct, frozen=True):
 
 
 async def build_model(
-    start: StartContext, client: AnthropicClient, hook_session: HookSession, rules: RuleChanges
+    start: StartContext, client: ModelRouter, hook_session: HookSession, rules: RuleChanges
 ) -> ModelParts:
     """Choose the model. Raises ConfigError where nothing names one."""
 
@@ -71,7 +74,7 @@ async def build_model(
     costs = build_costs(start, used, on_exceeded=rules.exceed_budget)
     small = SmallModel(
         client,
-        lambda: setup.small_model or used.model,
+        lambda: client.small_model(used.model, setup.small_model),
         account=costs.accounting.add_quietly,
     )
     policy = retry_policies(start.current_settings, env)
@@ -83,6 +86,31 @@ async def build_model(
         learn_limits=used.learn_limits,
     )
     return ModelParts(client, used, small, costs, policy, recovery)
+
+
+def model_client(setup: ModelSetup, settings: Settings) -> ModelRouter:
+    """Return the client for the main endpoint and all providers; nothing is opened yet."""
+    overrides = model_overrides(settings)
+    main = AnthropicClient(setup.endpoint, overrides)
+    return ModelRouter(main, setup.providers, env=setup.env, overrides=overrides)
+
+
+def provider_settings(values: SettingsFile) -> dict[str, ProviderSettings]:
+    """Return what the user's settings say of providers."""
+    return {
+        name: ProviderSettings(
+            api=section.api,
+            base_url=section.baseUrl,
+            key_variable=section.keyVariable,
+            key_helper=section.keyHelper,
+            headers=section.headers or {},
+            models=section.models or (),
+            small_model=section.smallModel,
+            options=section.options or {},
+            reasoning_back=section.reasoningBack,
+        )
+        for name, section in (values.providers or {}).items()
+    }
 
 
 def model_overrides(settings: Settings) -> dict[str, Override]:
@@ -107,7 +135,7 @@ def retry_policies(settings: Callable[[], Settings], env: Mapping[str, str]) -> 
 
 
 def key_refresh(
-    client: AnthropicClient, setup: ModelSetup, settings: Settings, env: Mapping[str, str]
+    client: ModelRouter, setup: ModelSetup, settings: Settings, env: Mapping[str, str]
 ) -> Callable[[], Awaitable[bool]] | None:
     """Return what reads the key again; None where it would be the same one again."""
     command = settings.values.apiKeyHelper

@@ -22,9 +22,9 @@ from agent.conversation.model_selection import ModelInUse, choose_model
 from agent.errors import UsageError
 from agent.events import HookFinished, HookStarted
 from agent.messages import Block, Message
-from agent.model.anthropic import AnthropicClient
 from agent.model.client import Effort
 from agent.model.endpoint import ModelSetup
+from agent.model.providers.router import ModelRouter
 from agent.observe.debug_log import DebugLog, debug_path
 from agent.observe.observer import CONTENT_VARIABLE, Observer, wants_content
 from agent.observe.otel import missing_packages
@@ -169,13 +169,13 @@ class StartContext(Struct, frozen=True, kw_only=True):
             launch_dir=self.environment.launch_dir,
             project_root=self.settings.project_root,
             is_demo=self.is_demo,
-            endpoint=self.setup.endpoint.base_url,
+            endpoint=self.setup.address,
             branch=read_branch(self.settings.project_root),
             version=self.environment.version,
         )
 
     async def model_in_use(
-        self, client: AnthropicClient, on_effort: Callable[[Effort | None], None]
+        self, client: ModelRouter, on_effort: Callable[[Effort | None], None]
     ) -> ModelInUse:
         """Choose the model. Raises ConfigError where nothing names one."""
         resumed = self.resumed.model if self.resumed is not None and not self.is_demo else None

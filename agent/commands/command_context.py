@@ -40,8 +40,8 @@ class CommandSession(SessionFacts, Protocol):
 class SessionChanges(Protocol):
     """What commands change; `agent.conversation.controls.ConversationControls` has it."""
 
-    async def set_model(self, model: str) -> None:
-        """Use another model from the next request on."""
+    async def set_model(self, model: str) -> str:
+        """Use another model from the next request on; return what of the history it cannot read."""
         ...
 
     def set_effort(self, effort: Effort | None) -> None:
@@ -79,8 +79,8 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     home: Path
     agent_home: Path
     version: str
-    endpoint: str
-    """Where requests go, for users."""
+    endpoint: Callable[[], str]
+    """Where requests go now, for users."""
     list_models: Callable[[], Awaitable[Sequence[str]]]
     """Asks the endpoint. Raises ModelError."""
     ask_side_question: Callable[[str], Awaitable[str]]

@@ -48,8 +48,10 @@ class ConversationControls:
         """Go to the next permission mode."""
         return self._parts.gate.cycle_mode()
 
-    async def set_model(self, model: str) -> None:
+    async def set_model(self, model: str) -> str:
         """Use another model from the next request on; short names such as `opus` are known.
+
+        Returns a sentence on what of the history it cannot read; empty for nothing.
 
         Raises:
             SwitchRefused: a hook objects; the model stays.
@@ -61,6 +63,7 @@ class ConversationControls:
             raise SwitchRefused(f"The model stays {before}: {refusal}")
         await parts.switch.set_model(model)
         await parts.hooks.model_switched(before, parts.model(), model)
+        return parts.switch.left_out(self._state.messages)
 
     def set_effort(self, effort: Effort | None) -> None:
         """Ask for another effort from the next request on."""

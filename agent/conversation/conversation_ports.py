@@ -54,6 +54,10 @@ class ModelSwitch(Protocol):
         """Use another model."""
         ...
 
+    def left_out(self, messages: Sequence[Message]) -> str:
+        """Return a sentence on what of a history the model cannot read; empty for nothing."""
+        ...
+
     def set_effort(self, effort: Effort | None) -> None:
         """Ask for another effort; None is the model's default."""
         ...

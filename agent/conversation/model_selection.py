@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from agent.commands.turn_scope import ModelChoice
 from agent.conversation.accounting import Totals
-from agent.errors import ConfigError
+from agent.errors import ConfigError, SwitchRefused
+from agent.messages import Message
 from agent.model.client import Effort, ModelCapabilities
 from agent.model.endpoint import ModelSetup, expand_alias
 
 if TYPE_CHECKING:
-    from agent.model.anthropic import AnthropicClient
+    from agent.model.providers.router import ModelRouter
 
 
 class ModelNotNamed(ConfigError):
@@ -30,7 +31,7 @@ class ModelNotNamed(ConfigError):
 
 
 async def choose_model(
-    client: AnthropicClient, setup: ModelSetup, *, asked: str | None, resumed: str | None
+    client: ModelRouter, setup: ModelSetup, *, asked: str | None, resumed: str | None
 ) -> str:
     """Return the model to start with.
 
@@ -46,7 +47,7 @@ async def choose_model(
     model = (asked and setup.model) or resumed or setup.model
     if model:
         return model
-    listed = await client.list_models()
+    listed = await client.main.list_models()
     if len(listed) == 1:
         return listed[0]
     raise ModelNotNamed(setup.endpoint.base_url, listed)
@@ -57,7 +58,7 @@ class ModelInUse:
 
     def __init__(
         self,
-        client: AnthropicClient,
+        client: ModelRouter,
         model: str,
         effort: Effort | None,
         *,
@@ -78,10 +79,22 @@ class ModelInUse:
         self._on_effort = on_effort
 
     async def set_model(self, model: str) -> None:
-        """Use another model from the next request on."""
-        self.model = expand_alias(model)
+        """Use another model from the next request on.
+
+        Raises:
+            SwitchRefused: its provider cannot be asked, as there is no key for it.
+        """
+        wanted = expand_alias(model)
+        problem = self._client.problem(wanted)
+        if problem is not None:
+            raise SwitchRefused(problem)
+        self.model = wanted
         self.capabilities = self._client.known(self.model)
         await self.learn_capabilities()
+
+    def left_out(self, messages: Sequence[Message]) -> str:
+        """Return a sentence on what of a history the model cannot read; empty for nothing."""
+        return self._client.left_out(messages, self.model)
 
     def set_effort(self, effort: Effort | None) -> None:
         """Ask for another effort from the next request on; None is the model's default."""

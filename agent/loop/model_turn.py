@@ -56,8 +56,8 @@ class Recovery(Struct):
     """Take over for the rest of a prompt, the next one where one fails as well."""
     refresh: Callable[[], Awaitable[bool]] | None = None
     """Read the credentials anew; returns whether they changed."""
-    without: frozenset[str] = frozenset()
-    """Features the endpoint does not take, learnt from its answers."""
+    without: dict[str, frozenset[str]] = field(default_factory=dict)
+    """Features that endpoints do not take, learnt from their answers; by provider."""
     learn_limits: Callable[[str, int | None, int | None], None] = lambda *_: None
     """Takes a model with its window and its longest answer, where an error names them."""
     fallen_back_to: str | None = None
@@ -173,7 +173,8 @@ class ModelTurn:
         self, fold: MessageBuilder, attempt: int, abort: AbortSignal
     ) -> ModelError | None:
         """Stream one answer into `fold`; return why that failed, or None."""
-        request = replace(self._request, without=self._request.without | self._recovery.without)
+        learnt = self._recovery.without.get(self._provider, frozenset())
+        request = replace(self._request, without=self._request.without | learnt)
         await self._emit(
             RequestStart(
                 self._events.turn_id,
@@ -237,7 +238,8 @@ class ModelTurn:
                 self._request = replace(self._request, model=rung.model)
                 self._recovery.fallen_back_to = rung.model
             case Degrade():
-                self._recovery.without |= {rung.feature}
+                learnt = self._recovery.without.get(self._provider, frozenset())
+                self._recovery.without[self._provider] = learnt | {rung.feature}
                 await self._events.notice("info", f"{rung.reason} It is left out from now on.")
             case _:
                 assert_never(rung)
@@ -288,6 +290,12 @@ class ModelTurn:
     def _server(self) -> tuple[str, str]:
         """What the breakers tell apart: the endpoint and the model."""
         return self._recovery.endpoint, self._request.model
+
+    @property
+    def _provider(self) -> str:
+        """Return what stands before the slash in the model's name; empty where nothing does."""
+        head, slash, _ = self._request.model.partition("/")
+        return head if slash else ""
 
     async def _emit(self, event: AgentEvent) -> None:
         await self._events.emit(event)

@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -26,15 +25,15 @@ from agent.model.client import (
     ModelEvent,
     ModelRequest,
 )
-from agent.model.connection import Connection
+from agent.model.connection import open_stream
 from agent.model.connection_pool import ConnectionPool
 from agent.model.endpoint_config import OFFICIAL_URL, Endpoint, Timeouts
-from agent.model.event_stream import server_events
+from agent.model.event_stream import drain, event_record, server_events, with_progress
 from agent.model.failures import describe_html, from_connection, from_status, from_stream
 from agent.model.message_builder import CallRepair
 from agent.model.reports.ask import ask_server
 from agent.model.wire import betas_of, read_event, read_message, request_body
-from permissions.base.text.strict_json import load_json, without_surrogates
+from permissions.base.text.strict_json import load_json
 
 if TYPE_CHECKING:
     import httpx2
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 MESSAGES: Final = "/v1/messages"
 DEFAULT_TIMEOUTS: Final = Timeouts()
 ASK_TIMEOUT_S: Final = 10.0
-DRAIN_TIMEOUT_S: Final = 0.5
 
 _BROKEN: Final = frozenset({"connection", "unreachable", "cut", "timeout", "stalled"})
 """Failures after which an idle connection of the same pool is not to be trusted either."""
@@ -166,12 +164,17 @@ class AnthropicClient:
             import httpx2  # loaded with the connection: 60 ms that no start-up should pay
 
             try:
-                response = await _open(opening, connection, body, headers)
+                streamed = {**body, "stream": True}
+                response = await open_stream(opening, connection, MESSAGES, streamed, headers)
             except httpx2.HTTPError as error:
                 raise from_connection(error, self.endpoint.base_url) from error
+            if not response.is_success:
+                raise from_status(response, await response.aread())
             calls = CallRepair(request.messages)
             try:
-                async with contextlib.aclosing(_events(response, self.endpoint.timeouts)) as events:
+                async with contextlib.aclosing(
+                    message_events(response, self.endpoint.timeouts)
+                ) as events:
                     async for event in events:
                         yield calls.repair(event)
             except httpx2.HTTPError as error:
@@ -215,31 +218,7 @@ class AnthropicClient:
         )
 
 
-async def _open(
-    stack: contextlib.AsyncExitStack,
-    connection: Connection,
-    body: dict[str, object],
-    headers: dict[str, str],
-) -> httpx2.Response:
-    """Send the request and return once the answer's headers are there; the stack closes it.
-
-    Raises:
-        ModelError: the server answered with an error.
-        httpx2.HTTPError: it did not answer.
-    """
-    streamed = {**body, "stream": True}
-    try:
-        response = await connection.send("POST", MESSAGES, streamed, headers=headers)
-    except UnicodeEncodeError:
-        clean = without_surrogates(streamed)
-        response = await connection.send("POST", MESSAGES, clean, headers=headers)
-    stack.push_async_callback(response.aclose)
-    if not response.is_success:
-        raise from_status(response, await response.aread())
-    return response
-
-
-async def _events(
+async def message_events(
     response: httpx2.Response, timeouts: Timeouts
 ) -> AsyncGenerator[ModelEvent, None]:
     """Yield the response's events.
@@ -252,46 +231,17 @@ async def _events(
         for event in _whole(kind, await response.aread()):
             yield event
         return
-    records = server_events(response.aiter_bytes())
-    progress_at = time.monotonic()
+    records = with_progress(server_events(response.aiter_bytes()), timeouts.progress_s)
     async for record in records:
-        if not record.data or record.name == "ping":
-            if time.monotonic() - progress_at > timeouts.progress_s:
-                raise ModelError(
-                    "stalled",
-                    f"The server sent nothing but signs of life for {timeouts.progress_s:g} s.",
-                    phase="stream",
-                )
-            continue
-        progress_at = time.monotonic()
-        found = read_event(record.name or None, _json_object(record.data))
+        found = read_event(record.name or None, event_record(record))
         if found is None:
             continue
         if isinstance(found, MessageStop):
-            await _drain(records)
+            await drain(records)
             yield found
             return
         yield found
     raise ModelError("cut", "The answer ended before it was complete.", phase="stream")
-
-
-async def _drain(records: AsyncIterator[object]) -> None:
-    """Read to the end of a whole answer: only then can the connection serve another request."""
-    # Whatever happens here, the answer is whole.
-    with contextlib.suppress(Exception):
-        async with asyncio.timeout(DRAIN_TIMEOUT_S):
-            async for _ in records:
-                pass
-
-
-def _json_object(text: str) -> Mapping[str, object]:
-    try:
-        data = load_json(text)
-    except ValueError as error:
-        raise ModelError(
-            "malformed", "The server sent an event that is not JSON.", phase="stream"
-        ) from error
-    return data if isinstance(data, dict) else {}
 
 
 def _whole(content_type: str, body: bytes) -> list[ModelEvent]:

@@ -1,7 +1,8 @@
 """The seam to a model: what a request holds, what a response streams, what a failure reports.
 
-`agent.model.anthropic` is the one implementation. Next: `agent.model.message_builder` (events to a
-message), `agent.recovery.classify`.
+Implementations: `agent.model.anthropic`, `agent.model.providers.wire_client` (other dialects), and
+`agent.model.providers.router`, which chooses among them by a model's name. Next:
+`agent.model.message_builder` (events to a message), `agent.recovery.classify`.
 """
 
 from __future__ import annotations
@@ -32,11 +33,14 @@ class ModelRequest(Struct, frozen=True):
     tool_choice: dict[str, object] | None = None
     betas: tuple[str, ...] = ()
     extra_body: Mapping[str, object] = field(default_factory=dict)
+    output_schema: Mapping[str, object] | None = None
+    """JSON schema that the answer's text must follow, where the endpoint can hold a model to it."""
     compaction: str | None = None
     """Instructions for a signed summary of all messages, in place of an answer."""
     without: frozenset[str] = frozenset()
     """Features the endpoint does not take: `cache_control`, `effort`, `thinking`, `betas`,
-    `context_management`, `signed_compaction`, and `kept_thinking` for that of earlier answers."""
+    `context_management`, `signed_compaction`, `strict`, `output_schema`, `reasoning_text`, and
+    `kept_thinking` for that of earlier answers."""
 
 
 class MessageStart(Struct, frozen=True):
@@ -90,6 +94,14 @@ class MessageStop(Struct, frozen=True):
 ModelEvent = MessageStart | BlockStart | BlockDelta | BlockStop | MessageDelta | MessageStop
 
 
+class EndpointNames(Struct, frozen=True):
+    """What a user would change about an endpoint: names of variables and settings, no values."""
+
+    key: str = "ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN)"
+    address: str = "ANTHROPIC_BASE_URL"
+    api: str = "Messages API"
+
+
 class ModelError(AgentError):
     """One request failed.
 
@@ -115,6 +127,8 @@ class ModelError(AgentError):
         self.headers = {k.lower(): v for k, v in (headers or {}).items()}
         self.request_id = request_id
         self.phase = phase
+        self.names = EndpointNames()
+        """Of the endpoint that failed; whoever knows it better replaces them."""
         super().__init__(message)
 
 

@@ -5,6 +5,7 @@ Next: `agent.model.connection_pool`, `agent.model.anthropic` (speaks over them).
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 from collections.abc import AsyncIterator, Mapping
@@ -13,6 +14,7 @@ from urllib.request import getproxies
 
 from agent.model.client import ModelError
 from agent.model.endpoint_config import Endpoint
+from permissions.base.text.strict_json import without_surrogates
 
 if TYPE_CHECKING:
     import httpx2
@@ -77,14 +79,38 @@ class Connection:
             "Accept": "application/json",
             "Content-Type": "application/json",
             "User-Agent": USER_AGENT,
-            "anthropic-version": API_VERSION,
         }
-        if not self.key_header:
-            headers["Authorization"] = f"Bearer {endpoint.api_key or endpoint.auth_token}"
+        key_name = "x-api-key" if self.key_header else "Authorization"
+        if endpoint.dialect == "messages":
+            headers["anthropic-version"] = API_VERSION
+        elif endpoint.dialect == "gemini":
+            key_name = "x-goog-api-key"
+        if key_name == "Authorization":
+            headers[key_name] = f"Bearer {endpoint.api_key or endpoint.auth_token}"
         headers |= endpoint.headers
-        if self.key_header and endpoint.api_key:
-            headers["x-api-key"] = endpoint.api_key
+        if key_name != "Authorization" and endpoint.api_key:
+            headers[key_name] = endpoint.api_key
         return headers
+
+
+async def open_stream(
+    stack: contextlib.AsyncExitStack,
+    connection: Connection,
+    path: str,
+    body: Mapping[str, object],
+    headers: Mapping[str, str],
+) -> httpx2.Response:
+    """Post a body and return once the answer's headers are there; the stack closes the answer.
+
+    Raises:
+        httpx2.HTTPError: no answer came.
+    """
+    try:
+        response = await connection.send("POST", path, body, headers=headers)
+    except UnicodeEncodeError:
+        response = await connection.send("POST", path, without_surrogates(body), headers=headers)
+    stack.push_async_callback(response.aclose)
+    return response
 
 
 def _http_client(endpoint: Endpoint) -> httpx2.AsyncClient:

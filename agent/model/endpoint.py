@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from agent.model.endpoint_config import OFFICIAL_URL, Endpoint
+from agent.model.providers.configured import Providers, ProviderSettings, configured_providers
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_SMALL_MODEL: Final = "claude-haiku-5-5"
@@ -38,6 +39,8 @@ class ModelSettings(Struct, frozen=True):
     model: str | None = None
     small_model: str | None = None
     fallback_models: tuple[str, ...] = ()
+    providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
+    """User or policy settings alone."""
 
 
 class ModelSetup(Struct, frozen=True):
@@ -52,6 +55,21 @@ class ModelSetup(Struct, frozen=True):
     origin: str = ""
     """Where the credentials came from, for `/status`: a variable's name, never its value."""
     warnings: tuple[str, ...] = ()
+    providers: Providers = Providers()
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Holds the providers' keys."""
+
+    @property
+    def address(self) -> str:
+        """Where requests for the model go; a cloud's name, where its client knows the address."""
+        provider = self.providers.split(self.model) if self.model else None
+        if provider is None:
+            return self.endpoint.base_url
+        return provider[0].base_url or provider[0].name
+
+    def __repr__(self) -> str:
+        """Leave out the environment, which holds keys."""
+        return f"ModelSetup(endpoint={self.endpoint!r}, model={self.model!r})"
 
 
 class Unconfigured(Struct, frozen=True):
@@ -91,15 +109,18 @@ def resolve_model(
         auth_token=None if api_key else auth_token,
         headers=_custom_headers(env, warnings),
     )
-    if not origin:
+    providers = configured_providers(
+        settings.providers, env, behind_gateway=not endpoint.is_official
+    )
+    model = flag_model or _value(env, "ANTHROPIC_MODEL") or settings.model
+    provider = providers.split(model) if model else None
+    if provider is not None:
+        origin = provider[0].names.key if provider[0].needs_key else "no key needed"
+    elif not origin:
         if endpoint.is_official:
-            return Unconfigured(
-                "No model is configured. Set ANTHROPIC_API_KEY, or set ANTHROPIC_BASE_URL to a "
-                "server that speaks the Messages API (Ollama, llama.cpp, vLLM, LM Studio, LiteLLM)."
-            )
+            return Unconfigured(_nothing_configured(env, providers))
         endpoint = Endpoint(base_url, auth_token=NO_KEY, headers=endpoint.headers)
         origin = "no key needed"
-    model = flag_model or _value(env, "ANTHROPIC_MODEL") or settings.model
     small = _value(env, "ANTHROPIC_SMALL_FAST_MODEL") or settings.small_model
     return ModelSetup(
         endpoint=endpoint,
@@ -107,7 +128,25 @@ def resolve_model(
         small_model=_expanded(endpoint, small, DEFAULT_SMALL_MODEL),
         fallback_models=tuple(expand_alias(each) for each in settings.fallback_models),
         origin=origin,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *providers.warnings),
+        providers=providers,
+        env=env,
+    )
+
+
+def _nothing_configured(env: Mapping[str, str], providers: Providers) -> str:
+    """Return what is missing, and what to do: with a key that is there, name a model."""
+    for each in providers.by_name.values():
+        key = next((name for name in each.key_variables if _value(env, name)), None)
+        if key is not None:
+            return (
+                f"No model is chosen. {key} is set: name a model with --model {each.name}/NAME, "
+                'or as "model" in your settings.'
+            )
+    return (
+        "No model is configured. Set ANTHROPIC_API_KEY, set ANTHROPIC_BASE_URL to a server that "
+        "speaks the Messages API (Ollama, llama.cpp, vLLM, LM Studio, LiteLLM), or name a model of "
+        "another provider, such as --model openai/NAME with OPENAI_API_KEY."
     )
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
 OFFICIAL_URL: Final = "https://api.anthropic.com"
+
+Dialect = Literal["messages", "responses", "chat", "gemini"]
+"""What a server speaks: Anthropic's Messages API, OpenAI's Responses API or Chat Completions,
+Google's `generateContent`."""
 
 
 class Timeouts(Struct, frozen=True):
@@ -28,11 +32,13 @@ class Endpoint(Struct, frozen=True):
     """Where requests go and what opens the door."""
 
     base_url: str = OFFICIAL_URL
-    """Without `/v1` and without a slash at the end."""
+    """Without a slash at the end; for the Messages API also without `/v1`."""
     api_key: str | None = None
     auth_token: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     timeouts: Timeouts = Timeouts()
+    dialect: Dialect = "messages"
+    """Decides which header carries the key."""
 
     def __repr__(self) -> str:
         """Leave out credentials, also those in headers."""

@@ -1,19 +1,26 @@
 """Server-sent events: the bytes of an answer cut into events, however they arrive.
 
-Next: `agent.model.anthropic` (reads what the events hold).
+Next: `agent.model.anthropic`, `agent.model.providers.wire_client` (read what the events hold).
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
 
 from agent.model.client import ModelError
+from permissions.base.text.strict_json import load_json
 
 MAX_EVENT_BYTES: Final = 16_000_000
 """Largest single event, unpacked; those of real models stay below a megabyte."""
+
+
+DRAIN_TIMEOUT_S: Final = 0.5
 
 
 class ServerEvent(Struct, frozen=True):
@@ -43,6 +50,47 @@ async def server_events(pieces: AsyncIterator[bytes]) -> AsyncGenerator[ServerEv
         if held + lines.held > MAX_EVENT_BYTES:
             text = f"The server sent an event of more than {MAX_EVENT_BYTES // 1_000_000} MB."
             raise ModelError("malformed", text, phase="stream")
+
+
+async def with_progress(
+    events: AsyncIterator[ServerEvent], progress_s: float
+) -> AsyncGenerator[ServerEvent, None]:
+    """Yield the events that hold something, none that is but a sign of life.
+
+    Raises:
+        ModelError: for `progress_s` seconds nothing else came.
+    """
+    progress_at = time.monotonic()
+    async for event in events:
+        if event.data and event.name != "ping":
+            progress_at = time.monotonic()
+            yield event
+        elif time.monotonic() - progress_at > progress_s:
+            text = f"The server sent nothing but signs of life for {progress_s:g} s."
+            raise ModelError("stalled", text, phase="stream")
+
+
+async def drain(events: AsyncIterator[object]) -> None:
+    """Read to the end of a whole answer: only then can the connection serve another request."""
+    # Whatever happens here, the answer is whole.
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(DRAIN_TIMEOUT_S):
+            async for _ in events:
+                pass
+
+
+def event_record(event: ServerEvent) -> Mapping[str, object]:
+    """Return the JSON object of an event; empty for other JSON.
+
+    Raises:
+        ModelError: it is no JSON.
+    """
+    try:
+        data = load_json(event.data)
+    except ValueError as error:
+        text = "The server sent an event that is not JSON."
+        raise ModelError("malformed", text, phase="stream") from error
+    return data if isinstance(data, dict) else {}
 
 
 class _Lines:

@@ -22,6 +22,7 @@ from agent.model.client import (
     ModelEvent,
     ModelRequest,
 )
+from agent.model.dialects.foreign_blocks import without_foreign
 from agent.model.thinking_field import thinking_field
 
 CONTEXT_BETA: Final = "context-management-2025-06-27"
@@ -109,7 +110,7 @@ def _clearing(model: ModelCapabilities) -> dict[str, object]:
 
 def _messages_to_send(request: ModelRequest) -> Sequence[Message]:
     """Return the messages to send, without what the server rejects of earlier answers."""
-    messages = request.messages
+    messages = without_foreign(request.messages)
     if "signed_compaction" in request.without:
         messages = without_signed_summary(messages)
     return drop_thinking(messages) if "kept_thinking" in request.without else messages

@@ -109,7 +109,7 @@ def classify(error: ModelError, *, now: float = 0.0) -> Failure:
         kind=kind,
         retryable=_retryable(error, kind),
         message=_message(kind, error),
-        hint=_long_wait(wait_s, now) or _HINTS.get(kind, ""),
+        hint=_long_wait(wait_s, now) or _hint(kind, error),
         retry_after_s=wait_s,
         overflow=overflow if kind is FailureKind.CONTEXT_OVERFLOW else None,
         output_limit=limit,
@@ -117,6 +117,23 @@ def classify(error: ModelError, *, now: float = 0.0) -> Failure:
         status=error.status,
         request_id=error.request_id,
     )
+
+
+def _hint(kind: FailureKind, error: ModelError) -> str:
+    """Return what to do, with the names that the endpoint's key and address go by."""
+    schema = re.search(_REFUSED_SCHEMA, str(error), re.IGNORECASE)
+    if kind is FailureKind.INVALID_REQUEST and schema is not None:
+        return (
+            f"The schema of {schema['tool'] or 'the answer'} is not one that this model's server "
+            "takes: change it, switch the tool off with --disallowedTools, or use another model."
+        )
+    names = error.names
+    return _HINTS.get(kind, "").format(key=names.key, address=names.address, api=names.api)
+
+
+_REFUSED_SCHEMA: Final = (
+    r"invalid (?:json )?schema for (?:function|response_format) ['\"]?(?P<tool>[\w-]*)"
+)
 
 
 def _long_wait(wait_s: float | None, now: float) -> str:
@@ -147,6 +164,9 @@ def unsupported_field(message: str) -> str | None:
 _BROKEN_THINKING: Final = (
     r"\binvalid\b.{0,40}\bsignature\b.{0,40}\bthinking\b"
     r"|\bthinking\b.{0,120}\b(cannot be modified|was modified|invalid signature)\b"
+    r"|\bencrypted.?content\b.{0,80}\b(could not|cannot|invalid|not)\b"
+    r"|\b'?reasoning'? .{0,60}\bwithout its required\b"
+    r"|\bthought.?signature\b.{0,80}\b(invalid|not valid|corrupted)\b"
 )
 """An earlier answer's thinking is not accepted any more; without it the conversation goes on."""
 
@@ -157,7 +177,9 @@ _REJECTED: Final = r"not permitted|not supported|unsupported|unknown|unexpected|
 
 _OPTIONAL_FIELDS: Final[Mapping[str, str]] = {
     "cache_control": r"\bcache_control\b",
-    "effort": r"\boutput_config\b|\beffort\b",
+    "output_schema": r"\bresponse_format\b|\btext\.format\b|\bresponseJsonSchema\b|\bjson_schema\b",
+    "stream_options": r"\bstream_options\b",
+    "effort": r"\boutput_config\b|\beffort\b|\breasoning_effort\b|\bthinkingLevel\b",
     "thinking": r"\bthinking\b(?!.*signature)",
     "context_management": r"\bcontext_management\b",
     "signed_compaction": r"\bcompaction\b",
@@ -274,21 +296,21 @@ _HEADS: Final[Mapping[FailureKind, str]] = {
 
 _HINTS: Final[Mapping[FailureKind, str]] = {
     FailureKind.INSECURE: (
-        "Check ANTHROPIC_BASE_URL (http or https, host and port) and this machine's clock; a "
+        "Check {address} (http or https, host and port) and this machine's clock; a "
         "certificate of your own or of your company's proxy goes into the file that "
         "SSL_CERT_FILE names."
     ),
-    FailureKind.UNREACHABLE: "Start the server, or check ANTHROPIC_BASE_URL.",
-    FailureKind.CONNECTION: "Check the network and ANTHROPIC_BASE_URL.",
+    FailureKind.UNREACHABLE: "Start the server, or check {address}.",
+    FailureKind.CONNECTION: "Check the network and {address}.",
     FailureKind.TIMEOUT: "Check the network, or try again later.",
-    FailureKind.AUTHENTICATION: "Check ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN).",
+    FailureKind.AUTHENTICATION: "Check {key}.",
     FailureKind.PERMISSION: "Use a key that may, or another model.",
     FailureKind.BILLING: "Check the plan and spending limit of the account.",
     FailureKind.MODEL_NOT_FOUND: "Choose another with /model, --model or ANTHROPIC_MODEL.",
-    FailureKind.NOT_FOUND: "Check ANTHROPIC_BASE_URL: it must not end in /v1.",
-    FailureKind.REDIRECTED: "Set ANTHROPIC_BASE_URL to the address of the Messages API itself.",
+    FailureKind.NOT_FOUND: "Check {address}.",
+    FailureKind.REDIRECTED: "Set {address} to the address of the {api} itself.",
     FailureKind.TOO_LARGE: "Shorten the conversation with /compact.",
     FailureKind.CONTEXT_OVERFLOW: "Shorten the conversation with /compact.",
-    FailureKind.MALFORMED: "Check that ANTHROPIC_BASE_URL is a server of the Messages API.",
-    FailureKind.NOT_CONFIGURED: "Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for another server.",
+    FailureKind.MALFORMED: "Check that {address} is a server of the {api}.",
+    FailureKind.NOT_CONFIGURED: "Set {key}, or {address} for another server.",
 }

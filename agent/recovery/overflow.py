@@ -55,6 +55,8 @@ _NUMBERED: Final = (
     r"maximum context length is (?P<limit>\d+) tokens.{0,120}?\((?P<input>\d+) in the messages",
     r"maximum context length is (?P<limit>\d+) tokens.{0,120}?"
     r"(?:your )?(?:messages|request) (?:resulted in|has) (?P<input>\d+)",
+    r"input token count \((?P<input>\d+)\) exceeds the maximum number of tokens allowed "
+    r"\((?P<limit>\d+)",
     r"request \((?P<input>\d+) tokens\) exceeds the available context size \((?P<limit>\d+)",
 )
 

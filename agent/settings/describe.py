@@ -71,6 +71,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "prices": "Prices of models that are not in the built-in table.",
     "webSearch": "The service for WebSearch; keys in BRAVE_API_KEY or TAVILY_API_KEY.",
     "modelCapabilities": "What a model can take, by its name, if its server does not report it.",
+    "providers": "Other providers of models, by the name in front of `/`: address, key variable or "
+    "helper, models, headers.",
     "autoMode": "The model classifier for the mode `auto`, and its instructions.",
     "permissionBridge": "Let another program on this machine answer permission requests.",
     "permissionChannel": "A command that receives permission requests and may print answers.",
@@ -121,6 +123,7 @@ UNSET: Final[Mapping[str, str]] = {
     "backgroundOnTimeout": "false",
     "webSearch": "the model server's own search, if it has one",
     "modelCapabilities": "as the server reports, or a built-in table",
+    "providers": "those known by name",
     "autoMode": "off",
     "permissionBridge": "off",
     "permissionChannel": "off",

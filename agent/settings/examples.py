@@ -37,6 +37,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "prices": {"my-model": {"input": 0.5, "output": 2.0}},
     "webSearch": {"provider": "searxng", "url": "http://localhost:8888"},
     "modelCapabilities": {"my-alias": {"contextWindow": 200000, "thinking": "adaptive"}},
+    "providers": {"work": {"baseUrl": "https://models.example.org/v1", "keyVariable": "WORK_KEY"}},
     "autoMode": {"enabled": True, "environment": ["Deploys go through the release job only"]},
     "permissionBridge": {"enabled": True, "port": 7711},
     "permissionChannel": {"command": ["ask-my-phone", "--wait"]},

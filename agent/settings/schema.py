@@ -66,6 +66,22 @@ class ModelSection(_Section):
     promptCaching: bool | None = None
 
 
+class ProviderSection(_Section):
+    """One entry of `providers`: where models of another provider are, and whose key they take."""
+
+    api: (
+        Literal["messages", "responses", "chat", "gemini", "bedrock", "vertex", "foundry"] | None
+    ) = None
+    baseUrl: str | None = None
+    keyVariable: str | None = None
+    keyHelper: str | None = None
+    headers: dict[str, str] | None = None
+    models: list[str] | None = None
+    smallModel: str | None = None
+    options: dict[str, str] | None = None
+    reasoningBack: Literal["never", "calls", "always"] | None = None
+
+
 class AutoModeSection(_Section):
     """`autoMode`: the model classifier, and what it should know, in plain words."""
 
@@ -169,6 +185,7 @@ class SettingsFile(_Section):
     prices: dict[str, object] | None = None
     webSearch: WebSearchSection | None = None
     modelCapabilities: dict[str, ModelSection] | None = None
+    providers: dict[str, ProviderSection] | None = None
     autoMode: AutoModeSection | None = None
     permissionBridge: PermissionBridgeSection | None = None
     permissionChannel: PermissionChannelSection | None = None
@@ -238,6 +255,7 @@ FORBIDDEN_IN_PROJECT: Final = frozenset(
         "forceLoginMethod",
         "forceLoginOrgUUID",
         "modelCapabilities",
+        "providers",
         "webSearch",
         "gcpAuthRefresh",
         "httpProxy",

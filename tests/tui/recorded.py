@@ -219,8 +219,9 @@ class RecordedConversation:
         self.mode = next_mode(self.mode, bypass_available=False, auto_available=False)
         return self.mode
 
-    async def set_model(self, model: str) -> None:
+    async def set_model(self, model: str) -> str:
         self.model = model
+        return ""
 
     async def rewind(self, prompt_uid: str) -> str:
         index = next(i for i, message in enumerate(self.messages) if message.uid == prompt_uid)
@@ -305,7 +306,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         home=home,
         agent_home=home / ".agent",
         version="1.2.3",
-        endpoint="http://127.0.0.1:1",
+        endpoint=lambda: "http://127.0.0.1:1",
         list_models=list_models,
         reload_settings=reload_settings,
         ask_side_question=ask_side_question,

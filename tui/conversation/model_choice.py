@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from msgspec.structs import replace
 
 from agent.assembly.assemble import Environment
+from agent.assembly.model_setup import provider_settings
 from agent.errors import ConfigError
 from agent.model.client import ModelError
 from agent.model.endpoint import ModelSettings, ModelSetup, Unconfigured, resolve_model
@@ -51,6 +52,7 @@ async def real_model(
             small_model=values.smallFastModel,
             fallback_models=options.fallback_models
             or ((fallback,) if isinstance(fallback, str) else tuple(fallback)),
+            providers=provider_settings(values),
         ),
         flag_model=_flag_model(settings, options),
         helper_key=helper_key,

@@ -134,12 +134,14 @@ async def _use(screen: CommandScreen, name: str) -> bool:
     conversation = screen.session.conversation
     assert conversation is not None
     try:
-        await conversation.controls.set_model(name)
+        left_out = await conversation.controls.set_model(name)
     except AgentError as error:
         screen.notice(str(error), "warning")
         return False
     effort = f", effort {conversation.status.effort}" if conversation.status.effort else ""
     screen.notice(f"model {conversation.status.model}{effort} from the next request")
+    if left_out:
+        screen.notice(left_out)
     return True
 
 

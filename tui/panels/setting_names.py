@@ -10,6 +10,7 @@ GROUPS: Final = {
         "smallFastModel": "Model for small tasks",
         "fallbackModel": "Fallback models",
         "modelCapabilities": "Model capabilities",
+        "providers": "Providers of models",
         "effortLevel": "Effort",
         "alwaysThinkingEnabled": "Thinking",
         "language": "Language of answers",

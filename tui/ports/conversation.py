@@ -112,8 +112,8 @@ class ControlsPort(Protocol):
         """Summarise the history now, or a part of it."""
         ...
 
-    async def set_model(self, model: str) -> None:
-        """Use another model from the next request on."""
+    async def set_model(self, model: str) -> str:
+        """Use another model from the next request on; return what of the history it cannot read."""
         ...
 
     def set_thinking(self, wanted: bool) -> bool:

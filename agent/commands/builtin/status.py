@@ -25,7 +25,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
         f"agent-tui {context.version}",
         f"session {session.session_id}",
         f"model {status.model}{demo}{effort}",
-        f"endpoint {context.endpoint}",
+        f"endpoint {context.endpoint()}",
         named(status.mode),
         f"folder {session.launch_dir}",
         *([f"shell in {session.cwd}"] if session.cwd != session.launch_dir else []),

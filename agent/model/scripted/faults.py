@@ -116,7 +116,26 @@ class WholeJson(Struct, frozen=True):
     """Answer a stream request with one JSON message, as simple servers do."""
 
 
+Habit = Literal[
+    "zero_index",
+    "no_ids",
+    "whole_calls",
+    "object_arguments",
+    "calls_as_text",
+    "finish_stop",
+    "reasoning_field",
+    "comments",
+    "malformed_call",
+]
+
+
+class Odd(Struct, frozen=True):
+    """Do as some servers of Chat Completions do, or Gemini (`no_ids`, `malformed_call`)."""
+
+    habit: Habit
+
+
 PlacedFault = Cut | Stall | ErrorFault | Insert
 """Those that strike at a point of the answer."""
 
-Fault = Status | Cut | Stall | ErrorFault | Insert | Drop | Duplicate | NoUsage | WholeJson
+Fault = Status | Cut | Stall | ErrorFault | Insert | Drop | Duplicate | NoUsage | WholeJson | Odd

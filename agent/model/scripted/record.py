@@ -19,6 +19,8 @@ class RecordedRequest(Struct):
     headers: Mapping[str, str]
     body: dict[str, Any]
     """The JSON body; empty when there is none."""
+    asked: dict[str, Any] = field(default_factory=dict)
+    """The same request as a body of the Messages API, whatever dialect it came in."""
     connection: int = 0
     """Number of the connection it came on, from 1."""
     turn: str = ""

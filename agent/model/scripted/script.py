@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agent.model.scripted.cache import CacheSimulation
 from agent.model.scripted.choose import holds, last_result, prompt_of
-from agent.model.scripted.faults import Fault, Status, WholeJson
+from agent.model.scripted.faults import Fault, Odd, Status, WholeJson
 from agent.model.scripted.frames import ScriptedAnswer, frames_of, make_answer
 from agent.model.scripted.prefix import PrefixChain, chain_of, sign_summary
 from agent.model.scripted.record import RecordedRequest
@@ -25,8 +25,10 @@ from agent.model.scripted.scenario import (
     Turn,
 )
 from agent.model.scripted.send_plan import Step, error_body, plan_body, plan_stream
+from agent.model.scripted.spoken.spoken_dialect import trail
+from agent.model.scripted.spoken.spoken_paths import MESSAGES, asks_for_answer, dialect_at
 from agent.model.scripted.substitute import substitute
-from agent.model.scripted.validate import RequestProblem, find_problem
+from agent.model.scripted.validate import RequestProblem, find_problem, too_long
 
 MAX_BODY_BYTES: Final = 32 * 1024 * 1024
 
@@ -96,13 +98,15 @@ class ScriptPlayer:
         return found or self._rejected(record, RequestProblem("Not Found", 404, "not_found_error"))
 
     def _posted(self, record: RecordedRequest, faults: list[Fault]) -> ScriptedResponse | None:
-        if record.path == "/v1/messages":
+        if asks_for_answer(record.path):
             return self._messages(record, faults)
         if record.path == "/v1/messages/count_tokens" and self.scenario.count_tokens:
             return _json(200, {"input_tokens": chain_of(record.body).tokens}, faults)
         return None
 
     def _got(self, record: RecordedRequest, faults: list[Fault]) -> ScriptedResponse | None:
+        if record.path.startswith("/v1beta/models") and self.scenario.models_endpoint:
+            return _google_models(self.scenario.models, record.path, faults)
         if record.path.startswith("/v1/models") and self.scenario.models_endpoint:
             return self._models(record, faults)
         if record.path == "/":
@@ -110,29 +114,32 @@ class ScriptPlayer:
         return None
 
     def _problem(
-        self, body: Mapping[str, object], chain: PrefixChain, model: ModelInfo, stop_reason: str
+        self, record: RecordedRequest, chain: PrefixChain, model: ModelInfo, stop_reason: str
     ) -> RequestProblem | None:
         if not self.scenario.strict:
             return None
+        dialect = dialect_at(record.path)
+        if dialect is not None:
+            return dialect.problem(record.body) or too_long(record.asked, chain, model)
         is_unfinished = stop_reason in ("pause_turn", "max_tokens")
         return find_problem(
-            body,
+            record.asked,
             chain,
             model,
             bound_thinking=self.scenario.bound_thinking,
-            may_end_with_assistant=is_unfinished or bool(body.get("compaction")),
+            may_end_with_assistant=is_unfinished or bool(record.asked.get("compaction")),
         )
 
     def _messages(self, record: RecordedRequest, faults: list[Fault]) -> ScriptedResponse:
-        body = record.body
+        body = record.asked
         model = self._model(str(body.get("model", "")))
         if model is None:
             return self._rejected(
                 record, RequestProblem(f"model: {body.get('model')}", 404, "not_found_error")
             )
         chain = chain_of(body)
-        after, stop_reason = self._written.get(_last_assistant_digest(chain), ("", ""))
-        problem = self._problem(body, chain, model, stop_reason)
+        after, stop_reason = self._written.get(_place(chain, record), ("", ""))
+        problem = self._problem(record, chain, model, stop_reason)
         if problem is not None:
             return self._rejected(record, problem)
         turn = self._turn(record, after)
@@ -159,17 +166,25 @@ class ScriptPlayer:
             input_usage=usage,
         )
         record.usage = {**answer.start_usage, **answer.final_usage}
-        self._written[_last_assistant_digest(chain)] = (turn.name, answer.stop_reason)
+        self._written[_place(chain, record)] = (turn.name, answer.stop_reason)
         return self._stream(record, answer, turn.pace or self.scenario.pace, faults)
 
     def _stream(
         self, record: RecordedRequest, answer: ScriptedAnswer, pace: Pace, faults: Sequence[Fault]
     ) -> ScriptedResponse:
-        if not record.body.get("stream") or any(isinstance(f, WholeJson) for f in faults):
-            return _json(200, answer.message(), faults)
+        dialect = dialect_at(record.path)
+        is_streamed = record.body.get("stream") or "stream" in record.path
+        if not is_streamed or any(isinstance(f, WholeJson) for f in faults):
+            whole = answer.message() if dialect is None else dialect.whole(answer)
+            return _json(200, whole, faults)
+        odd = [fault for fault in faults if isinstance(fault, Odd)]
+        encoder = None if dialect is None else dialect.encoder(answer, record.body, odd)
         words = pace.delta_tokens or (1 if pace.tokens_per_s else 8)
         steps = plan_stream(
-            frames_of(answer, words_per_delta=words), faults, chunk_bytes=pace.chunk_bytes
+            frames_of(answer, words_per_delta=words),
+            faults,
+            chunk_bytes=pace.chunk_bytes,
+            encoder=encoder,
         )
         headers = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
         return ScriptedResponse(200, headers, tuple(steps), None, pace)
@@ -180,7 +195,7 @@ class ScriptPlayer:
         for at, turn in enumerate(self.scenario.turns):
             if turn.times and self._used.get(at, 0) >= turn.times:
                 continue
-            if holds(turn.when, record.body, number=record.number, after=after):
+            if holds(turn.when, record.asked, number=record.number, after=after):
                 self._used[at] = self._used.get(at, 0) + 1
                 return turn
         return self.scenario.otherwise
@@ -189,13 +204,14 @@ class ScriptPlayer:
         """Return the faults that strike now: before a turn is chosen (None), or once it is."""
         due: list[FaultPlan] = []
         for at, plan in enumerate(self.scenario.faults):
-            if plan.path != record.path or plan.turn != turn:
+            path = MESSAGES if asks_for_answer(record.path) else record.path
+            if plan.path != path or plan.turn != turn:
                 continue
             if plan.times and self._struck.get(at, 0) >= plan.times:
                 continue
             if plan.request is not None and plan.request != record.number:
                 continue
-            if holds(plan.when, record.body, number=record.number, after=""):
+            if holds(plan.when, record.asked, number=record.number, after=""):
                 self._struck[at] = self._struck.get(at, 0) + 1
                 due.append(plan)
         return due
@@ -221,7 +237,10 @@ class ScriptPlayer:
         if wanted is None:
             return None
         bearer = record.headers.get("authorization", "") == f"Bearer {wanted}"
-        api_key = record.headers.get("x-api-key", "") == wanted
+        api_key = wanted in (
+            record.headers.get("x-api-key", ""),
+            record.headers.get("x-goog-api-key", ""),
+        )
         match self.scenario.auth_style:
             case "bearer":
                 known = bearer
@@ -241,7 +260,10 @@ class ScriptPlayer:
         request_id = f"req_{record.number:06d}"
         error_type = fault.error_type or ERROR_TYPES.get(fault.status, "api_error")
         text = fault.body
-        if text is None:
+        dialect = dialect_at(record.path)
+        if text is None and dialect is not None:
+            text = dialect.error_body(fault.status, error_type, fault.message)
+        elif text is None:
             text = error_body(error_type, fault.message, fault.error_code, request_id)
         body = text.encode()
         headers = {"content-type": fault.content_type, **fault.headers}
@@ -276,6 +298,32 @@ def _as_summary(turn: Turn, chain: PrefixChain) -> Turn:
     }
     delta = {"type": "compaction_delta", "content": text, "encrypted_content": chain.digest}
     return replace(turn, parts=(RawBlock(block, (delta,)),), stop_reason="compaction")
+
+
+def _google_models(
+    models: Sequence[ModelInfo], path: str, faults: Sequence[Fault]
+) -> ScriptedResponse | None:
+    """Return Google's list of models, or one of them."""
+    listed = [
+        {
+            "name": f"models/{model.id}",
+            "inputTokenLimit": model.max_input_tokens,
+            "outputTokenLimit": model.max_tokens,
+            "supportedGenerationMethods": ["generateContent"],
+        }
+        for model in models
+    ]
+    name = path.removeprefix("/v1beta/")
+    if name == "models":
+        return _json(200, {"models": listed}, faults)
+    found = next((each for each in listed if each["name"] == name), None)
+    return None if found is None else _json(200, found, faults)
+
+
+def _place(chain: PrefixChain, record: RecordedRequest) -> str:
+    """Return what tells a conversation's state: a digest up to its last answer."""
+    is_foreign = dialect_at(record.path) is not None
+    return trail(chain) if is_foreign else _last_assistant_digest(chain)
 
 
 def _last_assistant_digest(chain: PrefixChain) -> str:

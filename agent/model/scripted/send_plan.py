@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Literal, assert_never
+from typing import Final, Literal, Protocol, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from agent.model.scripted.faults import (
     Fault,
     Insert,
     NoUsage,
+    Odd,
     PlacedFault,
     Position,
     Stall,
@@ -53,19 +54,49 @@ class End(Struct, frozen=True):
 Step = SendHead | Send | Wait | End
 
 
+class MessagesEncoder:
+    """Writes an answer of the Messages API."""
+
+    def encode(self, frame: Frame) -> bytes:
+        """Return an event's bytes."""
+        return frame.encode()
+
+    def error(self, fault: ErrorFault) -> bytes:
+        """Return a failure in the middle of the answer."""
+        body = error_body(fault.error_type, fault.message, fault.error_code, "req_in_stream")
+        return f"event: error\ndata: {body}\n\n".encode()
+
+
+class Encoder(Protocol):
+    """Writes one answer in a dialect."""
+
+    def encode(self, frame: Frame) -> bytes:
+        """Return an event's bytes; empty where the dialect has none."""
+        ...
+
+    def error(self, fault: ErrorFault) -> bytes:
+        """Return a failure in the middle of the answer."""
+        ...
+
+
 def plan_stream(
-    frames: Iterable[Frame], faults: Sequence[Fault], *, chunk_bytes: int = 0
+    frames: Iterable[Frame],
+    faults: Sequence[Fault],
+    *,
+    chunk_bytes: int = 0,
+    encoder: Encoder | None = None,
 ) -> list[Step]:
     """Return the steps that send `frames` with all `faults` applied, in the order given."""
+    encoder = encoder or MessagesEncoder()
     edited = list(frames)
     for fault in faults:
         edited = _edited(edited, fault)
-    steps: list[Step] = [SendHead(), *(Send(f.encode(), f.tokens) for f in edited), End()]
+    steps: list[Step] = [SendHead(), *(Send(encoder.encode(f), f.tokens) for f in edited), End()]
     placed = [f for f in faults if isinstance(f, Cut | Stall | ErrorFault | Insert)]
     at_events = [(fault, _index(edited, fault.at)) for fault in placed if fault.at.place != "byte"]
     # Later places first, so that an insertion does not move the places still to come.
     for fault, index in sorted(at_events, key=lambda item: item[1], reverse=True):
-        steps = _struck(steps, fault, index)
+        steps = _struck(steps, fault, index, encoder)
     if chunk_bytes:
         steps = _rechunked(steps, chunk_bytes)
     for fault in placed:
@@ -109,7 +140,7 @@ def _edited(frames: list[Frame], fault: Fault) -> list[Frame]:
             return [f for at, frame in enumerate(frames) for f in [frame] * (1 + (at == doubled))]
         case NoUsage():
             return [replace(frame, data=_without_usage(frame.data)) for frame in frames]
-        case Cut() | Stall() | ErrorFault() | Insert() | Status() | WholeJson():
+        case Cut() | Stall() | ErrorFault() | Insert() | Status() | WholeJson() | Odd():
             return frames
     assert_never(fault)
 
@@ -167,7 +198,9 @@ def _after_first_delta(frames: Sequence[Frame], delta_type: str) -> int:
     return -1
 
 
-def _struck(steps: list[Step], fault: PlacedFault, index: int) -> list[Step]:
+def _struck(
+    steps: list[Step], fault: PlacedFault, index: int, encoder: Encoder | None = None
+) -> list[Step]:
     before, after = steps[:index], steps[index:]
     match fault:
         case Cut():
@@ -177,8 +210,7 @@ def _struck(steps: list[Step], fault: PlacedFault, index: int) -> list[Step]:
         case Insert():
             return [*before, Send(fault.data), *after]
         case ErrorFault():
-            body = error_body(fault.error_type, fault.message, fault.error_code, "req_in_stream")
-            return [*before, Send(f"event: error\ndata: {body}\n\n".encode()), End()]
+            return [*before, Send((encoder or MessagesEncoder()).error(fault)), End()]
     assert_never(fault)
 
 

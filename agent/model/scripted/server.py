@@ -1,4 +1,7 @@
-"""The scripted server: the Messages API on a loopback port, answered from a scenario."""
+"""The scripted server: the Messages API on a loopback port, answered from a scenario.
+
+Requests in OpenAI's and Google's dialects are answered in theirs (`agent.model.scripted.spoken`).
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from agent.model.scripted.scenario import Scenario, Turn
 from agent.model.scripted.script import ScriptedResponse, ScriptPlayer
 from agent.model.scripted.send_plan import End, Send, SendHead, Wait
 from agent.model.scripted.server_connection import BadRequest, HttpRequest, HungUp, ServerConnection
+from agent.model.scripted.spoken.spoken_paths import MESSAGES, asks_for_answer, dialect_at
 
 __all__ = ["RecordedRequest", "ScriptedServer"]
 
@@ -28,7 +32,7 @@ A server that is closed before that lets go of the socket without closing it.
 class ScriptedServer:
     """Serves one scenario; `async with` it, or `start` and `aclose`.
 
-    `requests` holds the requests to `/v1/messages` in order of arrival, `others` all the rest.
+    `requests` holds the requests for answers in order of arrival, `others` all the rest.
     """
 
     def __init__(
@@ -159,17 +163,22 @@ class ScriptedServer:
             body = json.loads(request.body) if request.body else {}
         except ValueError:
             body = {}
-        number = self._numbers[request.path] = self._numbers.get(request.path, 0) + 1
+        is_answer = asks_for_answer(request.path)
+        counted = MESSAGES if is_answer else request.path
+        number = self._numbers[counted] = self._numbers.get(counted, 0) + 1
+        dialect = dialect_at(request.path)
+        body = body if isinstance(body, dict) else {}
         record = RecordedRequest(
             number=number,
             method=request.method,
             path=request.path,
             headers=request.headers,
-            body=body if isinstance(body, dict) else {},
+            body=body,
+            asked=dialect.canonical(request.path, body) if dialect is not None else body,
             connection=connection,
             started_at=self._clock(),
         )
-        log = self.requests if request.path == "/v1/messages" else self.others
+        log = self.requests if is_answer else self.others
         log.append(record)
         return record
 

@@ -349,6 +349,14 @@ def _thinking(chain: PrefixChain) -> str | None:
     return None
 
 
+def too_long(
+    body: Mapping[str, object], chain: PrefixChain, model: ModelInfo
+) -> RequestProblem | None:
+    """Return why a prompt does not fit the model; None where it does."""
+    message = _size(body, chain, model)
+    return RequestProblem(message) if message else None
+
+
 def _size(body: Mapping[str, object], chain: PrefixChain, model: ModelInfo) -> str | None:
     limit = model.max_input_tokens
     if chain.tokens > limit:

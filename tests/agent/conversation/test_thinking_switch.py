@@ -17,6 +17,8 @@ from agent.messages import (
 from agent.model.anthropic import AnthropicClient
 from agent.model.capabilities import known_capabilities
 from agent.model.endpoint_config import Endpoint
+from agent.model.providers.configured import Providers
+from agent.model.providers.router import ModelRouter
 from agent.model.wire import request_body
 
 CALL = {"type": "tool_use", "id": "t1", "name": "Read", "input": {}}
@@ -24,7 +26,8 @@ CALL = {"type": "tool_use", "id": "t1", "name": "Read", "input": {}}
 
 def used(model: str, *, wants_thinking: bool = True) -> ModelInUse:
     client = AnthropicClient(Endpoint(base_url="http://127.0.0.1:1", api_key="k"))
-    return ModelInUse(client, model, None, wants_thinking=wants_thinking)
+    router = ModelRouter(client, Providers(), env={}, overrides={})
+    return ModelInUse(router, model, None, wants_thinking=wants_thinking)
 
 
 def said(*blocks: Block) -> Message:

@@ -30,12 +30,10 @@ def test_nothing_set_says_what_to_set() -> None:
 
 
 def test_a_key_alone_means_the_vendor_and_the_default_models() -> None:
-    assert setup({"ANTHROPIC_API_KEY": " k\n"}) == ModelSetup(
-        Endpoint(OFFICIAL_URL, api_key="k"),
-        DEFAULT_MODEL,
-        DEFAULT_SMALL_MODEL,
-        origin="ANTHROPIC_API_KEY",
-    )
+    found = setup({"ANTHROPIC_API_KEY": " k\n"})
+    assert found.endpoint == Endpoint(OFFICIAL_URL, api_key="k")
+    assert (found.model, found.small_model) == (DEFAULT_MODEL, DEFAULT_SMALL_MODEL)
+    assert found.origin == "ANTHROPIC_API_KEY"
 
 
 def test_the_key_goes_before_the_token_and_both_before_the_helper() -> None:

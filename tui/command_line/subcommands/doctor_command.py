@@ -143,14 +143,15 @@ def _model(place: Here, settings: Settings) -> Check:
         setup = asyncio.run(real_model(settings, environment, RunOptions()))
     except AgentError as error:
         return Check("model", "problem", str(error), _found_servers())
-    base_url = setup.endpoint.base_url
+    base_url = setup.address
     model = f"{setup.model or 'chosen by the server'} at {base_url} ({setup.origin})"
-    reason = asyncio.run(why_unreachable(base_url, os.environ))
+    is_address = "://" in base_url
+    reason = asyncio.run(why_unreachable(base_url, os.environ)) if is_address else None
     if reason is None:
         return Check("model", "ok", model)
     return Check(
         "model", "problem", f"{model} cannot be reached: {reason}",
-        "Start the server, or set ANTHROPIC_BASE_URL to where it listens."
+        "Start the server, or set ANTHROPIC_BASE_URL, or the provider's baseUrl, to its address."
         if is_loopback(base_url)
         else "Look at the network, or set HTTPS_PROXY where one is needed.",
     )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Claude on Bedrock, Vertex and Foundry, through the vendor's client classes."""

@@ -1,0 +1,177 @@
+"""Claude on a cloud: the vendor's client class signs and addresses, everything else is ours.
+
+The classes, and what signs for them, load when the cloud is first asked; without them installed
+the failure names the extra that brings them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Mapping
+from typing import TYPE_CHECKING, Final, cast
+
+from msgspec.structs import replace
+
+from agent.model.anthropic import MESSAGES, message_events
+from agent.model.capabilities import Override, known_capabilities
+from agent.model.client import ModelCapabilities, ModelClient, ModelError, ModelEvent, ModelRequest
+from agent.model.dialects.provider import Provider
+from agent.model.endpoint_config import Timeouts
+from agent.model.failures import from_connection, from_status, from_stream
+from agent.model.message_builder import CallRepair
+from agent.model.wire import betas_of, request_body
+
+if TYPE_CHECKING:
+    import httpx2
+    from anthropic import AsyncAnthropic
+
+_CLASSES: Final[Mapping[str, str]] = {
+    "bedrock": "AsyncAnthropicBedrockMantle",
+    "vertex": "AsyncAnthropicVertex",
+    "foundry": "AsyncAnthropicFoundry",
+}
+_OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
+    "bedrock": {"region": "aws_region", "profile": "aws_profile"},
+    "vertex": {"region": "region", "project": "project_id"},
+    "foundry": {"resource": "resource"},
+}
+"""Our name of an option to the class's; what is not given it takes from its usual variables."""
+
+
+class CloudClient:
+    """A `ModelClient` for one cloud."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        overrides: Mapping[str, Override],
+        timeouts: Timeouts = Timeouts(),  # noqa: B008  # frozen
+    ) -> None:
+        """Load nothing yet; `overrides` say what models can take, by their name at the cloud."""
+        self.provider = provider
+        self._overrides = overrides
+        self._timeouts = timeouts
+        self._limits: dict[str, ModelCapabilities] = {}
+        self._client: AsyncAnthropic | None = None
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Stream one response; see `ModelClient.stream`."""
+        client = await self._loaded()
+        import httpx2  # loaded with the client
+
+        body = request_body(request, self.known(request.model))
+        wanted = (*request.betas, *betas_of(body))
+        betas = () if "betas" in request.without else wanted
+        headers = {"anthropic-beta": ",".join(betas)} if betas else {}
+        response = await self._posted(client, {**body, "stream": True}, headers)
+        calls = CallRepair(request.messages)
+        try:
+            async with contextlib.aclosing(message_events(response, self._timeouts)) as events:
+                async for event in events:
+                    yield calls.repair(event)
+        except httpx2.HTTPError as error:
+            raise from_stream(error, self._timeouts.silence_s) from error
+        finally:
+            await response.aclose()
+
+    def known(self, model: str) -> ModelCapabilities:
+        """Return what the table says: clouds report nothing. See `ModelClient.known`."""
+        found = self._limits.get(model)
+        if found is not None:
+            return found
+        known, override = known_capabilities(model), self._overrides.get(model)
+        return known if override is None else override.applied(known)
+
+    async def capabilities(self, model: str) -> ModelCapabilities:
+        """See `known`."""
+        return self.known(model)
+
+    def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
+        """Store a window and a longest answer that an error of the endpoint named."""
+        known = self.known(model)
+        window = min(window or known.context_window, known.context_window)
+        output = min(output or known.max_output_tokens, known.max_output_tokens, window)
+        self._limits[model] = replace(known, context_window=window, max_output_tokens=output)
+
+    async def count_tokens(self, request: ModelRequest) -> int | None:
+        """Return None: not every cloud counts."""
+        return None
+
+    async def list_models(self) -> tuple[str, ...]:
+        """Return those the user named: clouds list none that could be asked for."""
+        return self.provider.models
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        if self._client is not None:
+            await self._client.close()
+
+    async def _loaded(self) -> AsyncAnthropic:
+        if self._client is None:
+            self._client = await asyncio.to_thread(self._make)
+        return self._client
+
+    def _make(self) -> AsyncAnthropic:
+        """Build the vendor's client.
+
+        Raises:
+            ModelError: it is not installed, or lacks what it needs.
+        """
+        cloud = str(self.provider.speaks)
+        try:
+            import anthropic  # a second, and for nothing else
+        except ImportError as error:
+            raise self._missing(f"pip install 'agent-tui[{cloud}]'") from error
+        names = _OPTIONS[cloud]
+        given: dict[str, object] = {
+            names[name]: value for name, value in self.provider.options.items() if name in names
+        }
+        if self.provider.base_url:
+            given["base_url"] = self.provider.base_url
+        try:
+            made = getattr(anthropic, _CLASSES[cloud])(
+                **given,
+                max_retries=0,
+                default_headers=dict(self.provider.headers),
+                open_telemetry=False,
+            )
+        except (anthropic.AnthropicError, ValueError, ImportError) as error:
+            raise self._missing(str(error)) from error
+        return cast("AsyncAnthropic", made)
+
+    def _missing(self, what: str) -> ModelError:
+        cloud = self.provider.name
+        return ModelError("not_configured", f"{cloud} cannot be used yet: {what}")
+
+    async def _posted(
+        self, client: AsyncAnthropic, body: dict[str, object], headers: dict[str, str]
+    ) -> httpx2.Response:
+        """Return the answer once its headers are there."""
+        import anthropic  # loaded with the client
+        import httpx2  # see above
+
+        try:
+            response = await client.post(
+                MESSAGES,
+                cast_to=httpx2.Response,
+                body=body,
+                options={"headers": headers},
+                stream=True,
+                stream_cls=anthropic.AsyncStream[object],
+            )
+        except anthropic.APIStatusError as error:
+            raise from_status(error.response, await error.response.aread()) from error
+        except anthropic.APIConnectionError as error:
+            raise from_connection(error, str(client.base_url)) from error
+        except (anthropic.AnthropicError, ImportError, RuntimeError) as error:
+            # No credentials, or what signs with them is not installed.
+            raise self._missing(str(error)) from error
+        # For this `cast_to` the vendor's client returns the response itself, undeclared.
+        return cast("httpx2.Response", response)
+
+
+if TYPE_CHECKING:
+
+    def _proves(client: CloudClient) -> ModelClient:
+        return client

@@ -1,0 +1,1 @@
+"""Google's `generateContent`: requests out, streams in, both pure."""

@@ -1,0 +1,156 @@
+"""Reasoning and calls that a server left inside the text: `<think>`, `<tool_call>`, `[TOOL_CALLS]`.
+
+Servers do so for models whose forms they do not parse. Text is held back only while it may become
+such a mark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final, Literal
+
+from msgspec import Struct
+
+_THINK: Final = ("<think>", "</think>")
+_CALL: Final = ("<tool_call>", "</tool_call>")
+_CALLS: Final = "[TOOL_CALLS]"
+_LONGEST: Final = 1_000_000
+"""A call that does not end within so many characters is text."""
+
+
+class MarkedPiece(Struct, frozen=True):
+    """Some text, or reasoning."""
+
+    kind: Literal["text", "thinking"]
+    text: str
+
+
+class WrittenCall(Struct, frozen=True):
+    """A call written as text."""
+
+    name: str
+    input_json: str
+
+
+class MarkedText:
+    """Splits the text of one answer; calls count only where their tool is on offer."""
+
+    def __init__(self, tools: Collection[str]) -> None:
+        """`tools` are the names on offer."""
+        self._tools = tools
+        self._held = ""
+        self._state: Literal["start", "text", "thinking", "call", "calls"] = "start"
+
+    def feed(self, text: str) -> Iterator[MarkedPiece | WrittenCall]:
+        """Yield what more text completes."""
+        self._held += text
+        while self._held:
+            before = self._held, self._state
+            yield from self._step()
+            if (self._held, self._state) == before:
+                return
+
+    def end(self) -> Iterator[MarkedPiece | WrittenCall]:
+        """Yield what is held at the end of the answer."""
+        held, self._held = self._held, ""
+        if not held:
+            return
+        if self._state == "calls":
+            yield from self._listed(held)
+        elif self._state == "call":
+            # Models at their limit, and some servers, leave the end mark out.
+            yield from self._called(held, _CALL[0] + held)
+        else:
+            yield MarkedPiece("thinking" if self._state == "thinking" else "text", held)
+
+    def _step(self) -> Iterator[MarkedPiece | WrittenCall]:
+        match self._state:
+            case "start":
+                yield from self._begin()
+            case "thinking":
+                yield from self._until_end_of_thinking()
+            case "text":
+                yield from self._until_mark()
+            case "call":
+                yield from self._until_end_of_call()
+            case "calls":
+                pass  # to the end of the answer
+
+    def _begin(self) -> Iterator[MarkedPiece | WrittenCall]:
+        """Only an answer's very first word opens reasoning; later it may be about such marks."""
+        text = self._held.lstrip()
+        if text.startswith(_THINK[0]):
+            self._held, self._state = text.removeprefix(_THINK[0]).lstrip("\n"), "thinking"
+        elif text and not _THINK[0].startswith(text):
+            self._state = "text"
+        yield from ()
+
+    def _until_end_of_thinking(self) -> Iterator[MarkedPiece | WrittenCall]:
+        thinking, end, rest = self._held.partition(_THINK[1])
+        if end:
+            self._held, self._state = rest.lstrip("\n"), "text"
+        else:
+            keep = _overlap(thinking, (_THINK[1],))
+            thinking, self._held = thinking[: len(thinking) - keep], thinking[-keep:] * bool(keep)
+        if thinking:
+            yield MarkedPiece("thinking", thinking)
+
+    def _until_mark(self) -> Iterator[MarkedPiece | WrittenCall]:
+        marks = (_CALL[0], _CALLS) if self._tools else ()
+        found = [(self._held.find(mark), mark) for mark in marks if mark in self._held]
+        if found:
+            at, mark = min(found)
+            text, self._held = self._held[:at], self._held[at + len(mark) :]
+            self._state = "call" if mark == _CALL[0] else "calls"
+        else:
+            keep = _overlap(self._held, marks)
+            cut = len(self._held) - keep
+            text, self._held = self._held[:cut], self._held[cut:]
+        if text:
+            yield MarkedPiece("text", text)
+
+    def _until_end_of_call(self) -> Iterator[MarkedPiece | WrittenCall]:
+        body, end, rest = self._held.partition(_CALL[1])
+        if end:
+            self._held, self._state = rest, "text"
+            yield from self._called(body, f"{_CALL[0]}{body}{_CALL[1]}")
+        elif len(body) > _LONGEST:
+            self._held, self._state = "", "text"
+            yield MarkedPiece("text", _CALL[0] + body)
+
+    def _called(self, body: str, as_text: str) -> Iterator[MarkedPiece | WrittenCall]:
+        try:
+            call = self._call(json.loads(body))
+        except (ValueError, RecursionError):
+            call = None
+        yield call or MarkedPiece("text", as_text)
+
+    def _listed(self, body: str) -> Iterator[MarkedPiece | WrittenCall]:
+        try:
+            listed = json.loads(body)
+        except (ValueError, RecursionError):
+            listed = None
+        calls = [self._call(each) for each in listed] if isinstance(listed, list) else []
+        whole = [call for call in calls if call is not None]
+        if whole and len(whole) == len(calls):
+            yield from whole
+        else:
+            yield MarkedPiece("text", _CALLS + body)
+
+    def _call(self, value: object) -> WrittenCall | None:
+        if not isinstance(value, Mapping) or value.get("name") not in self._tools:
+            return None
+        arguments = value.get("arguments", value.get("parameters", {}))
+        if isinstance(arguments, str):
+            return WrittenCall(str(value["name"]), arguments)
+        return WrittenCall(str(value["name"]), json.dumps(arguments))
+
+
+def _overlap(text: str, marks: tuple[str, ...]) -> int:
+    """Return how many characters at the end of a text may be the beginning of a mark."""
+    longest = max(map(len, marks), default=1) - 1
+    for size in range(min(longest, len(text)), 0, -1):
+        if any(mark.startswith(text[-size:]) for mark in marks):
+            return size
+    return 0

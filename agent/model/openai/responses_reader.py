@@ -1,0 +1,199 @@
+"""The Responses API's stream as events: one block for each output item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from agent.events import Usage
+from agent.messages import Block
+from agent.model.client import (
+    BlockDelta,
+    BlockStart,
+    BlockStop,
+    MessageDelta,
+    MessageStart,
+    MessageStop,
+    ModelError,
+    ModelEvent,
+    ModelRequest,
+)
+from agent.model.dialects.dialect_failures import stream_failure
+from agent.model.dialects.foreign_blocks import origin, signature
+from agent.model.dialects.json_members import array, count, record, text
+from agent.model.dialects.provider import Provider
+from agent.model.dialects.tool_names import long_names
+
+_INCOMPLETE: Final[Mapping[str, str]] = {
+    "max_output_tokens": "max_tokens",
+    "content_filter": "refusal",
+}
+
+
+class ResponsesReader:
+    """Reads one answer."""
+
+    def __init__(self, request: ModelRequest, provider: Provider) -> None:
+        """`request` is the one that is answered."""
+        self._provider = provider.name
+        self._names = long_names(request.tools)
+        self._open: dict[int, str] = {}
+        """Output index to the type of its item, while it is open."""
+        self._with_deltas: set[int] = set()
+        self._calls = 0
+        self._refusal = ""
+        self._started = False
+        self._ended = False
+
+    def read(self, record_: Mapping[str, object]) -> Iterator[ModelEvent]:
+        """See `AnswerReader`."""
+        if record_.get("error") and "type" not in record_:
+            raise stream_failure(record_["error"])
+        match record_.get("type"):
+            case "response.created" | "response.in_progress":
+                yield from self._start(record(record_, "response"))
+            case "response.output_item.added":
+                yield from self._opened(_index(record_), record(record_, "item"))
+            case "response.output_item.done":
+                yield from self._done(_index(record_), record(record_, "item"))
+            case "response.completed" | "response.incomplete":
+                yield from self._end(record(record_, "response"))
+            case "response.failed":
+                raise stream_failure(record(record_, "response").get("error"))
+            case "error":
+                raise stream_failure(record_.get("error") or record_)
+            case _:
+                yield from self._delta(record_)
+
+    def end(self) -> Iterator[ModelEvent]:
+        """See `AnswerReader`."""
+        if not self._ended:
+            text_ = "The answer ended before it was complete."
+            raise ModelError("cut", text_, phase="stream")
+        yield MessageStop()
+
+    def whole(self, answer: Mapping[str, object]) -> Iterator[ModelEvent]:
+        """See `AnswerReader`."""
+        if not isinstance(answer.get("output"), list):
+            text_ = "The server answered with JSON that is no response."
+            raise ModelError("malformed", text_, phase="headers")
+        yield from self._start(answer)
+        for index, item in enumerate(array(answer, "output")):
+            yield from self._opened(index, item)
+            yield from self._done(index, item)
+        yield from self._end(answer)
+
+    def _start(self, response: Mapping[str, object]) -> Iterator[ModelEvent]:
+        if not self._started:
+            self._started = True
+            yield MessageStart(text(response, "id"), text(response, "model"), Usage())
+
+    def _opened(self, index: int, item: Mapping[str, object]) -> Iterator[ModelEvent]:
+        kind = text(item, "type")
+        block: Block
+        match kind:
+            case "message":
+                phase = item.get("phase")
+                block = {"type": "text", "text": ""}
+                if phase:
+                    block |= origin(self._provider, phase=phase)
+            case "reasoning":
+                block = {"type": "thinking", "thinking": ""}
+            case "function_call":
+                self._calls += 1
+                name = text(item, "name")
+                block = {
+                    "type": "tool_use",
+                    "id": text(item, "call_id"),
+                    "name": self._names.get(name, name),
+                    "input": {},
+                }
+            case _:
+                return
+        self._open[index] = kind
+        yield BlockStart(index, block)
+
+    def _delta(self, record_: Mapping[str, object]) -> Iterator[ModelEvent]:
+        delta: dict[str, object]
+        match record_.get("type"):
+            case "response.output_text.delta":
+                delta = {"type": "text_delta", "text": text(record_, "delta")}
+            case "response.refusal.delta":
+                self._refusal += text(record_, "delta")
+                delta = {"type": "text_delta", "text": text(record_, "delta")}
+            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
+                delta = {"type": "thinking_delta", "thinking": text(record_, "delta")}
+            case "response.reasoning_summary_part.added" if record_.get("summary_index"):
+                delta = {"type": "thinking_delta", "thinking": "\n\n"}
+            case "response.function_call_arguments.delta":
+                delta = {"type": "input_json_delta", "partial_json": text(record_, "delta")}
+            case _:
+                return
+        index = _index(record_)
+        if index in self._open:
+            self._with_deltas.add(index)
+            yield BlockDelta(index, delta)
+
+    def _done(self, index: int, item: Mapping[str, object]) -> Iterator[ModelEvent]:
+        kind = self._open.pop(index, None)
+        if kind is None:
+            return
+        if index not in self._with_deltas:
+            yield from _late_deltas(index, kind, item)
+        if kind == "reasoning":
+            payload = {"id": item.get("id"), "encrypted_content": item.get("encrypted_content")}
+            mark = signature(self._provider, payload)
+            yield BlockDelta(index, {"type": "signature_delta", "signature": mark})
+        yield BlockStop(index)
+
+    def _end(self, response: Mapping[str, object]) -> Iterator[ModelEvent]:
+        yield from self._start(response)
+        for index in self._open:
+            yield BlockStop(index)
+        self._open.clear()
+        reason = text(record(response, "incomplete_details"), "reason")
+        stop = _INCOMPLETE.get(reason, "max_tokens" if reason else "end_turn")
+        if self._refusal:
+            stop = "refusal"
+        elif self._calls and not reason:
+            stop = "tool_use"
+        details = {"explanation": self._refusal} if self._refusal else None
+        self._ended = True
+        yield MessageDelta(stop, details, _usage(record(response, "usage")))
+
+
+def _late_deltas(index: int, kind: str, item: Mapping[str, object]) -> Iterator[ModelEvent]:
+    """Yield what a server sends with an item's end only."""
+    if kind == "function_call":
+        arguments = text(item, "arguments")
+        yield BlockDelta(index, {"type": "input_json_delta", "partial_json": arguments})
+    elif kind == "message":
+        parts = array(item, "content")
+        said = "".join(text(part, "text") or text(part, "refusal") for part in parts)
+        yield BlockDelta(index, {"type": "text_delta", "text": said})
+    else:
+        parts = [*array(item, "summary"), *array(item, "content")]
+        said = "\n\n".join(text(part, "text") for part in parts)
+        yield BlockDelta(index, {"type": "thinking_delta", "thinking": said})
+
+
+def _usage(usage: Mapping[str, object]) -> dict[str, object]:
+    if not usage:
+        return {}
+    details = record(usage, "input_tokens_details")
+    read, written = count(details, "cached_tokens"), count(details, "cache_write_tokens")
+    thinking = count(record(usage, "output_tokens_details"), "reasoning_tokens")
+    return {
+        "input_tokens": max(0, count(usage, "input_tokens") - read - written),
+        "cache_read_input_tokens": read,
+        "cache_creation_input_tokens": written,
+        "output_tokens": count(usage, "output_tokens"),
+        "output_tokens_details": {"thinking_tokens": thinking},
+    }
+
+
+def _index(record_: Mapping[str, object]) -> int:
+    index = record_.get("output_index")
+    if isinstance(index, int):
+        return index
+    raise ModelError("malformed", "The server sent an item without its index.", phase="stream")

@@ -1,0 +1,1 @@
+"""Other providers behind the seam: which there are, how a name finds one, one client for all."""

@@ -1,0 +1,135 @@
+"""Which providers a start has: those known by name, and what the user's settings say of them.
+
+Project settings never change this: the caller passes what user and policy settings hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
+from urllib.parse import urlsplit
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from agent.model.dialects.provider import Cloud, Habits, Provider, ReasoningBack
+from agent.model.endpoint_config import Dialect
+from agent.model.providers.known_providers import KNOWN_PROVIDERS
+
+
+class ProviderSettings(Struct, frozen=True, kw_only=True):
+    """One entry of the `providers` setting; None leaves a value as it is known."""
+
+    api: Dialect | Cloud | None = None
+    base_url: str | None = None
+    key_variable: str | None = None
+    key_helper: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    models: Sequence[str] = ()
+    small_model: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    reasoning_back: ReasoningBack | None = None
+
+
+class Providers(Struct, frozen=True):
+    """The providers of a start, and what of the settings about them makes no sense."""
+
+    by_name: Mapping[str, Provider] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    scope: Literal["all", "configured"] = "all"
+    """`configured`: a gateway answers, whose own names of models look like `openai/x`; only
+    providers that settings name are meant then."""
+
+    def split(self, model: str) -> tuple[Provider, str] | None:
+        """Return provider and name there of `provider/model`; None for the main endpoint's."""
+        name, slash, rest = model.strip().partition("/")
+        provider = self.by_name.get(name)
+        if not slash or not rest or provider is None:
+            return None
+        if self.scope == "configured" and not provider.is_configured:
+            return None
+        return provider, rest
+
+
+def configured_providers(
+    settings: Mapping[str, ProviderSettings],
+    env: Mapping[str, str],
+    *,
+    behind_gateway: bool = False,
+) -> Providers:
+    """Return the providers that settings and environment add up to."""
+    found = {each.name: _addressed(each, env) for each in KNOWN_PROVIDERS}
+    warnings: list[str] = []
+    for name, section in settings.items():
+        problem = _problem(name, section, found.get(name))
+        if problem is not None:
+            warnings.append(f"providers.{name}: {problem}")
+            continue
+        found[name] = _merged(name, section, found.get(name))
+    scope: Literal["all", "configured"] = "configured" if behind_gateway else "all"
+    return Providers(found, tuple(warnings), scope)
+
+
+def _addressed(provider: Provider, env: Mapping[str, str]) -> Provider:
+    given = env.get(provider.address_variable, "").strip() if provider.address_variable else ""
+    if given and _is_address(given):
+        return replace(provider, base_url=_with_version(given, provider.speaks))
+    return provider
+
+
+def _problem(name: str, section: ProviderSettings, known: Provider | None) -> str | None:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]*", name):
+        return "a provider's name has small letters, digits, dots and hyphens."
+    speaks = section.api or (known.speaks if known is not None else "chat")
+    if section.base_url is not None and not _is_address(section.base_url):
+        return f"baseUrl is not a web address: {section.base_url!r}."
+    if section.base_url is None and known is None and speaks not in get_args(Cloud):
+        return "it needs a baseUrl, such as http://localhost:8000/v1."
+    for header, value in section.headers.items():
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", header) or not value.isprintable():
+            return f"{header!r} is no header that can be sent."
+    return None
+
+
+def _merged(name: str, section: ProviderSettings, known: Provider | None) -> Provider:
+    """Return the provider that settings describe, on top of the known one of that name."""
+    base = known or Provider(
+        name=name, speaks="chat", needs_key=bool(section.key_variable or section.key_helper)
+    )
+    speaks = section.api or base.speaks
+    habits = base.habits if known is not None else Habits(reasoning_back="calls")
+    return replace(
+        base,
+        speaks=speaks,
+        base_url=_with_version(section.base_url, speaks) if section.base_url else base.base_url,
+        key_variables=(section.key_variable,) if section.key_variable else base.key_variables,
+        key_helper=section.key_helper or base.key_helper,
+        headers={**base.headers, **section.headers},
+        models=tuple(section.models) or base.models,
+        small_model=section.small_model or base.small_model,
+        options={**base.options, **section.options},
+        habits=replace(habits, reasoning_back=section.reasoning_back or habits.reasoning_back),
+        is_configured=True,
+    )
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url.strip())
+        port_is_fine = parts.port is None or parts.port > 0
+    except ValueError:
+        return False
+    plain = url.strip().isascii() and url.strip().isprintable() and " " not in url.strip()
+    has_host = parts.scheme in ("http", "https") and bool(parts.hostname)
+    return has_host and port_is_fine and plain and not parts.query and not parts.fragment
+
+
+def _with_version(url: str, speaks: str) -> str:
+    """Return the address as requests extend it: half of all guides leave the version out."""
+    url = url.strip().rstrip("/")
+    if speaks in ("messages", *get_args(Cloud)):
+        return re.sub(r"/v1$", "", url)
+    if urlsplit(url).path:
+        return url
+    return f"{url}/v1beta" if speaks == "gemini" else f"{url}/v1"

@@ -1,0 +1,285 @@
+"""One client for all providers: a model's name says which one is asked.
+
+`provider/model` goes to that provider, whose client is made, and whose dialect is imported, with
+the first request; any other name goes to the main endpoint as it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Protocol
+
+from msgspec.structs import replace
+
+from agent.messages import Message
+from agent.model.anthropic import AnthropicClient
+from agent.model.capabilities import Override
+from agent.model.client import (
+    MessageStart,
+    ModelCapabilities,
+    ModelClient,
+    ModelError,
+    ModelEvent,
+    ModelRequest,
+)
+from agent.model.dialects.foreign_blocks import left_out
+from agent.model.dialects.provider import Provider
+from agent.model.endpoint_config import Endpoint
+from agent.model.key_helper import read_helper_key
+from agent.model.providers.configured import Providers
+from agent.model.providers.model_table import foreign_capabilities
+
+NO_KEY: Final = "none"
+LIST_S: Final = 4.0
+"""How long a provider may take to list its models."""
+
+
+class ProviderClient(ModelClient, Protocol):
+    """A client that also lists models and takes limits."""
+
+    async def list_models(self) -> tuple[str, ...]:
+        """Return the ids of the models the endpoint has."""
+        ...
+
+    def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
+        """Store limits that an error named."""
+        ...
+
+
+class ModelRouter:
+    """A `ModelClient` over the main endpoint and every provider."""
+
+    def __init__(
+        self,
+        main: AnthropicClient,
+        providers: Providers,
+        *,
+        env: Mapping[str, str],
+        overrides: Mapping[str, Override],
+    ) -> None:
+        """`env` holds the keys; `overrides` say what models can take, by their whole names."""
+        self.main = main
+        self.providers = providers
+        self._env = env
+        self._overrides = overrides
+        self._clients: dict[str, ProviderClient] = {}
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Stream one response; see `ModelClient.stream`."""
+        found = self.providers.split(request.model)
+        if found is None:
+            async with contextlib.aclosing(self.main.stream(request)) as events:
+                async for event in events:
+                    yield event
+            return
+        provider, model = found
+        has_begun = False
+        for may_renew in (provider.key_helper is not None, False):
+            try:
+                client = await self._client(provider)
+                answer = client.stream(replace(request, model=model))
+                async for event in answer:
+                    has_begun = True
+                    yield _named(event, provider.name, model)
+                return
+            except ModelError as error:
+                error.names = provider.names
+                if error.status != 401 or has_begun or not may_renew:
+                    raise
+            # The key may have expired: its helper is asked once more.
+            await self._forget(provider)
+
+    def known(self, model: str) -> ModelCapabilities:
+        """Return what is known without asking; see `ModelClient.known`."""
+        found = self.providers.split(model)
+        if found is None:
+            return self.main.known(model)
+        provider, name = found
+        client = self._clients.get(provider.name)
+        if client is not None:
+            return replace(client.known(name), model=model)
+        known, override = foreign_capabilities(provider, name), self._overrides.get(model)
+        return replace(known if override is None else override.applied(known), model=model)
+
+    async def capabilities(self, model: str) -> ModelCapabilities:
+        """Return what the model can take; see `ModelClient.capabilities`."""
+        found = self.providers.split(model)
+        if found is None:
+            return await self.main.capabilities(model)
+        provider, name = found
+        with contextlib.suppress(ModelError):
+            client = await self._client(provider)
+            return replace(await client.capabilities(name), model=model)
+        return self.known(model)
+
+    def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
+        """Store a window and a longest answer that an error of the endpoint named."""
+        found = self.providers.split(model)
+        if found is None:
+            self.main.learn_limits(model, window, output)
+        elif (client := self._clients.get(found[0].name)) is not None:
+            client.learn_limits(found[1], window, output)
+
+    async def count_tokens(self, request: ModelRequest) -> int | None:
+        """Return the prompt's token count; see `ModelClient.count_tokens`."""
+        found = self.providers.split(request.model)
+        if found is None:
+            return await self.main.count_tokens(request)
+        with contextlib.suppress(ModelError):
+            client = await self._client(found[0])
+            return await client.count_tokens(replace(request, model=found[1]))
+        return None
+
+    async def list_models(self) -> tuple[str, ...]:
+        """Return the models of the main endpoint, then `provider/model` of those that are set up.
+
+        A provider that does not answer in time is left out.
+        """
+        main = self.main.endpoint
+        asked: list[Awaitable[tuple[str, ...]]]
+        asked = [self._listed(each) for each in self.providers.by_name.values() if self._may(each)]
+        if main.api_key or main.auth_token:
+            asked.insert(0, self.main.list_models())
+        found = await asyncio.gather(*(_in_time(each) for each in asked))
+        return tuple(dict.fromkeys(name for names in found for name in names))
+
+    def address(self, model: str) -> str:
+        """Return where requests for a model go, for users."""
+        found = self.providers.split(model)
+        if found is None:
+            return self.main.endpoint.base_url
+        return found[0].base_url or found[0].name
+
+    def small_model(self, model: str, chosen: str | None) -> str:
+        """Return the model for small tasks beside a model: `chosen` is the main endpoint's."""
+        found = self.providers.split(model)
+        if found is None:
+            return chosen or model
+        if chosen is not None and self.providers.split(chosen) is not None:
+            return chosen
+        provider = found[0]
+        return f"{provider.name}/{provider.small_model}" if provider.small_model else model
+
+    def problem(self, model: str) -> str | None:
+        """Return why a model cannot be asked, with what to do; None where nothing is known."""
+        found = self.providers.split(model)
+        if found is None:
+            head, slash, _ = model.partition("/")
+            endpoint = self.main.endpoint
+            if slash and endpoint.is_official:
+                names = ", ".join(self.providers.by_name)
+                return f"There is no provider {head}. Known: {names}; others go into providers."
+            return None
+        provider = found[0]
+        wants_key = provider.cloud is None and provider.needs_key and not provider.key_helper
+        if wants_key and not any(self._env.get(name) for name in provider.key_variables):
+            return f"There is no key for {provider.name}: set {provider.names.key}."
+        return None
+
+    def left_out(self, messages: Sequence[Message], model: str) -> str:
+        """Return a sentence on what a model's provider cannot read of a history; else empty."""
+        found = self.providers.split(model)
+        if found is None or found[0].dialect == "messages":
+            return left_out(messages, "")
+        return left_out(messages, found[0].name)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The main endpoint."""
+        return self.main.endpoint
+
+    async def use(self, endpoint: Endpoint) -> None:
+        """Send later requests for the main endpoint there."""
+        await self.main.use(endpoint)
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self.main.aclose()
+        for client in self._clients.values():
+            await client.aclose()
+
+    def _may(self, provider: Provider) -> bool:
+        """Whether a provider was set up: by settings, or by a key that is there."""
+        if provider.is_configured:
+            return True
+        has_key = any(self._env.get(name) for name in provider.key_variables)
+        is_main = provider.name == "anthropic"
+        return has_key and self.providers.scope == "all" and not is_main
+
+    async def _listed(self, provider: Provider) -> tuple[str, ...]:
+        names = provider.models or await (await self._client(provider)).list_models()
+        return tuple(f"{provider.name}/{name}" for name in names)
+
+    async def _forget(self, provider: Provider) -> None:
+        client = self._clients.pop(provider.name, None)
+        if client is not None:
+            await client.aclose()
+
+    async def _client(self, provider: Provider) -> ProviderClient:
+        """Return a provider's client.
+
+        Raises:
+            ModelError: there is no key for it.
+        """
+        client = self._clients.get(provider.name)
+        if client is None:
+            client = await self._made(provider)
+            client = self._clients.setdefault(provider.name, client)
+        return client
+
+    async def _made(self, provider: Provider) -> ProviderClient:
+        head = f"{provider.name}/"
+        overrides = {
+            name.removeprefix(head): override
+            for name, override in self._overrides.items()
+            if name.startswith(head)
+        }
+        if provider.cloud is not None:
+            from agent.model.clouds.cloud_client import CloudClient  # with the vendor's client
+
+            return CloudClient(provider, overrides)
+        endpoint = Endpoint(
+            base_url=provider.base_url,
+            api_key=await self._key(provider),
+            headers=provider.headers,
+            dialect=provider.dialect,
+        )
+        if provider.dialect == "messages":
+            return AnthropicClient(endpoint, overrides)
+        from agent.model.providers.wire_client import WireClient  # for those who use it
+        from agent.model.providers.wire_dialects import dialect_of  # see above
+
+        return WireClient(provider, endpoint, dialect_of(provider.dialect), overrides)
+
+    async def _key(self, provider: Provider) -> str:
+        for name in provider.key_variables:
+            if key := self._env.get(name, "").strip():
+                return key
+        if provider.key_helper:
+            return await read_helper_key(provider.key_helper, env=self._env)
+        if provider.needs_key:
+            raise ModelError("not_configured", f"There is no key for {provider.name}.")
+        return NO_KEY
+
+
+def _named(event: ModelEvent, provider: str, model: str) -> ModelEvent:
+    """Return the event with the whole name of the model that answers."""
+    if isinstance(event, MessageStart):
+        return replace(event, model=f"{provider}/{event.model or model}")
+    return event
+
+
+async def _in_time(listing: Awaitable[tuple[str, ...]]) -> tuple[str, ...]:
+    try:
+        async with asyncio.timeout(LIST_S):
+            return await listing
+    except (TimeoutError, ModelError):
+        return ()
+
+
+if TYPE_CHECKING:
+
+    def _proves(client: ModelRouter) -> ProviderClient:
+        return client

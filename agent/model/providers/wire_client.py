@@ -1,0 +1,233 @@
+"""A client for one provider of another dialect: one request, one stream, every failure typed.
+
+Next: `agent.model.dialects.wire_dialect` (what a dialect brings), `agent.model.openai`,
+`agent.model.gemini`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from msgspec.structs import replace
+
+from agent.model.capabilities import Override
+from agent.model.client import ModelCapabilities, ModelClient, ModelError, ModelEvent, ModelRequest
+from agent.model.connection import open_stream
+from agent.model.connection_pool import ConnectionPool
+from agent.model.dialects.dialect_failures import response_failure
+from agent.model.dialects.json_members import array, count, text
+from agent.model.dialects.provider import Provider
+from agent.model.dialects.wire_dialect import AnswerReader, WireDialect
+from agent.model.endpoint_config import Endpoint, Timeouts
+from agent.model.event_stream import drain, event_record, server_events, with_progress
+from agent.model.failures import describe_html, from_connection, from_stream
+from agent.model.message_builder import CallRepair
+from agent.model.providers.model_table import foreign_capabilities
+from agent.model.reports.ask import ask_server
+from permissions.base.text.strict_json import load_json
+
+if TYPE_CHECKING:
+    import httpx2
+
+ASK_TIMEOUT_S: Final = 10.0
+DONE: Final = "[DONE]"
+_BROKEN: Final = frozenset({"connection", "unreachable", "cut", "timeout", "stalled"})
+
+
+class WireClient:
+    """A `ModelClient` for one provider."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        endpoint: Endpoint,
+        dialect: WireDialect,
+        overrides: Mapping[str, Override],
+    ) -> None:
+        """Open nothing yet; `overrides` say what models can take, by their name at the provider."""
+        self.provider = provider
+        self.endpoint = endpoint
+        self._dialect = dialect
+        self._overrides = overrides
+        self._pool = ConnectionPool(endpoint)
+        root = endpoint.base_url.rpartition("/")[0]
+        self._beside = ConnectionPool(replace(endpoint, base_url=root))
+        """For what some servers have beside the API: Ollama's `/api`."""
+        self._capabilities: dict[str, ModelCapabilities] = {}
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Stream one response; see `ModelClient.stream`."""
+        body = self._dialect.body(request, self.known(request.model), self.provider)
+        body.update(request.extra_body)
+        if self._dialect.path(request.model).partition("?")[0].count(":") == 0:
+            body["stream"] = True
+        try:
+            async with contextlib.aclosing(self._attempt(request, body)) as events:
+                async for event in events:
+                    yield event
+        except ModelError as error:
+            if error.kind in _BROKEN:
+                await self._pool.renew()
+            raise
+
+    def known(self, model: str) -> ModelCapabilities:
+        """Return what is known without asking; see `ModelClient.known`."""
+        found = self._capabilities.get(model)
+        return found or self._overridden(foreign_capabilities(self.provider, model))
+
+    async def capabilities(self, model: str) -> ModelCapabilities:
+        """Ask the endpoint, once per model that it knows; see `ModelClient.capabilities`."""
+        if model not in self._capabilities:
+            base = foreign_capabilities(self.provider, model)
+            if self.endpoint.dialect == "gemini":
+                found = _google_limits(base, await self._ask(f"/models/{quote(model)}", None))
+            else:
+                found = await ask_server(self._ask_beside, model, base)
+            if found is None:
+                return self.known(model)
+            # Thinking with a budget is the Messages API's alone.
+            found = replace(found, budget_thinking=False, prompt_caching=False)
+            self._capabilities[model] = self._overridden(found)
+        return self._capabilities[model]
+
+    def learn_limits(self, model: str, window: int | None, output: int | None) -> None:
+        """Store a window and a longest answer that an error of the endpoint named."""
+        known = self.known(model)
+        window = min(window or known.context_window, known.context_window)
+        output = min(output or known.max_output_tokens, known.max_output_tokens, window)
+        self._capabilities[model] = replace(known, context_window=window, max_output_tokens=output)
+
+    async def count_tokens(self, request: ModelRequest) -> int | None:
+        """Return None: counting costs a request of the whole prompt, and few servers do it."""
+        return None
+
+    async def list_models(self) -> tuple[str, ...]:
+        """Return the ids of the models the endpoint has; empty where it does not list them."""
+        listed = await self._ask("/models", None) or {}
+        if self.endpoint.dialect == "gemini":
+            return tuple(
+                text(each, "name").removeprefix("models/")
+                for each in array(listed, "models")
+                if "generateContent" in str(each.get("supportedGenerationMethods"))
+            )
+        return tuple(name for each in array(listed, "data") if (name := text(each, "id")))
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self._pool.aclose()
+        await self._beside.aclose()
+
+    def _overridden(self, known: ModelCapabilities) -> ModelCapabilities:
+        override = self._overrides.get(known.model)
+        return known if override is None else override.applied(known)
+
+    async def _attempt(
+        self, request: ModelRequest, body: Mapping[str, object]
+    ) -> AsyncGenerator[ModelEvent, None]:
+        path = self._dialect.path(request.model)
+        async with self._pool.lease() as connection, contextlib.AsyncExitStack() as opening:
+            import httpx2  # loaded with the connection: 60 ms that no start-up should pay
+
+            try:
+                response = await open_stream(opening, connection, path, body, {})
+            except httpx2.HTTPError as error:
+                raise from_connection(error, self.endpoint.base_url) from error
+            if not response.is_success:
+                raise response_failure(response, await response.aread())
+            calls = CallRepair(request.messages)
+            reader = self._dialect.reader(request, self.provider)
+            try:
+                events = _events(response, reader, self.endpoint.timeouts)
+                async with contextlib.aclosing(events):
+                    async for event in events:
+                        yield calls.repair(event)
+            except httpx2.HTTPError as error:
+                raise from_stream(error, self.endpoint.timeouts.silence_s) from error
+
+    async def _ask_beside(
+        self, path: str, body: Mapping[str, object] | None
+    ) -> Mapping[str, object] | None:
+        """Ask at a path as servers of other makes have it: `/v1/models`, and `/api/ps` beside."""
+        if path.startswith("/v1/"):
+            return await self._ask(path.removeprefix("/v1"), body)
+        return await self._ask(path, body, self._beside) if self.provider.is_local else None
+
+    async def _ask(
+        self,
+        path: str,
+        body: Mapping[str, object] | None,
+        pool: ConnectionPool | None = None,
+    ) -> Mapping[str, object] | None:
+        """Return a small JSON answer; None for whatever goes wrong, as nothing depends on it."""
+        with contextlib.suppress(ModelError):
+            async with (pool or self._pool).lease() as connection:
+                import httpx2  # see _attempt
+
+                method = "GET" if body is None else "POST"
+                try:
+                    async with asyncio.timeout(ASK_TIMEOUT_S):
+                        response = await connection.send(method, path, body)
+                        try:
+                            content = await response.aread()
+                        finally:
+                            await response.aclose()
+                    found = json.loads(content) if response.is_success else None
+                except (TimeoutError, httpx2.HTTPError, ValueError, RecursionError):
+                    return None
+            return found if isinstance(found, dict) else None
+        return None
+
+
+async def _events(
+    response: httpx2.Response, reader: AnswerReader, timeouts: Timeouts
+) -> AsyncGenerator[ModelEvent, None]:
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind and kind != "text/event-stream":
+        for event in _whole(kind, await response.aread(), reader):
+            yield event
+    else:
+        records = with_progress(server_events(response.aiter_bytes()), timeouts.progress_s)
+        async for record in records:
+            if record.data.strip() == DONE:
+                await drain(records)
+                break
+            for event in reader.read(event_record(record)):
+                yield event
+    for event in reader.end():
+        yield event
+
+
+def _whole(content_type: str, body: bytes, reader: AnswerReader) -> Iterator[ModelEvent]:
+    """Yield the events of an answer that was not streamed."""
+    if content_type == "application/json":
+        try:
+            answer = load_json(body.decode("utf-8", "replace"))
+        except ValueError:
+            answer = None
+        for each in answer if isinstance(answer, list) else [answer]:
+            if isinstance(each, dict):
+                yield from reader.whole(each)
+        if answer is not None:
+            return
+    raise ModelError("malformed", describe_html(content_type, body), phase="headers")
+
+
+def _google_limits(
+    base: ModelCapabilities, listed: Mapping[str, object] | None
+) -> ModelCapabilities | None:
+    if listed is None:
+        return None
+    window = count(listed, "inputTokenLimit") or base.context_window
+    output = count(listed, "outputTokenLimit") or base.max_output_tokens
+    return replace(base, context_window=window, max_output_tokens=output, source="endpoint")
+
+
+if TYPE_CHECKING:
+
+    def _proves(client: WireClient) -> ModelClient:
+        return client

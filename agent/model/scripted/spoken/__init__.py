@@ -1,0 +1,1 @@
+"""The scripted server in other dialects: requests read, checked as strictly as there, answered."""

@@ -1,0 +1,130 @@
+"""What the scripted server needs to speak a dialect: read requests, check them, write answers.
+
+Everything between is that of the Messages API: a request becomes a body of it (`canonical`), and
+an answer's events become bytes of the dialect one by one, so that turns, conditions and faults are
+the same for all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from agent.model.scripted.faults import Odd
+from agent.model.scripted.frames import ScriptedAnswer
+from agent.model.scripted.prefix import PrefixChain
+from agent.model.scripted.send_plan import Encoder
+from agent.model.scripted.validate import RequestProblem
+
+Body = Mapping[str, object]
+
+
+class SpokenDialect(Struct, frozen=True):
+    """One dialect."""
+
+    canonical: Callable[[str, Body], dict[str, object]]
+    """A path and a request as a body of the Messages API."""
+    problem: Callable[[Body], RequestProblem | None]
+    """Why the real endpoint would reject the request; None when it would take it."""
+    encoder: Callable[[ScriptedAnswer, Body, Sequence[Odd]], Encoder]
+    error_body: Callable[[int, str, str], str]
+    """Of status, type of error as the Messages API has it, and text."""
+    whole: Callable[[ScriptedAnswer], dict[str, object]]
+    """The answer as one JSON object."""
+
+
+def data_line(value: object, event: str = "") -> bytes:
+    """Return one event of a stream."""
+    head = f"event: {event}\n" if event else ""
+    return f"{head}data: {json.dumps(value)}\n\n".encode()
+
+
+def seal(kind: str, text: str) -> str:
+    """Return a seal by which the server knows what it wrote itself."""
+    body = f"{kind}\0{text}".encode("utf-8", "surrogatepass")
+    return f"{kind}.{hashlib.sha256(body).hexdigest()[:40]}"
+
+
+def trail(chain: PrefixChain) -> str:
+    """Return a digest of a conversation up to its last answer; empty for none.
+
+    Without thinking and ids, as not every dialect brings them back.
+    """
+    lines: list[str] = []
+    end = 0
+    for unit in chain.units:
+        if unit.place == "tool" or unit.block.get("type") == "thinking":
+            continue
+        # As some bring errors back as text, results count by their place alone.
+        left_out = {"id", "tool_use_id", "cache_control", "is_error", "content"}
+        bare = {key: value for key, value in unit.block.items() if key not in left_out}
+        lines.append(f"{unit.place} {json.dumps(bare, sort_keys=True)}")
+        if unit.place == "assistant":
+            end = len(lines)
+    text = "\n".join(lines[:end]).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(text).hexdigest() if end else ""
+
+
+class MessageList:
+    """Messages under construction: neighbours of one role are one message."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.messages: list[dict[str, object]] = []
+
+    def add(self, role: str, *blocks: Mapping[str, object]) -> None:
+        """Append blocks of a role."""
+        if not blocks:
+            return
+        last = self.messages[-1] if self.messages else {}
+        content = last.get("content")
+        if last.get("role") == role and isinstance(content, list):
+            content.extend(blocks)
+        else:
+            self.messages.append({"role": role, "content": list(blocks)})
+
+
+def canonical_body(
+    model: object, limit: object, system: str, tools: Sequence[object], messages: MessageList
+) -> dict[str, object]:
+    """Return a body of the Messages API."""
+    body: dict[str, object] = {
+        "model": model,
+        "max_tokens": limit if isinstance(limit, int) else 4096,
+        "messages": messages.messages,
+        "stream": True,
+    }
+    if system:
+        body["system"] = [{"type": "text", "text": system}]
+    if tools:
+        body["tools"] = list(tools)
+    return body
+
+
+def result_block(call_id: object, text: str, *, is_error: bool) -> dict[str, object]:
+    """Return a result of a call."""
+    block: dict[str, object] = {"type": "tool_result", "tool_use_id": call_id, "content": text}
+    if is_error:
+        block["is_error"] = True
+    return block
+
+
+def input_tokens(usage: Mapping[str, object]) -> tuple[int, int]:
+    """Return all tokens of the prompt, and those of them from the cache."""
+    read = _number(usage.get("cache_read_input_tokens"))
+    written = _number(usage.get("cache_creation_input_tokens"))
+    return _number(usage.get("input_tokens")) + read + written, read
+
+
+def output_tokens(usage: Mapping[str, object]) -> tuple[int, int]:
+    """Return all tokens of the answer, and those of them that were thinking."""
+    details = usage.get("output_tokens_details")
+    thinking = details.get("thinking_tokens") if isinstance(details, Mapping) else 0
+    return _number(usage.get("output_tokens")), _number(thinking)
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,24 @@
+"""Which dialect a path is of."""
+
+from __future__ import annotations
+
+from agent.model.scripted.spoken.chat_spoken import CHAT
+from agent.model.scripted.spoken.gemini_spoken import ASKED, GEMINI
+from agent.model.scripted.spoken.responses_spoken import RESPONSES
+from agent.model.scripted.spoken.spoken_dialect import SpokenDialect
+
+MESSAGES: str = "/v1/messages"
+
+
+def dialect_at(path: str) -> SpokenDialect | None:
+    """Return the dialect in which a path is asked for an answer; None for the Messages API."""
+    if path.endswith("/responses"):
+        return RESPONSES
+    if path.endswith("/chat/completions"):
+        return CHAT
+    return GEMINI if ASKED.search(path) else None
+
+
+def asks_for_answer(path: str) -> bool:
+    """Whether a path is one at which a model answers."""
+    return path == MESSAGES or dialect_at(path) is not None
