@@ -13,8 +13,8 @@ from urllib.parse import quote
 from agent.messages import Block
 from agent.model.client import Effort, ModelCapabilities, ModelRequest
 from agent.model.dialects.foreign_blocks import origin_of, shared_turns
+from agent.model.dialects.function_names import short_name
 from agent.model.dialects.provider import Provider
-from agent.model.dialects.tool_names import short_name
 
 NO_SIGNATURE: Final = "skip_thought_signature_validator"
 """Documented stand-in for calls that this model did not make."""

@@ -27,9 +27,9 @@ from agent.model.client import (
 )
 from agent.model.dialects.dialect_failures import stream_failure
 from agent.model.dialects.foreign_blocks import signature
+from agent.model.dialects.function_names import long_names
 from agent.model.dialects.json_members import array, count, record, text
 from agent.model.dialects.provider import Provider
-from agent.model.dialects.tool_names import long_names
 from agent.model.openai.marked_text import MarkedPiece, MarkedText, WrittenCall
 
 _STOPS: Final[Mapping[str, str]] = {
