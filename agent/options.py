@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 OutputFormat = Literal["text", "json", "stream-json"]
 InputFormat = Literal["text", "stream-json"]
@@ -50,7 +51,11 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     settings_file: str | None = None
     """A file, or settings as JSON text; no `Path`, which would change `//` in the text."""
     plugin_dirs: tuple[Path, ...] = ()
-    """Plugins whose hooks count in this run."""
+    """Plugins whose hooks and agents count in this run."""
+    agents: Mapping[str, object] = field(default_factory=dict)
+    """Definitions of agents by name, as in `--agents`."""
+    agent: str | None = None
+    """The agent that leads the session; None is what the settings set."""
     mcp_config: str | None = None
     """A file, or servers as JSON text."""
     max_turns: int | None = None

@@ -137,6 +137,11 @@ class EventStream:
         self._subscriptions: list[Subscription] = []
         self._record: Record | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a run is going on, so that events are recorded and received."""
+        return self._record is not None
+
     def subscribe(
         self, size: int = DEFAULT_BUFFER_EVENTS, show: Show | None = None
     ) -> Subscription:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
+from weakref import WeakSet
 
 from msgspec.structs import replace
 
@@ -65,8 +66,7 @@ class DecisionLog(Protocol):
 
 
 class PermissionGate:
-    """Decides every tool call of one agent. Sub-agents get gates of their own with the same
-    handler."""
+    """Decides every tool call of one agent; a sub-agent's is a `permissions.subagent_gate`."""
 
     def __init__(
         self,
@@ -96,6 +96,9 @@ class PermissionGate:
         self._refresh_settings: RefreshSettings | None = None
         self._open: dict[str, Evaluation] = {}
         """By request: what is being asked about."""
+        self._asking: dict[str, tuple[PermissionGate, Path | None]] = {}
+        """By request: the gate of the sub-agent that asks, and its directory."""
+        self._dependents: WeakSet[PermissionGate] = WeakSet()
 
     @property
     def context(self) -> PermissionContext:
@@ -105,7 +108,7 @@ class PermissionGate:
     @property
     def mode(self) -> Mode:
         """The mode in force."""
-        return self._context.mode
+        return self.context.mode
 
     @property
     def denials(self) -> DenialState:
@@ -125,7 +128,7 @@ class PermissionGate:
     @property
     def stripped_rules(self) -> tuple[Rule, ...]:
         """The allow rules that do not count while the mode is `auto`; empty in other modes."""
-        return without_dangerous(self._context.rules)[1] if self.mode is Mode.AUTO else ()
+        return without_dangerous(self.context.rules)[1] if self.mode is Mode.AUTO else ()
 
     @property
     def recent_decisions(self) -> tuple[RecentCall, ...]:
@@ -143,7 +146,7 @@ class PermissionGate:
         `usage` None counts this session; `permissions.explain.decision_history.read_usage` reads
         earlier ones too.
         """
-        return self._history.rows(self._context.rules.rules, usage)
+        return self._history.rows(self.context.rules.rules, usage)
 
     def replace_context(
         self, context: PermissionContext, *, auto_available: bool | None = None
@@ -178,7 +181,7 @@ class PermissionGate:
     def set_mode(self, mode: Mode) -> tuple[DecisionWarning, ...]:
         """Switch the mode as the user asks; a closed gate leaves it unchanged and
         returns a warning."""
-        if mode is Mode.BYPASS and not self._context.bypass_available:
+        if mode is Mode.BYPASS and not self.context.bypass_available:
             return (_warning("bypass_unavailable", "bypassPermissions was not opened at start"),)
         if mode is Mode.AUTO and not self._auto_available:
             return (_warning("mode_ignored", "auto needs the model classifier, which is off"),)
@@ -190,7 +193,7 @@ class PermissionGate:
         self._switch(
             next_mode(
                 self.mode,
-                bypass_available=self._context.bypass_available,
+                bypass_available=self.context.bypass_available,
                 auto_available=self._auto_available,
             )
         )
@@ -220,6 +223,8 @@ class PermissionGate:
         """Wake everything that waits for an answer: it may be decided by now."""
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
+        for dependent in tuple(self._dependents):
+            dependent._announce()
 
     def evaluate(self, request: PermissionRequest, *, cwd: Path | None = None) -> Decision:
         """Return the decision of steps 1 to 3. Pure; a check that raises is a deny."""
@@ -228,9 +233,9 @@ class PermissionGate:
     def evaluation(self, request: PermissionRequest, *, cwd: Path | None = None) -> Evaluation:
         """Evaluate a call now: its decision with all that steps 1 to 3 found."""
         try:
-            return evaluate_parts(request, self._context, cwd=cwd)
+            return evaluate_parts(request, self.context, cwd=cwd)
         except Exception as error:  # noqa: BLE001 - fail closed: no exception may become an allow
-            return failed_evaluation(request, self._context, error)
+            return failed_evaluation(request, self.context, error)
 
     def current_evaluation(
         self, request: PermissionRequest, *, cwd: Path | None = None
@@ -239,8 +244,11 @@ class PermissionGate:
 
         It is made anew when rules, mode, directory or files that it rests on have changed.
         """
+        if request.request_id in self._asking:
+            gate, cwd = self._asking[request.request_id]
+            return gate.current_evaluation(request, cwd=cwd)
         known = self._open.get(request.request_id)
-        if known is not None and known.is_current(request, self._context, cwd=cwd):
+        if known is not None and known.is_current(request, self.context, cwd=cwd):
             return known
         renewed = self.evaluation(request, cwd=cwd)
         if known is not None:
@@ -347,7 +355,7 @@ class PermissionGate:
                 pending = with_harmless_parts(pending, evaluation)
         except Exception:  # noqa: BLE001 - a remark for users; without it they are asked all the same
             effects = ()
-        return replace(with_rules(pending, self._context.rules), effects=effects)
+        return replace(with_rules(pending, self.context.rules), effects=effects)
 
     def _decided_anew(
         self, request: PermissionRequest, pending: Decision, cwd: Path | None
@@ -402,7 +410,7 @@ class PermissionGate:
             self.add_directories(grant.directories)
         if self._grants is None or not grant.rules:
             return decision
-        shadows = shadow_warnings_of(grant, self._context)
+        shadows = shadow_warnings_of(grant, self.context)
         try:
             stored = self._grants.store(grant)
             for shadow in shadows:

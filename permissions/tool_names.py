@@ -29,6 +29,8 @@ FREE_TOOLS = frozenset(
         "EnterPlanMode",
         "ExitPlanMode",
         "Agent",
+        "SendMessage",
+        "ListAgents",
         "BashOutput",
         "TaskStop",
         "ToolSearch",

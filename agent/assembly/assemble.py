@@ -15,6 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from agent.assembly.agents.agents_setup import build_agents
 from agent.assembly.command_setup import build_commands
 from agent.assembly.context_setup import build_managers
 from agent.assembly.conversation_setup import (
@@ -38,7 +39,6 @@ from agent.assembly.start_context import (
     UserPorts,
     scratch_directory,
 )
-from agent.assembly.subagent_setup import build_subagents
 from agent.assembly.tool_setup import build_tools
 from agent.assembly.wiring import LateParts, SharedState
 from agent.commands.service import CommandService
@@ -160,10 +160,11 @@ async def _build(
     )
     commands = build_commands(start, late, shared, model=model, gate=gate, hooks=hooks.dispatch)
     managers = build_managers(start, shared, model)
-    tail = start.options.append_system_prompt
-    subagents = build_subagents(late, shared, model, hooks.dispatch, prompt, managers, append=tail)
+    agents = build_agents(
+        start, late, shared, prompt, managers, recording, model=model, gate=gate, hooks=hooks
+    )
     tools = build_tools(
-        start, late, shared, model=model, gate=gate, skills=commands.skills, subagents=subagents
+        start, late, shared, model=model, gate=gate, skills=commands.skills, agents=agents
     )
     loop = await build_loop(
         start,
@@ -177,6 +178,7 @@ async def _build(
         commands=commands,
         tools=tools,
         managers=managers,
+        agents=agents,
     )
     parts = AssembledParts(
         model=model,
@@ -185,27 +187,17 @@ async def _build(
         permissions=permissions,
         prompt=prompt,
         commands=commands,
+        agents=agents,
         tools=tools,
         loop=loop,
     )
     conversation = build_conversation(start, late, shared, parts, on_close)
     service = build_command_service(start, late, shared, parts, conversation)
     await _begin(start, permissions, conversation)
-    resumed = start.resumed
     return Assembled(
         conversation=conversation,
         settings=start.settings,
-        notices=start_notices(
-            start.settings,
-            setup.notes,
-            hooks.runner.config.warnings,
-            start.setup.warnings,
-            model.costs.warnings,
-            start.notes,
-            prompt.instructions.warnings,
-            session_notes,
-            resumed.notes if resumed is not None else (),
-        ),
+        notices=_notices(start, parts, setup.notes, session_notes),
         resumed=loop.prefix.resumed,
         temporary_home=start.session.temporary_home,
         hook_runner=hooks.runner,
@@ -214,6 +206,27 @@ async def _build(
         commands=service,
         ports=loop.ports,
         facts=loop.extractor,
+    )
+
+
+def _notices(
+    start: StartContext,
+    parts: AssembledParts,
+    setup_notes: Sequence[str],
+    session_notes: Sequence[str],
+) -> tuple[str, ...]:
+    """Return what users should know of the start."""
+    resumed = start.resumed
+    return start_notices(
+        start.settings,
+        setup_notes,
+        parts.hooks.runner.config.warnings,
+        start.setup.warnings,
+        parts.model.costs.warnings,
+        start.notes,
+        parts.prompt.instructions.warnings,
+        session_notes,
+        resumed.notes if resumed is not None else (),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
@@ -53,9 +53,9 @@ class CommandAssembly(Struct, frozen=True):
         """Return once command files have been read."""
         await asyncio.shield(self.reading)
 
-    def reminders(self, inner: _Reminders) -> SkillReminders:
-        """Return reminders that also list the skills."""
-        return SkillReminders(inner, self.skills)
+    def reminders(self, inner: _Reminders, agents: Callable[[], str | None]) -> SkillReminders:
+        """Return reminders that also list the skills, and agents where these changed."""
+        return SkillReminders(inner, self.skills, agents)
 
     async def aclose(self) -> None:
         """Stop reading and watching."""
@@ -131,12 +131,13 @@ def build_commands(
 
 
 class SkillReminders:
-    """Lists the skills for the model: once, and again when they change."""
+    """Lists skills for the model: once, and again when they change; agents when they change."""
 
-    def __init__(self, inner: _Reminders, skills: Skills) -> None:
-        """`inner` returns everything else."""
+    def __init__(self, inner: _Reminders, skills: Skills, agents: Callable[[], str | None]) -> None:
+        """`inner` returns everything else; `agents` what is new about the kinds of agents."""
         self._inner = inner
         self._skills = skills
+        self._agents = agents
 
     def first(self) -> Sequence[str]:
         """Return what opens a conversation."""
@@ -144,8 +145,8 @@ class SkillReminders:
 
     def before_prompt(self) -> Sequence[str]:
         """Return what changed since the last prompt."""
-        news = self._skills.news()
-        return [*self._inner.before_prompt(), *([note(news)] if news is not None else [])]
+        news = filter(None, (self._skills.news(), self._agents()))
+        return [*self._inner.before_prompt(), *map(note, news)]
 
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from agent.memory.endpoint_summary import EndpointSummaries
 from agent.memory.estimate import prefix_tokens
 from agent.memory.summariser import ModelSummariser
 from agent.messages import Block, Message
-from agent.model.client import ModelCapabilities, ModelClient, ModelRequest
+from agent.model.client import Effort, ModelCapabilities, ModelClient, ModelRequest
 from agent.recovery.retry import RequestSource, RetryPolicy
 from agent.stream import Emit
 
@@ -39,6 +39,7 @@ def request_builder(
     *,
     loaded: Callable[[], Sequence[dict[str, object]]] = tuple,
     model: str | None = None,
+    effort: Effort | None = None,
 ) -> BuildRequest:
     """Return what makes a request of a history.
 
@@ -49,6 +50,7 @@ def request_builder(
         loaded: what the model loaded meanwhile. It follows the rest: until then the prefix
             is the same.
         model: another one than the conversation's.
+        effort: another one than the conversation's.
     """
 
     thinks = used.thinks
@@ -64,7 +66,7 @@ def request_builder(
             tools=(*tools, *loaded()),
             messages=messages,
             max_tokens=_max_tokens(used.capabilities),
-            effort=used.effort,
+            effort=effort or used.effort,
             thinking=thinks,
         )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from agent.assembly.agents.agents_setup import AgentParts
 from agent.assembly.command_setup import CommandAssembly
 from agent.assembly.hook_setup import HookParts, StartHooks
 from agent.assembly.loop_setup import LoopParts
@@ -39,6 +40,7 @@ class AssembledParts(Struct, frozen=True, kw_only=True):
     permissions: PermissionParts
     prompt: PromptParts
     commands: CommandAssembly
+    agents: AgentParts
     tools: ToolParts
     loop: LoopParts
 
@@ -75,7 +77,7 @@ def build_conversation(
             ports=loop.ports,
             stream=shared.stream,
             recorder=parts.recording.recorder,
-            reminders=parts.commands.reminders(reminders),
+            reminders=parts.commands.reminders(reminders, parts.agents.catalog.news),
             totals=model.used.totals,
             model=model.name,
             effort=model.effort,
@@ -100,6 +102,7 @@ def build_conversation(
             after_prompt=loop.extractor.after_prompt,
             token_budget=start.settings.values.tokenBudget,
             expander=parts.commands.expander,
+            agents=parts.agents.supervisor,
         )
     )
     return late.conversation.bind(conversation)
@@ -140,6 +143,7 @@ def build_command_service(
         sandbox=start.sandbox,
         hooks=parts.hooks.runner,
         shells=shared.shells,
+        agents=parts.agents.supervisor,
         instructions=lambda: prompt.context().instructions,
         on_directory=on_directory,
         env=start.env,
@@ -165,6 +169,7 @@ def _closers(
     runner, wait_s = parts.hooks.runner, 5.0 if start.options.headless else 0.0
     return (
         _cancelling(learning),
+        parts.agents.supervisor.aclose,
         parts.loop.extractor.aclose,
         shared.background.aclose,
         parts.commands.aclose,

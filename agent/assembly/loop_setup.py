@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
+from agent.assembly.agents.agents_setup import AgentParts
 from agent.assembly.command_setup import CommandAssembly
 from agent.assembly.context_setup import BuildRequest, ContextSetup, request_builder
 from agent.assembly.hook_setup import HookParts
@@ -51,6 +52,7 @@ async def build_loop(
     commands: CommandAssembly,
     tools: ToolParts,
     managers: ContextSetup,
+    agents: AgentParts,
 ) -> LoopParts:
     """Build the ports; the system prompt and the mode are recorded."""
     options, recorder, dispatch = start.options, recording.recorder, hooks.dispatch
@@ -83,6 +85,7 @@ async def build_loop(
     )
     if (advice := context.too_small()) is not None:
         start.notes.append(advice)
+    shells = ended_shells(shared.shells)
     ports = LoopPorts(
         client=model.client,
         recovery=model.recovery,
@@ -92,7 +95,7 @@ async def build_loop(
         account=model.accounting.account,
         spent=model.accounting.spent,
         queued=queue_taker(shared.queue, commands.expander),
-        reports=ended_shells(shared.shells),
+        reports=lambda: [*shells(), *agents.supervisor.take_reports()],
         after_calls=sources.after_calls,
         context=context,
     )

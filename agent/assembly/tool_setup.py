@@ -8,19 +8,22 @@ from typing import Final
 
 from msgspec import Struct
 
+from agent.assembly.agents.agents_setup import AgentParts
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts, SharedState
+from agent.loop.loop_ports import BackgroundReport
 from agent.permission_config.denied_tools import denied_tools
 from agent.permission_config.refusal_offers import RefusalOffers
 from agent.permission_config.tool_scope import WorkingDirectories
 from agent.session.checkpoints.checkpoint import Checkpoints
+from agent.tools.builtin.agent import agent_tool
 from agent.tools.builtin.bash import bash_tool
 from agent.tools.deferred import DeferredTools
 from agent.tools.file_state import FileState
 from agent.tools.registry import ToolRegistry
 from agent.tools.search_port import SearchPort
-from agent.tools.services import SkillPort, SubagentPort, ToolServices
+from agent.tools.services import SkillPort, ToolServices
 from agent.tools.shell.shells import ShellRegistry
 from agent.tools.web.search_providers import SearchService, search_service
 from agent.tools.web.server_search import ServerSearch
@@ -52,7 +55,7 @@ def build_tools(
     model: ModelParts,
     gate: PermissionGate,
     skills: SkillPort,
-    subagents: SubagentPort,
+    agents: AgentParts,
 ) -> ToolParts:
     """Build the tools and their services, as they are at the start of a conversation."""
     environment, resumed = start.environment, start.resumed
@@ -72,6 +75,7 @@ def build_tools(
     # The tools of a conversation stay as they are at its start.
     may_leave = gate.context.sandbox.may_leave
     registry.replace(bash_tool(may_leave=may_leave))
+    registry.replace(agent_tool(agents.catalog.listing()))
     deferred = DeferredTools(registry)
     services = late.services.bind(
         ToolServices(
@@ -92,7 +96,7 @@ def build_tools(
             is_trusted=lambda: gate.context.trusted,
             user=start.user.ask,
             refusals=_refusal_offers(start, gate),
-            subagents=subagents,
+            subagents=agents.branch,
             small_model=model.small,
             search=search,
             checkpoints=checkpoints,
@@ -125,16 +129,17 @@ def web_search(start: StartContext, model: ModelParts) -> SearchPort | None:
     return ServerSearch(model.client, lambda: model.used.model, account=account)
 
 
-def ended_shells(shells: ShellRegistry) -> Callable[[], list[str]]:
+def ended_shells(shells: ShellRegistry) -> Callable[[], list[BackgroundReport]]:
     """Return what reports to the model the background commands that ended since it was last
     called."""
 
-    def reports() -> list[str]:
-        return [
+    def reports() -> list[BackgroundReport]:
+        texts = [
             f"The background command {shell.id} (`{shell.command[:200]}`) ended with exit code "
             f"{shell.exit_code}. Use BashOutput to read its output."
             for shell in shells.take_finished()
         ]
+        return [BackgroundReport(text, text) for text in texts]
 
     return reports
 

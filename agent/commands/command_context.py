@@ -17,6 +17,7 @@ from agent.observe.ledger import Costs
 from agent.prompt.instruction_files import InstructionFile
 from agent.sandbox.sandbox import Sandbox
 from agent.settings.load import Settings
+from agent.subagents.supervisor import AgentSupervisor
 from agent.tools.shell.shells import ShellRegistry
 from hooks.runner import HookRunner
 from permissions.base.process.reading_programs import ReadingPrograms
@@ -70,6 +71,7 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     sandbox: Sandbox
     hooks: HookRunner
     shells: ShellRegistry
+    agents: AgentSupervisor
     instructions: Callable[[], Sequence[InstructionFile]]
     on_directory: Callable[[Path], None]
     """Receives a working directory that was added."""

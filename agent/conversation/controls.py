@@ -81,8 +81,12 @@ class ConversationControls:
         return self._parts.move(directory)
 
     def send_to_background(self) -> bool:
-        """Let the running command go on behind the conversation; False when none runs."""
-        return self._parts.shells.send_to_background()
+        """Let commands and agents that are waited for go on behind the conversation.
+
+        False when there are none.
+        """
+        shells = self._parts.shells.send_to_background()
+        return self._parts.agents.to_background() or shells
 
     async def rename(self, title: str) -> None:
         """Give the session a name."""

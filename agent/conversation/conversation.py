@@ -53,7 +53,7 @@ class Conversation:
         self.view = ConversationView(parts, self._state)
         self.status = StatusView(parts)
         self.controls = ConversationControls(parts, self._state, self._compact_history)
-        self.hook_signals = HookSignals(parts.hooks)
+        self.hook_signals = HookSignals(parts.hooks, parts.agents)
         self.prompt_queue = PromptQueue(
             parts.queue, recorder, self._background, self._state.notes.append
         )
@@ -62,6 +62,7 @@ class Conversation:
         self.gate = parts.gate
         self.hooks = parts.hooks
         self.shells = parts.shells
+        self.agents = parts.agents
         self.recovery = parts.ports.recovery
         """How failed requests are retried."""
         parts.gate.on_mode_change(lambda mode: self._background.start(recorder.mode(str(mode))))

@@ -22,6 +22,7 @@ from agent.messages import Message
 from agent.model.client import Effort
 from agent.prompt.expansion import PromptExpander
 from agent.stream import EventStream
+from agent.subagents.supervisor import AgentSupervisor
 from agent.tools.shell.shells import ShellRegistry
 from agent.user_prompt import Prompt
 from permissions.gate import PermissionGate
@@ -133,3 +134,4 @@ class ConversationParts(Struct, frozen=True, kw_only=True):
     costs: Costs | None = None
     """None where nobody adds them up."""
     expander: PromptExpander | None = None
+    agents: AgentSupervisor

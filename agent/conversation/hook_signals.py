@@ -1,18 +1,20 @@
-"""Between the user's hooks and whoever shows a conversation: who waits, and who was woken."""
+"""Between what happens beside the turns and whoever shows a conversation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from agent.hook_events.hook_dispatch import HookDispatch
+from agent.subagents.supervisor import AgentSupervisor
 
 
 class HookSignals:
     """Notifies hooks that the user is waited for; reports that one wants the model to go on."""
 
-    def __init__(self, hooks: HookDispatch) -> None:
-        """Use the hooks of one conversation."""
+    def __init__(self, hooks: HookDispatch, agents: AgentSupervisor) -> None:
+        """Use the hooks and the agents of one conversation."""
         self._hooks = hooks
+        self._agents = agents
 
     @property
     def wants_notifications(self) -> bool:
@@ -24,10 +26,12 @@ class HookSignals:
         await self._hooks.notification(kind, message)
 
     def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
-        """Set what is called when a background hook wants the model to go on."""
+        """Set what is called when a background hook wants the model to go on, or an agent in the
+        background has something for it."""
         self._hooks.runner.background.on_wake = on_wake
+        self._agents.on_report = on_wake
 
     @property
     def is_woken(self) -> bool:
-        """Whether a background hook wants the model to go on, which it has not yet."""
-        return self._hooks.runner.background.has_wake
+        """Whether something waits for the model that came in the background."""
+        return self._hooks.runner.background.has_wake or self._agents.has_reports

@@ -58,11 +58,12 @@ def _refusal(outcome: EventOutcome | None) -> str | None:
 
 
 async def open_wake(parts: ConversationParts, events: TurnEvents) -> Opening:
-    """Return what background hooks have for the model; the end where that is nothing."""
+    """Return what background hooks have for the model; the end where nothing came."""
     texts = parts.hooks.late_context()
     await events.emit_all(parts.hooks.notices())
     if not texts:
-        return Terminal(events.turn_id, "completed")
+        # Reports of agents come with the request itself.
+        return () if parts.agents.has_reports else Terminal(events.turn_id, "completed")
     await events.notice("info", f"A background hook continues: {first_line(texts[-1])}")
     return tuple(user_message(text, origin="hook") for text in texts)
 

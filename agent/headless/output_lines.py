@@ -280,7 +280,7 @@ class _Answer(Struct):
 
 def _parent(event: MessageCommitted | Delta | Complete) -> str | None:
     """Return the call that a sub-agent works for; None for the main conversation."""
-    # A sub-agent's turn is named for its call (`agent.subagents.subagent`).
+    # A sub-agent's turn is named for its call (`agent.subagents.agent_run`).
     return event.turn_id if event.agent_id is not None else None
 
 

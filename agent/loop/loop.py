@@ -124,9 +124,9 @@ class AgentLoop:
         # Behind a compaction: its hooks add what the summary cannot know.
         for text in self._ports.hooks.late_context():
             await self._history.commit(user_message(text, origin="hook"))
-        for text in self._ports.reports():
-            await self._events.notice("info", text)
-            await self._history.commit(user_message(text, origin="reminder"))
+        for report in self._ports.reports():
+            await self._events.notice("info", report.line)
+            await self._history.commit(user_message(report.text, origin="reminder"))
 
     async def _after_answer(
         self, state: LoopState, answer: Answered, abort: AbortController

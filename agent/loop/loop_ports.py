@@ -92,6 +92,15 @@ class ContextPort(Protocol):
         ...
 
 
+class BackgroundReport(Struct, frozen=True):
+    """Something that ended in the background."""
+
+    line: str
+    """For users."""
+    text: str
+    """For the model."""
+
+
 AfterCalls = Callable[[Sequence[tuple[ToolUse, CallOutcome]]], Awaitable[list[str]]]
 
 
@@ -110,8 +119,8 @@ class LoopPorts(Struct, frozen=True):
     """Why no further request may be made (a budget), or None."""
     queued: Callable[[], Awaitable[Sequence[Message | Notice]]]
     """Take the messages the user sent meanwhile, with the notices about them."""
-    reports: Callable[[], list[str]] = list
-    """Take what ended in the background since the last request, as texts for the model."""
+    reports: Callable[[], list[BackgroundReport]] = list
+    """Take what ended in the background since the last request."""
     context: ContextPort | None = None
     after_calls: AfterCalls | None = None
     """Receives the calls of a turn; returns what they bring in for the model, such as the

@@ -158,3 +158,18 @@ def texts(value: object) -> tuple[str, ...]:
     if isinstance(value, list):
         return tuple(str(part) for part in value if isinstance(part, str | int))
     return ()
+
+
+def split_rules(text: str) -> tuple[str, ...]:
+    """Return the rules of one line: parted by commas or spaces, but not inside parentheses."""
+    rules: list[str] = []
+    current = ""
+    depth = 0
+    for char in text:
+        depth += (char == "(") - (char == ")" and depth > 0)
+        if depth == 0 and (char == "," or char.isspace()):
+            rules.append(current)
+            current = ""
+        else:
+            current += char
+    return tuple(rule for rule in (r.strip() for r in (*rules, current)) if rule)

@@ -34,6 +34,22 @@ class SessionHeader(Struct, frozen=True):
     kind: Literal["session"] = "session"
 
 
+class AgentRecord(Struct, frozen=True):
+    """Second record of a sub-agent's transcript: what the agent is."""
+
+    agent_id: str
+    agent_type: str
+    description: str
+    tool_use_id: str = ""
+    """The call that it works for."""
+    parent_id: str | None = None
+    """The agent that started it; None is the main conversation."""
+    depth: int = 1
+    in_background: bool = False
+    worktree: Mapping[str, object] | None = None
+    kind: Literal["agent"] = "agent"
+
+
 class PromptRecord(Struct, frozen=True):
     """A user's prompt began to be worked on; closed by a `TerminalRecord` of the same turn."""
 
@@ -234,6 +250,7 @@ class TerminalRecord(Struct, frozen=True):
 
 Record = (
     SessionHeader
+    | AgentRecord
     | PromptRecord
     | RequestRecord
     | MessageRecord
@@ -257,6 +274,7 @@ Record = (
 
 _KINDS: Final[dict[str, type[Record]]] = {
     "session": SessionHeader,
+    "agent": AgentRecord,
     "prompt": PromptRecord,
     "request": RequestRecord,
     "message": MessageRecord,

@@ -141,10 +141,10 @@ class SessionRecorder:
     def _record_of(self, event: AgentEvent) -> Record | None:
         """Return the record of an event that is complete by itself; None for no record."""
         match event:
-            case MessageCommitted():
-                return MessageRecord(event.message, event.turn_id, event.agent_id)
-            case RequestStart():
-                return RequestRecord(event.turn_id, event.step, event.model, event.agent_id)
+            case MessageCommitted(agent_id=None):
+                return MessageRecord(event.message, event.turn_id)
+            case RequestStart(agent_id=None):
+                return RequestRecord(event.turn_id, event.step, event.model)
             case UsageUpdate():
                 return UsageRecord(
                     event.session_usage,

@@ -35,6 +35,8 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "tokenBudget": 200000,
     "maxParallelTools": 4,
     "prices": {"my-model": {"input": 0.5, "output": 2.0}},
+    "agents": {"maxConcurrent": 4, "maxUsdEach": 1.5, "onFailure": "cancel"},
+    "agent": "reviewer",
     "webSearch": {"provider": "searxng", "url": "http://localhost:8888"},
     "modelCapabilities": {"my-alias": {"contextWindow": 200000, "thinking": "adaptive"}},
     "providers": {"work": {"baseUrl": "https://models.example.org/v1", "keyVariable": "WORK_KEY"}},

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from agent.settings.json_positions import JsonValue
+from agent.settings.sections.agents_section import AgentsSection
 from agent.settings.sections.sandbox_section import SANDBOX_PARTS, SandboxSection
 
 
@@ -190,6 +191,8 @@ class SettingsFile(_Section):
     permissionBridge: PermissionBridgeSection | None = None
     permissionChannel: PermissionChannelSection | None = None
     sandbox: SandboxSection | None = None
+    agents: AgentsSection | None = None
+    agent: str | None = None
     verbose: bool | None = None
     syntaxHighlightingDisabled: bool | None = None
     readingWidth: Annotated[int, Field(ge=40)] | None = None
@@ -217,7 +220,6 @@ class SettingsFile(_Section):
 ACCEPTED_ELSEWHERE: Final = frozenset(
     {
         "$schema",
-        "agent",
         "attribution",
         "autoUpdatesChannel",
         "awsAuthRefresh",
@@ -257,6 +259,8 @@ FORBIDDEN_IN_PROJECT: Final = frozenset(
         "modelCapabilities",
         "providers",
         "webSearch",
+        "agents",
+        "agent",
         "gcpAuthRefresh",
         "httpProxy",
         "otelHeadersHelper",

@@ -35,6 +35,8 @@ class Concurrency(StrEnum):
     """Whether a call may run beside its neighbours; decided from its input."""
 
     READ_ONLY = "read_only"
+    INDEPENDENT = "independent"
+    """Runs beside its neighbours and limits itself: agents have slots of their own."""
     WRITE_EXCLUSIVE = "write_exclusive"
     UNSAFE = "unsafe"
 

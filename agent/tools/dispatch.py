@@ -1,7 +1,7 @@
 """Run the calls of one assistant turn: partition, then gather (pattern "Partition-Then-Gather").
 
-Neighbouring calls that only read run together, at most `max_concurrent`; every other call runs
-alone. Results have the order of the calls.
+Neighbouring calls that only read run together, at most `max_concurrent`, and so do calls that start
+agents; every other call runs alone. Results have the order of the calls.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def partition(calls: Sequence[ToolUse], registry: ToolRegistry) -> tuple[Batch, 
     """Split calls into batches in their order; whatever cannot be judged runs alone."""
     batches: list[Batch] = []
     for call in calls:
-        if _is_read_only(call, registry):
+        if _class_of(call, registry) is not None:
             if batches and batches[-1].is_concurrent:
                 batches[-1] = Batch((*batches[-1].calls, call), True)
             else:
@@ -43,14 +43,16 @@ def partition(calls: Sequence[ToolUse], registry: ToolRegistry) -> tuple[Batch, 
     return tuple(batches)
 
 
-def _is_read_only(call: ToolUse, registry: ToolRegistry) -> bool:
+def _class_of(call: ToolUse, registry: ToolRegistry) -> Concurrency | None:
+    """Return how a call may run beside others; None where it may not."""
     tool = registry.get(call.name)
     if tool is None or call.invalid_json is not None:
-        return False
+        return None
     try:
-        return tool.concurrency(tool.parse(call.input)) is Concurrency.READ_ONLY
+        found = tool.concurrency(tool.parse(call.input))
     except (ValidationError, ValueError, TypeError, KeyError, AttributeError):
-        return False
+        return None
+    return found if found in {Concurrency.READ_ONLY, Concurrency.INDEPENDENT} else None
 
 
 class Dispatcher:
@@ -89,6 +91,9 @@ class Dispatcher:
         room = asyncio.Semaphore(self._ports.max_concurrent)
 
         async def bounded(call: ToolUse) -> None:
+            if _class_of(call, self._ports.registry) is Concurrency.INDEPENDENT:
+                await self._one(call, siblings.signal)
+                return
             async with room:
                 outcome = await self._one(call, siblings.signal)
                 if outcome.aborts_siblings:

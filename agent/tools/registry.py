@@ -14,7 +14,9 @@ from agent.tools.builtin.enter_plan_mode import enter_plan_mode_tool
 from agent.tools.builtin.exit_plan_mode import exit_plan_mode_tool
 from agent.tools.builtin.glob import glob_tool
 from agent.tools.builtin.grep import grep_tool
+from agent.tools.builtin.list_agents import list_agents_tool
 from agent.tools.builtin.read import read_tool
+from agent.tools.builtin.send_message import send_message_tool
 from agent.tools.builtin.skill import skill_tool
 from agent.tools.builtin.task_stop import task_stop_tool
 from agent.tools.builtin.todo_write import todo_write_tool
@@ -42,6 +44,8 @@ def builtin_tools() -> tuple[AnyTool, ...]:
         enter_plan_mode_tool(),
         exit_plan_mode_tool(),
         agent_tool(),
+        send_message_tool(),
+        list_agents_tool(),
         skill_tool(),
     )
 

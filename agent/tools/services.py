@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agent.sandbox.network.host_gate import HostAnswer, HostRequest
     from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
     from agent.sandbox.refusals import Refusal
+    from agent.tools.agent_port import SubagentPort
     from agent.tools.file_state import FileState
     from agent.tools.search_port import SearchPort
     from agent.tools.shell.shells import ShellRegistry
@@ -101,34 +102,6 @@ class RefusalPort(Protocol):
     ) -> Confinement | None:
         """Return what the command runs under once more, or None where it stays as it is."""
         ...
-
-
-class SubagentPort(Protocol):
-    """Runs an isolated agent on the same loop."""
-
-    async def run(
-        self,
-        *,
-        description: str,
-        prompt: str,
-        subagent_type: str,
-        model: str | None,
-        abort: AbortSignal,
-        parent_tool_use_id: str,
-    ) -> SubagentReport:
-        """Return the sub-agent's report; never raises for its failures."""
-        ...
-
-
-class SubagentReport(Struct, frozen=True):
-    """What comes back from a sub-agent: its last words, nothing else of its history."""
-
-    text: str
-    outcome: str
-    """A `TerminalReason`."""
-    turns: int
-    total_tokens: int
-    agent_id: str
 
 
 class SmallModelPort(Protocol):

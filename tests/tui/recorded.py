@@ -22,6 +22,7 @@ from agent.display import Display, TodoItem
 from agent.events import AgentEvent, Compacted, MessageCommitted, Terminal, Usage
 from agent.files.file_index import FileIndex
 from agent.history import HistoryPart
+from agent.loop.loop_ports import LoopPorts
 from agent.memory.context_breakdown import ContextBreakdown, Slice
 from agent.messages import Message
 from agent.model.client import Effort
@@ -31,6 +32,13 @@ from agent.sandbox.sandbox import Sandbox
 from agent.session.checkpoints.checkpoint import Checkpoints, Preview, RestoreResult
 from agent.session.rewind import RewindPoint
 from agent.settings.load import load_settings
+from agent.stream import discard
+from agent.subagents.agent_files import AgentFiles
+from agent.subagents.agent_limits import AgentCaps
+from agent.subagents.agent_run import BuiltSubagent
+from agent.subagents.catalog import AgentCatalog
+from agent.subagents.running_agent import RunningAgent
+from agent.subagents.supervisor import AgentSupervisor, SupervisorPorts
 from agent.tools.shell.shells import ShellRegistry
 from agent.user_prompt import Prompt
 from hooks.config.config import HookConfig
@@ -299,6 +307,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
             ports=HookPorts(),
         ),
         shells=ShellRegistry(),
+        agents=no_agents(root),
         instructions=tuple,
         on_directory=lambda _: None,
         env=dict(os.environ),
@@ -312,6 +321,29 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         ask_side_question=ask_side_question,
     )
     return CommandService(registry, custom, context, FileIndex(root, reading))
+
+
+def no_agents(root: Path) -> AgentSupervisor:
+    """The agents of a session that starts none."""
+
+    async def build(agent: RunningAgent, parent: LoopPorts | None) -> BuiltSubagent:
+        raise AssertionError(agent.id, parent)
+
+    async def ask(text: str) -> bool:
+        return False
+
+    return AgentSupervisor(
+        AgentCatalog(AgentFiles),
+        SupervisorPorts(
+            build=build,
+            emit=discard,
+            price=lambda _model, _usage: 0.0,
+            ask=ask,
+            directory=root / "session",
+            project=root,
+        ),
+        AgentCaps(),
+    )
 
 
 def until_interrupted(conversation: RecordedConversation) -> Awaitable[object]:

@@ -1,19 +1,30 @@
-"""`/agents`: the kinds of sub-agents the model can start."""
+"""`/agents`: the kinds of agents the model can start, and what is wrong with their files."""
 
 from __future__ import annotations
 
 from agent.commands.command_context import CommandContext
 from agent.commands.command_results import CommandResult, ShowText
-from agent.subagents.subagent import READ_ONLY_TYPES, READ_TOOLS
+from agent.subagents.definition import AgentDefinition
 
 
-async def call(_arguments: str, _context: CommandContext) -> CommandResult:
-    """List them with what they may use; each has the rules, hooks and mode of this conversation."""
-    reading = ", ".join(sorted(READ_TOOLS))
-    kinds = ", ".join(sorted(READ_ONLY_TYPES))
-    return ShowText(
-        "general-purpose: every tool but those that talk to you\n"
-        f"{kinds}: {reading} only\n"
-        "The model starts them with its Agent tool; your rules, hooks and mode apply to them "
-        "too."
+async def call(_arguments: str, context: CommandContext) -> CommandResult:
+    """List them with where they are from and what they may use."""
+    catalog = context.agents.catalog
+    catalog.refresh()
+    lines = [_line(one) for one in catalog.all()]
+    lines += [f"waits for trust: {file}" for file in catalog.waiting]
+    lines += [f"problem: {problem}" for problem in catalog.problems]
+    lines.append(
+        "The model starts them with its Agent tool; your rules, hooks and mode apply to them too."
     )
+    return ShowText("\n".join(lines))
+
+
+def _line(one: AgentDefinition) -> str:
+    tools = "every tool" if one.tools is None else ", ".join(one.tools) or "no tools"
+    parts = [f"{one.name} ({one.source}): {tools}"]
+    if one.model is not None:
+        parts.append(f"model {one.model}")
+    if one.permission_mode is not None:
+        parts.append(f"at most {one.permission_mode}")
+    return "; ".join(parts)

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from agent.commands.arguments import first_number
 from agent.commands.spec import CommandSource, Metadata, Template
-from agent.prompt.frontmatter import read_head
+from agent.prompt.frontmatter import read_head, split_rules
 from permissions.base.text.sanitize import sanitize
 
 MAX_FILE_BYTES: Final = 1_000_000
@@ -136,21 +136,6 @@ def _effort(reader: _FrontmatterReader) -> str | None:
         return effort
     reader.report(f"effort is {effort!r}; known: {', '.join(EFFORTS)}")
     return None
-
-
-def split_rules(text: str) -> tuple[str, ...]:
-    """Return the rules of one line: parted by commas or spaces, but not inside parentheses."""
-    rules: list[str] = []
-    current = ""
-    depth = 0
-    for char in text:
-        depth += (char == "(") - (char == ")" and depth > 0)
-        if depth == 0 and (char == "," or char.isspace()):
-            rules.append(current)
-            current = ""
-        else:
-            current += char
-    return tuple(rule for rule in (r.strip() for r in (*rules, current)) if rule)
 
 
 class _FrontmatterReader:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.messages import text_block
+from agent.tools.agent_port import AgentTask
 from agent.tools.base import (
     Concurrency,
     InterruptBehavior,
@@ -63,11 +64,14 @@ async def _run(tool_input: SkillInput, context: ToolContext) -> ToolOutcome:
     if skill.agent is not None and context.agent_id is None:
         report = await run_subagent(
             context,
-            description=f"skill {name}",
-            # What it mentions is text as well, but for images, which a prompt cannot hold.
-            prompt="\n\n".join(str(b["text"]) for b in skill.blocks if b.get("type") == "text"),
-            subagent_type=skill.agent,
-            model=skill.model,
+            AgentTask(
+                description=f"skill {name}",
+                # What it mentions is text as well, but for images, which a prompt cannot hold.
+                prompt="\n\n".join(str(b["text"]) for b in skill.blocks if b.get("type") == "text"),
+                subagent_type=skill.agent,
+                model=skill.model,
+                in_background=False,
+            ),
         )
         return replace(report, structured={"success": not report.is_error, "commandName": name})
     head = text_block(f"The skill {name} says the following. Carry it out.")

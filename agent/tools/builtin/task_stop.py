@@ -1,4 +1,4 @@
-"""TaskStop: end a background command and everything it started."""
+"""TaskStop: end a background command with everything it started, or an agent."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutc
 from agent.tools.builtin.bash_output import find_shell, status_of
 
 DESCRIPTION: Final = """Ends a background command and everything it started (TERM, then KILL \
-after 2 s).
+after 2 s), or an agent and those that it started.
 
-`task_id` is the id that Bash gave. Use it for servers and jobs that are no longer needed. \
-Do not use it for commands in the foreground: they end by \
+`task_id` is the id that Bash or Agent gave. Use it for servers and jobs that are no longer \
+needed. Do not use it for commands in the foreground: they end by \
 themselves or at their timeout."""
 
 
@@ -23,7 +23,7 @@ class TaskStopInput(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    task_id: Annotated[str | None, Field(description="Id of the background command.")] = None
+    task_id: Annotated[str | None, Field(description="Id of the command or agent.")] = None
     shell_id: Annotated[str | None, Field(description="The same; use task_id.")] = None
 
     @model_validator(mode="after")
@@ -39,6 +39,8 @@ class TaskStopInput(BaseModel):
 
 
 async def _validate(tool_input: TaskStopInput, context: ToolContext) -> str | None:
+    if _is_agent(tool_input.id, context):
+        return None
     try:
         find_shell(tool_input.id, context.services)
     except ToolError as error:
@@ -46,7 +48,16 @@ async def _validate(tool_input: TaskStopInput, context: ToolContext) -> str | No
     return None
 
 
+def _is_agent(task_id: str, context: ToolContext) -> bool:
+    port = context.services.subagents
+    return port is not None and port.has(task_id)
+
+
 async def _run(tool_input: TaskStopInput, context: ToolContext) -> ToolOutcome:
+    port = context.services.subagents
+    if port is not None and port.has(tool_input.id):
+        ended = await port.stop(tool_input.id)
+        return ToolOutcome(ended, structured={"message": ended, "task_id": tool_input.id})
     shell = find_shell(tool_input.id, context.services)
     if shell.is_running:
         await shell.stop()

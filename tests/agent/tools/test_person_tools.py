@@ -11,6 +11,7 @@ from agent.abort import AbortSignal
 from agent.display import PlanDisplay, TodoDisplay, TodoItem
 from agent.sandbox.network.host_gate import HostAnswer, HostRequest
 from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
+from agent.tools.agent_port import AgentTask, SubagentReport
 from agent.tools.base import ToolContext, ToolError
 from agent.tools.builtin.agent import agent_tool
 from agent.tools.builtin.ask_user_question import ask_user_question_tool
@@ -22,7 +23,6 @@ from agent.tools.services import (
     PlanAnswer,
     Question,
     QuestionOption,
-    SubagentReport,
 )
 from tests.agent.tools.conftest import Bench
 
@@ -57,20 +57,28 @@ class Subagents:
     report: SubagentReport
     calls: list[dict[str, object]] = field(default_factory=list)
 
-    async def run(
-        self,
-        *,
-        description: str,
-        prompt: str,
-        subagent_type: str,
-        model: str | None,
-        abort: AbortSignal,
-        parent_tool_use_id: str,
-    ) -> SubagentReport:
+    async def run(self, task: AgentTask, abort: AbortSignal) -> SubagentReport:
         self.calls.append(
-            {"prompt": prompt, "type": subagent_type, "model": model, "id": parent_tool_use_id}
+            {
+                "prompt": task.prompt,
+                "type": task.subagent_type,
+                "model": task.model,
+                "id": task.tool_use_id,
+            }
         )
         return self.report
+
+    async def send(self, to: str, message: str) -> str:
+        raise AssertionError(to)
+
+    def listing(self) -> str:
+        raise AssertionError
+
+    def has(self, agent_id: str) -> bool:
+        return False
+
+    async def stop(self, agent_id: str) -> str:
+        raise AssertionError(agent_id)
 
 
 QUESTION = {

@@ -1,0 +1,154 @@
+"""Build the agents of a session: which kinds there are, and who starts and limits them."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from agent.abort import AbortController
+from agent.assembly.agents.subagent_setup import subagent_setup
+from agent.assembly.context_setup import ContextSetup
+from agent.assembly.hook_setup import HookParts
+from agent.assembly.model_setup import ModelParts
+from agent.assembly.prompt_setup import PromptParts
+from agent.assembly.recording import Recording
+from agent.assembly.start_context import StartContext
+from agent.assembly.wiring import LateParts, SharedState
+from agent.events import AgentEvent, Usage, UsageUpdate
+from agent.loop.loop_ports import LoopPorts
+from agent.settings.locations import POLICY_DIR
+from agent.subagents.agent_branch import AgentBranch
+from agent.subagents.agent_files import agent_directories, read_agent_files
+from agent.subagents.agent_limits import AgentCaps
+from agent.subagents.agent_run import BuiltSubagent
+from agent.subagents.catalog import AgentCatalog
+from agent.subagents.running_agent import RunningAgent
+from agent.subagents.supervisor import AgentSupervisor, SupervisorPorts
+from agent.tools.services import AskUser, Question, QuestionOption
+from permissions.decision import Behavior
+from permissions.gate import PermissionGate
+from permissions.request import PermissionRequest
+from permissions.rule import RuleSource
+
+
+class AgentParts(Struct, frozen=True):
+    """The agents of a session."""
+
+    catalog: AgentCatalog
+    supervisor: AgentSupervisor
+    branch: AgentBranch
+    """What the main conversation's tools have of them."""
+
+
+def build_agents(
+    start: StartContext,
+    late: LateParts,
+    shared: SharedState,
+    prompt: PromptParts,
+    managers: ContextSetup,
+    recording: Recording,
+    *,
+    model: ModelParts,
+    gate: PermissionGate,
+    hooks: HookParts,
+) -> AgentParts:
+    """Build what starts the agents of a session; nothing is read or started yet."""
+    caps = agent_caps(start)
+    catalog = agent_catalog(start, gate)
+    setup = subagent_setup(
+        start, late, model, hooks.dispatch, prompt, managers, max_depth=caps.depth
+    )
+    costs = model.accounting.costs
+
+    def price(name: str, usage: Usage) -> float:
+        found = costs.prices.price_of(name)
+        return found.cost_usd(usage) if found is not None else 0.0
+
+    async def emit(event: AgentEvent) -> None:
+        if isinstance(event, UsageUpdate) and not shared.stream.is_open:
+            # Nobody follows between two prompts: what was paid is recorded all the same.
+            await recording.recorder.event(event, ())
+        await shared.stream.emit(event)
+
+    async def build(agent: RunningAgent, parent: LoopPorts | None) -> BuiltSubagent:
+        built = await setup.build(agent, parent)
+        built.ports.calls.services.subagents = AgentBranch(supervisor, agent)
+        return built
+
+    supervisor = AgentSupervisor(
+        catalog,
+        SupervisorPorts(
+            build=build,
+            emit=emit,
+            price=price,
+            ask=_limit_question(start.user.ask),
+            directory=start.directory,
+            project=start.settings.project_root,
+            version=start.environment.version,
+            redact=recording.redactor.line,
+        ),
+        caps,
+    )
+    return AgentParts(catalog, supervisor, AgentBranch(supervisor, None))
+
+
+def agent_catalog(start: StartContext, gate: PermissionGate | None = None) -> AgentCatalog:
+    """Return the kinds of agents; their files are read when one is first asked for."""
+    settings = start.settings
+    directories = agent_directories(
+        project_root=settings.project_root,
+        home=settings.home,
+        agent_home=settings.agent_home,
+        policy=POLICY_DIR / "agents",
+        plugins=tuple(start.environment.launch_dir / each for each in start.options.plugin_dirs),
+        with_user=RuleSource.USER in settings.sources,
+        with_project=RuleSource.PROJECT in settings.sources,
+    )
+
+    def is_denied(name: str) -> bool:
+        request = PermissionRequest("Agent", {"subagent_type": name})
+        return gate is not None and gate.evaluate(request).behavior is Behavior.DENY
+
+    return AgentCatalog(
+        lambda: read_agent_files(directories, settings.project_root, lambda: start.settings.trust),
+        start.options.agents,
+        is_denied=is_denied,
+    )
+
+
+def agent_caps(start: StartContext) -> AgentCaps:
+    """Return the limits that the settings set."""
+    section = start.settings.values.agents
+    if section is None:
+        return AgentCaps()
+    usual = AgentCaps()
+    return AgentCaps(
+        concurrent=section.maxConcurrent or usual.concurrent,
+        depth=usual.depth if section.maxDepth is None else section.maxDepth,
+        starts=section.maxStarts or usual.starts,
+        tokens=section.maxTokens,
+        usd=section.maxUsd,
+        tokens_each=section.maxTokensEach,
+        usd_each=section.maxUsdEach,
+        stall_s=section.stallSeconds or usual.stall_s,
+        on_failure=section.onFailure or usual.on_failure,
+    )
+
+
+def _limit_question(user: AskUser | None) -> _Ask:
+    return _Ask(user)
+
+
+class _Ask:
+    """Puts a limit before the user; without one the limit holds."""
+
+    def __init__(self, user: AskUser | None) -> None:
+        self._user = user
+
+    async def __call__(self, text: str) -> bool:
+        if self._user is None:
+            return False
+        yes = QuestionOption("Allow", "The agents go on")
+        no = QuestionOption("Stop", "The limit holds; what is done so far is kept")
+        question = Question(text, "Agents", (yes, no))
+        answers = await self._user.ask([question], AbortController().signal)
+        return answers is not None and answers.get(text) == yes.label

@@ -1,0 +1,124 @@
+"""The agents below one agent, as its tools see them: implements the port of the tools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from agent.abort import AbortSignal
+from agent.errors import AgentError
+from agent.subagents.agent_tools import startable
+from agent.subagents.report_text import message_text
+from agent.subagents.running_agent import RunningAgent
+from agent.subagents.supervisor import AgentSupervisor, launched
+from agent.tools.agent_port import AgentTask, SubagentPort, SubagentReport
+from agent.tools.base import ToolError
+
+MAX_UNREAD: Final = 20
+"""Messages that an agent can have waiting."""
+
+
+class AgentBranch:
+    """What one agent may do with others."""
+
+    def __init__(self, supervisor: AgentSupervisor, agent: RunningAgent | None) -> None:
+        """`agent` None is the main conversation."""
+        self._supervisor = supervisor
+        self._agent = agent
+
+    async def run(self, task: AgentTask, abort: AbortSignal) -> SubagentReport:
+        """Run an agent to its end, or start it in the background. Raises ToolError."""
+        self._check_kind(task)
+        supervisor = self._supervisor
+        agent = await supervisor.start(task, self._agent, in_background=self._goes_back(task))
+        if agent.in_background:
+            return launched(agent)
+        report = await supervisor.wait(agent, abort, self._agent)
+        if report.is_complete or report.outcome == "background" or abort.aborted:
+            return report
+        return await self._after_failure(task, agent, report, abort)
+
+    async def _after_failure(
+        self, task: AgentTask, failed: RunningAgent, report: SubagentReport, abort: AbortSignal
+    ) -> SubagentReport:
+        supervisor = self._supervisor
+        policy = supervisor.caps.on_failure
+        if policy == "cancel":
+            for other in supervisor.running:
+                if other.parent_id == failed.parent_id and not other.in_background:
+                    supervisor.stop(other, f"failure of {failed.id}")
+        if policy != "retry" or failed.stopped_by:
+            return report
+        again = await supervisor.start(replace(task, name=None), self._agent)
+        second = await supervisor.wait(again, abort, self._agent)
+        remark = (
+            f"[This is the second attempt. The first, {failed.id}, ended with {report.outcome}.]"
+        )
+        return replace(second, text=f"{remark}\n{second.text}")
+
+    def _goes_back(self, task: AgentTask) -> bool:
+        """Whether an agent works in the background; below another agent none does."""
+        if self._agent is not None:
+            return False
+        always = self._supervisor.catalog.get(task.subagent_type).background
+        return always if task.in_background is None else task.in_background or always
+
+    def _check_kind(self, task: AgentTask) -> None:
+        """Raise ToolError for a kind that the agent's own definition does not list, or for none."""
+        try:
+            wanted = self._supervisor.catalog.get(task.subagent_type).name
+        except AgentError as error:
+            raise ToolError(str(error)) from error
+        kinds = startable(self._agent.definition) if self._agent is not None else None
+        if kinds is not None and wanted not in kinds:
+            raise ToolError(f"This agent may only start: {', '.join(kinds) or 'none'}.")
+
+    async def send(self, to: str, message: str) -> str:
+        """Give an agent a message; one that has ended goes on. Raises ToolError."""
+        agent = self._supervisor.find(to)
+        if agent is None or agent is self._agent:
+            raise ToolError(f"There is no agent {to!r}. {self.listing()}")
+        sender = self._agent.id if self._agent is not None else "main"
+        text = message_text(sender, message)
+        if not agent.is_running:
+            if self._agent is not None:
+                raise ToolError(f"{agent.id} has ended; only the main conversation continues it.")
+            await self._supervisor.resume(agent, text)
+            return f"{agent.id} had ended and goes on in the background with this message."
+        if len(agent.inbox) >= MAX_UNREAD:
+            raise ToolError(
+                f"{agent.id} has {MAX_UNREAD} unread messages. Wait until it has read them."
+            )
+        agent.inbox.append(text)
+        return f"{agent.id} gets the message with its next results."
+
+    def listing(self) -> str:
+        """Return the agents of the session with their states."""
+        lines = [
+            f"- {agent.id} ({agent.definition.name}): {agent.state}; {agent.task.description}"
+            for agent in self._supervisor.all()
+        ]
+        return "\n".join(["Agents of this session:", *lines]) if lines else "There are no agents."
+
+    def has(self, agent_id: str) -> bool:
+        """Whether there is an agent of this id."""
+        return self._supervisor.find(agent_id) is not None
+
+    async def stop(self, agent_id: str) -> str:
+        """End an agent. Raises ToolError."""
+        agent = self._supervisor.find(agent_id)
+        if agent is None:
+            raise ToolError(f"There is no agent {agent_id!r}.")
+        if self._agent is not None and agent.parent_id != self._agent.id:
+            raise ToolError(f"{agent_id} was not started by this agent.")
+        if not self._supervisor.stop(agent, "agent"):
+            return f"{agent_id} had already ended ({agent.state})."
+        await agent.done.wait()
+        return f"Stopped {agent_id}. Its transcript stays in {agent.transcript}."
+
+
+if TYPE_CHECKING:
+
+    def _proves(branch: AgentBranch) -> SubagentPort:
+        return branch

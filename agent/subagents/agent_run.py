@@ -1,0 +1,142 @@
+"""One run of an agent: the same loop with its own history, from its prompt to its report."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from agent.errors import SessionError
+from agent.events import AgentEvent, Terminal
+from agent.hook_events.hook_dispatch import HookDispatch
+from agent.loop.loop import AgentLoop
+from agent.loop.loop_ports import LoopPorts
+from agent.messages import Message, user_message
+from agent.stream import Emit, TurnEvents
+from agent.subagents.agent_journal import AgentJournal, messages_of
+from agent.subagents.report_text import defused
+from agent.subagents.running_agent import RunningAgent
+from agent.tools.agent_port import SubagentReport
+
+STALLED: Final = "stalled"
+MAX_CONTINUATIONS: Final = 50
+
+
+class BuiltSubagent(Struct, frozen=True):
+    """A sub-agent ready to run."""
+
+    ports: LoopPorts
+    hooks: HookDispatch
+    opening: tuple[Message, ...] = ()
+    """What precedes its task: texts of skills."""
+    close: Callable[[], Awaitable[None]] | None = None
+    """Ends what it has for itself."""
+
+
+async def run_agent(
+    agent: RunningAgent,
+    built: BuiltSubagent,
+    journal: AgentJournal,
+    emit: Emit,
+    *,
+    prompt: str,
+    continues: bool,
+    stall_s: float,
+) -> SubagentReport:
+    """Run an agent to its end and return its report; never raises for its failures.
+
+    Args:
+        emit: takes its events, after its transcript has them.
+        continues: it has a history, in its transcript.
+        stall_s: without an event for so long it is ended.
+    """
+    loop: AgentLoop | None = None
+
+    async def record_and_emit(event: AgentEvent) -> None:
+        await journal.event(event, loop.messages if loop is not None else ())
+        agent.see(event)
+        await emit(event)
+
+    turn_id = agent.task.tool_use_id
+    events = TurnEvents(record_and_emit, turn_id, agent.id)
+    watch = asyncio.ensure_future(_watch(agent, stall_s))
+    try:
+        history = await asyncio.to_thread(messages_of, agent.transcript) if continues else ()
+        await journal.prompt(turn_id, prompt)
+        built.hooks.firing.abort = agent.controller.signal
+        new = [*(() if continues else built.opening), *await _opening(built), user_message(prompt)]
+        end = Terminal(turn_id, "completed")
+        for _ in range(MAX_CONTINUATIONS):
+            loop = AgentLoop(built.ports, events, max_turns=agent.definition.max_turns)
+            end = await loop.run(history, new, agent.controller)
+            agent.use.turns += end.turns
+            if end.reason != "completed" or not agent.inbox:
+                break
+            history, new = loop.messages, list(take_inbox(agent))
+        await journal.event(end, loop.messages if loop is not None else ())
+        reason: str = STALLED if agent.is_stalled else end.reason
+        return _report(agent, reason, end.detail)
+    except SessionError as error:
+        return _report(agent, "error", str(error))
+    except Exception as error:  # noqa: BLE001 - isolation boundary: one agent's defect ends that agent only
+        return _report(agent, "error", f"{type(error).__name__}: {error}")
+    finally:
+        watch.cancel()
+        await asyncio.wait({watch})
+        with contextlib.suppress(Exception):
+            await journal.aclose()
+        if built.close is not None:
+            await built.close()
+
+
+def take_inbox(agent: RunningAgent) -> Sequence[Message]:
+    """Take the messages that an agent has not received."""
+    texts, agent.inbox[:] = list(agent.inbox), []
+    return [user_message(text, origin="reminder") for text in texts]
+
+
+async def _opening(built: BuiltSubagent) -> list[Message]:
+    started = await built.hooks.subagent_start()
+    if started is None or not started.additional_context:
+        return []
+    return [user_message(started.additional_context, origin="hook")]
+
+
+async def _watch(agent: RunningAgent, stall_s: float) -> None:
+    """End an agent from which nothing comes, unless it waits for a user, a call or its agents."""
+    loop = asyncio.get_running_loop()
+    while True:
+        begun = loop.time()
+        last = agent.last_event_s
+        await asyncio.sleep(stall_s)
+        is_waiting = agent.open_questions or agent.running_calls or agent.state == "waiting"
+        if agent.last_event_s == last and loop.time() - begun >= stall_s and not is_waiting:
+            agent.is_stalled = True
+            agent.controller.abort(f"nothing happened for {stall_s:g} s")
+            return
+
+
+def _report(agent: RunningAgent, outcome: str, detail: str) -> SubagentReport:
+    text = defused(agent.answer.text)
+    remarks = [detail] if detail and outcome != "completed" else []
+    if agent.stopped_by:
+        remarks.append(f"stopped by the {agent.stopped_by}")
+    if agent.denials:
+        remarks.append(f"denied calls: {'; '.join(agent.denials)}")
+    if remarks:
+        text = f"{text}\n\n[{'. '.join(remarks)}]" if text else f"[{'. '.join(remarks)}]"
+    return SubagentReport(
+        text,
+        outcome,
+        agent.use.turns,
+        agent.use.tokens,
+        agent.id,
+        tool_count=agent.use.tool_count,
+        model=agent.model,
+        agent_type=agent.definition.name,
+        transcript=str(agent.transcript),
+        worktree=agent.worktree,
+    )

@@ -1,0 +1,101 @@
+"""Which tools an agent gets: those of its parent, less what its definition leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from agent.errors import AgentError
+from agent.subagents.definition import AgentDefinition
+from agent.tools.registry import ToolRegistry
+from permissions.tool_names import canonical_tool
+
+STARTS_AGENTS: Final = frozenset({"Agent"})
+NEVER: Final = frozenset({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TodoWrite"})
+"""Tools that need the user, or that show something of the main conversation."""
+
+
+class NoTools(AgentError):
+    """A definition lists tools of which none is there; the text names them."""
+
+
+class AgentTools(Struct, frozen=True):
+    """The tools of one agent."""
+
+    registry: ToolRegistry
+    only: tuple[str, ...] = ()
+    """Rules such as `Bash(git *)`: calls of these tools that match none are denied."""
+    missing: tuple[str, ...] = ()
+    """Entries of the definition that fit no tool."""
+
+
+def tools_of(
+    definition: AgentDefinition, parent: ToolRegistry, *, may_start_agents: bool
+) -> AgentTools:
+    """Return the tools of an agent.
+
+    Raises:
+        NoTools: the definition lists tools, and its parent has none of them.
+    """
+    left_out = NEVER if may_start_agents else NEVER | STARTS_AGENTS
+    names = [tool.name for tool in parent.all() if tool.name not in left_out]
+    for entry in definition.disallowed_tools:
+        names = [name for name in names if not _fits(entry, name)]
+    if definition.tools is None:
+        return AgentTools(_only(parent, names))
+    listed = [name for name in names if any(_fits(entry, name) for entry in definition.tools)]
+    missing = tuple(
+        entry for entry in definition.tools if not any(_fits(entry, name) for name in names)
+    )
+    if definition.memory is not None:
+        listed += [name for name in ("Read", "Write", "Edit") if name in names]
+    if not listed:
+        raise NoTools(
+            f"The agent {definition.name} cannot be started: none of its tools is there "
+            f"({', '.join(definition.tools) or 'its list is empty'})."
+        )
+    return AgentTools(_only(parent, listed), _rules(definition.tools), missing)
+
+
+def _fits(entry: str, name: str) -> bool:
+    """Whether an entry of a list names a tool; `mcp__server` and a final `*` name several."""
+    wanted = canonical_tool(entry.partition("(")[0].strip())
+    if wanted.endswith("*"):
+        return name.startswith(wanted[:-1])
+    if wanted.startswith("mcp__") and wanted.count("__") == 1:
+        return name.startswith(f"{wanted}__")
+    return name == wanted
+
+
+def _rules(entries: Sequence[str]) -> tuple[str, ...]:
+    """Return the entries with a specifier whose tool is not listed as a whole as well."""
+    whole = {canonical_tool(entry) for entry in entries if "(" not in entry}
+    return tuple(
+        entry
+        for entry in entries
+        if "(" in entry
+        and not entry.endswith(("()", "(*)"))
+        and canonical_tool(entry.partition("(")[0].strip()) not in {*whole, *STARTS_AGENTS}
+    )
+
+
+def startable(definition: AgentDefinition) -> tuple[str, ...] | None:
+    """Return the kinds that `Agent(a, b)` lists; None for every kind."""
+    entries = [
+        entry
+        for entry in definition.tools or ()
+        if canonical_tool(entry.partition("(")[0]) == "Agent"
+    ]
+    if not entries or any("(" not in entry for entry in entries):
+        return None
+    return tuple(
+        name.strip()
+        for entry in entries
+        for name in entry.partition("(")[2].removesuffix(")").split(",")
+    )
+
+
+def _only(parent: ToolRegistry, names: Sequence[str]) -> ToolRegistry:
+    return parent.without({tool.name for tool in parent.all()} - {*names})

@@ -1,0 +1,128 @@
+"""All kinds of agents of a session: which there are, by name, and how the model is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from agent.errors import AgentError
+from agent.subagents.agent_files import AgentFiles
+from agent.subagents.builtin_agents import BUILTIN_AGENTS, GENERAL
+from agent.subagents.definition import AgentDefinition, AgentSource
+from agent.subagents.definition_fields import NoAgent, agent_from_json
+
+MAX_LISTED_CHARS: Final = 12_000
+MAX_ENTRY_CHARS: Final = 500
+
+
+class UnknownAgent(AgentError):
+    """There is no agent of a name; the text lists those there are."""
+
+
+class AgentCatalog:
+    """The definitions in force: the first of a name wins."""
+
+    def __init__(
+        self,
+        read: Callable[[], AgentFiles],
+        flags: Mapping[str, object] | None = None,
+        *,
+        is_denied: Callable[[str], bool] = lambda _name: False,
+    ) -> None:
+        """`read` reads the files; `flags` are `--agents`; `is_denied` asks the rules."""
+        self._read = read
+        self._is_denied = is_denied
+        self._flagged: list[AgentDefinition] = []
+        self._flag_problems: list[str] = []
+        self.add(flags or {})
+        self._files = AgentFiles()
+        self._listed: str | None = None
+        self._has_read = False
+
+    def add(self, entries: Mapping[str, object]) -> None:
+        """Take definitions of the command line, or of a program that drives the run."""
+        for name, raw in entries.items():
+            try:
+                self._flagged.append(agent_from_json(str(name), raw, source=AgentSource.FLAG))
+            except NoAgent as error:
+                self._flag_problems.append(f"--agents: {name} {error}")
+
+    def refresh(self) -> None:
+        """Read the files again."""
+        self._files = self._read()
+        self._has_read = True
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with files and entries, for users."""
+        own = (
+            f"{one.path or one.name}: {problem}" for one in self.all() for problem in one.problems
+        )
+        return (*self._flag_problems, *self._files.problems, *own)
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Files of the project that wait for trust."""
+        return self._files.waiting
+
+    def all(self) -> tuple[AgentDefinition, ...]:
+        """Return the definitions in force, in order of priority; what rules deny is missing."""
+        return tuple(one for one in self._by_name().values() if not self._is_denied(one.name))
+
+    def get(self, name: str) -> AgentDefinition:
+        """Return an agent by its name, whatever its case. Raises UnknownAgent."""
+        known = self._by_name()
+        wanted = name or GENERAL
+        found = known.get(wanted) or next(
+            (one for one in known.values() if one.name.lower() == wanted.lower()), None
+        )
+        if found is None:
+            names = ", ".join(one.name for one in self.all())
+            raise UnknownAgent(f"There is no agent {name!r}. There are: {names}.")
+        if self._is_denied(found.name):
+            raise UnknownAgent(f"A rule denies the agent {found.name!r}.")
+        return found
+
+    def listing(self) -> str:
+        """Return the list for the model, as the description of the Agent tool has it."""
+        self._listed = listing_of(self.all())
+        return self._listed
+
+    def news(self) -> str | None:
+        """Return the list for the model where it is no longer the one it was given."""
+        before = self._listed
+        if before is None or before == self.listing():
+            return None
+        return f"The agents you can start with the Agent tool are now:\n\n{self._listed}"
+
+    def _by_name(self) -> dict[str, AgentDefinition]:
+        if not self._has_read:
+            self.refresh()
+        found: dict[str, AgentDefinition] = {}
+        for one in _in_order(self._flagged, self._files.definitions):
+            found.setdefault(one.name, one)
+        return found
+
+
+def listing_of(definitions: Sequence[AgentDefinition]) -> str:
+    """Return a line for each agent while there is room, then the names of the others."""
+    lines: list[str] = []
+    room = MAX_LISTED_CHARS
+    for one in definitions:
+        words = " ".join(one.description.split())
+        tools = "every tool" if one.tools is None else ", ".join(one.tools) or "no tools"
+        line = f"- {one.name}: {words}"[:MAX_ENTRY_CHARS] + f" (tools: {tools[:300]})"
+        room -= len(line) + 1
+        if room < 0:
+            break
+        lines.append(line)
+    others = [one.name for one in definitions[len(lines) :]]
+    return "\n".join([*lines, *([f"- also: {', '.join(others)}"] if others else [])])
+
+
+def _in_order(
+    flagged: Sequence[AgentDefinition], files: Sequence[AgentDefinition]
+) -> tuple[AgentDefinition, ...]:
+    policy = [one for one in files if one.source is AgentSource.POLICY]
+    others = [one for one in files if one.source is not AgentSource.POLICY]
+    return (*policy, *flagged, *others, *BUILTIN_AGENTS)

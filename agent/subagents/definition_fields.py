@@ -1,0 +1,181 @@
+"""Read an agent definition out of the head of a Markdown file, or out of JSON.
+
+What a field gets wrong is reported and left out; without a usable name and description there is
+no agent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal, cast, get_args
+
+from agent.model.client import Effort
+from agent.prompt.frontmatter import read_head, split_rules
+from agent.subagents.definition import (
+    MAX_TURNS,
+    MOST_TURNS,
+    AgentDefinition,
+    AgentSource,
+    MemoryScope,
+)
+from permissions.base.text.sanitize import sanitize
+from permissions.mode import Mode, parse_mode
+
+MAX_DESCRIPTION: Final = 4_000
+NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+COLORS: Final = ("red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan")
+_UNTRUSTED_FOR_PLUGINS: Final = ("hooks", "mcpServers", "permissionMode")
+
+
+class NoAgent(Exception):
+    """A file or an entry that defines no agent; the text says why, empty where none was meant."""
+
+
+def agent_from_markdown(
+    data: bytes, *, source: AgentSource, path: Path, prefix: str = ""
+) -> AgentDefinition:
+    """Return the agent of a Markdown file. Raises NoAgent."""
+    head = read_head(data.decode("utf-8-sig", "replace"))
+    if "name" not in head.values and not head.problem:
+        raise NoAgent("")
+    fields = DefinitionFields(head.values, source)
+    if head.problem:
+        fields.problems.append(head.problem)
+    return fields.definition(str(head.values.get("name", "")), head.body.strip(), path, prefix)
+
+
+def agent_from_json(name: str, raw: object, *, source: AgentSource) -> AgentDefinition:
+    """Return the agent of one entry of `--agents`. Raises NoAgent."""
+    if not isinstance(raw, Mapping):
+        raise NoAgent("is not an object")
+    prompt = raw.get("prompt")
+    if not isinstance(prompt, str) or not prompt.strip():
+        raise NoAgent("has no prompt")
+    return DefinitionFields(raw, source).definition(name, prompt.strip(), None, "")
+
+
+class DefinitionFields:
+    """The fields of one definition; `problems` collects what is wrong with them."""
+
+    def __init__(self, values: Mapping[str, object], source: AgentSource) -> None:
+        """Read these values; a plugin's may not widen what its agents can do."""
+        self._values = dict(values)
+        self._source = source
+        self.problems: list[str] = []
+        if source is AgentSource.PLUGIN:
+            for key in _UNTRUSTED_FOR_PLUGINS:
+                if self._values.pop(key, None) is not None:
+                    self.problems.append(f"{key} has no effect in a plugin")
+
+    def definition(self, name: str, prompt: str, path: Path | None, prefix: str) -> AgentDefinition:
+        """Return the definition. Raises NoAgent."""
+        name = name.strip()
+        if NAME.fullmatch(name) is None:
+            raise NoAgent(f"name is {sanitize(name)!r}; allowed are letters, digits, -, _ and .")
+        description = self._text("description", MAX_DESCRIPTION)
+        if not description:
+            raise NoAgent("has no description")
+        return AgentDefinition(
+            name=prefix + name,
+            description=description,
+            prompt=prompt,
+            source=self._source,
+            path=path,
+            tools=self._entries("tools"),
+            disallowed_tools=self._entries("disallowedTools") or (),
+            model=self._model(),
+            effort=self._effort(),
+            permission_mode=self._mode(),
+            max_turns=self._max_turns(),
+            skills=self._entries("skills") or (),
+            mcp_servers=self._servers(),
+            hooks=self._hooks(),
+            memory=cast(MemoryScope | None, self._choice("memory", get_args(MemoryScope))),
+            background=self._flag("background"),
+            isolation=cast(Literal["worktree"] | None, self._choice("isolation", ("worktree",))),
+            color=self._choice("color", COLORS),
+            initial_prompt=self._text("initialPrompt", MAX_DESCRIPTION),
+            omits_instructions=self._flag("omitClaudeMd"),
+            problems=tuple(self.problems),
+        )
+
+    def _text(self, key: str, limit: int) -> str:
+        value = self._values.get(key)
+        if value is None or isinstance(value, str | int | float):
+            return sanitize(str(value if value is not None else "")).strip()[:limit]
+        self.problems.append(f"{key} should be text")
+        return ""
+
+    def _entries(self, key: str) -> tuple[str, ...] | None:
+        value = self._values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, list):
+            return tuple(text for part in value for text in (str(part).strip(),) if text)
+        if isinstance(value, str):
+            return split_rules(value)
+        self.problems.append(f"{key} should be a list")
+        # A list that cannot be read must not become every tool.
+        return ()
+
+    def _model(self) -> str | None:
+        model = self._text("model", 200)
+        return model if model not in {"", "inherit", "default"} else None
+
+    def _effort(self) -> Effort | None:
+        return cast(Effort | None, self._choice("effort", get_args(Effort)))
+
+    def _mode(self) -> Mode | None:
+        text = self._text("permissionMode", 40)
+        if not text:
+            return None
+        mode = Mode.DEFAULT if text == "manual" else parse_mode(text)
+        if mode is None:
+            self.problems.append(
+                f"permissionMode is {text!r}; known: {', '.join(Mode)}. Plan applies until then"
+            )
+            # Somebody wanted another mode than the parent's, and which one is not known.
+            return Mode.PLAN
+        return mode
+
+    def _max_turns(self) -> int:
+        value = self._values.get("maxTurns")
+        if value is None:
+            return MAX_TURNS
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return min(value, MOST_TURNS)
+        self.problems.append("maxTurns should be a number above 0")
+        return MAX_TURNS
+
+    def _servers(self) -> tuple[str, ...]:
+        value = self._values.get("mcpServers")
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            return tuple(value)
+        if isinstance(value, str):
+            return split_rules(value)
+        if value is not None:
+            self.problems.append("mcpServers should be a list of names of configured servers")
+        return ()
+
+    def _hooks(self) -> Mapping[str, object] | None:
+        value = self._values.get("hooks")
+        if value is None or isinstance(value, dict):
+            return value
+        self.problems.append("hooks should be a list of events")
+        return None
+
+    def _flag(self, key: str) -> bool:
+        value = self._values.get(key, False)
+        if isinstance(value, bool) or str(value).lower() in {"true", "false"}:
+            return str(value).lower() == "true"
+        self.problems.append(f"{key} should be true or false")
+        return False
+
+    def _choice(self, key: str, known: tuple[str, ...]) -> str | None:
+        text = self._text(key, 40)
+        if not text or text in known:
+            return text or None
+        self.problems.append(f"{key} is {text!r}; known: {', '.join(known)}")
+        return None

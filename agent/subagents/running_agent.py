@@ -1,0 +1,131 @@
+"""One agent of a session: what it does, what it used, how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from msgspec import Struct, field
+
+from agent.abort import AbortController
+from agent.events import (
+    AgentEvent,
+    ErrorEvent,
+    MessageCommitted,
+    PermissionRequested,
+    PermissionResolved,
+    RequestStart,
+    RetryScheduled,
+    ToolDispatch,
+    ToolResult,
+    UsageUpdate,
+)
+from agent.loop.answer_text import AnswerText
+from agent.subagents.definition import AgentDefinition
+from agent.tools.agent_port import AgentTask, SubagentReport
+from permissions.decision import Behavior
+
+AgentState = Literal["waiting", "working", "asking", "completed", "failed", "stopped"]
+"""`waiting` is for a slot, `asking` for an answer to a question about permission."""
+
+ENDED: Final = frozenset({"completed", "failed", "stopped"})
+MAX_DENIALS: Final = 20
+
+
+class Use(Struct):
+    """What an agent used."""
+
+    tokens: int = 0
+    usd: float = 0.0
+    tool_count: int = 0
+    turns: int = 0
+
+
+class RunningAgent(Struct, kw_only=True, eq=False):
+    """An agent of this session. Its messages are in its transcript, not here."""
+
+    id: str
+    definition: AgentDefinition
+    task: AgentTask
+    depth: int
+    """1 for an agent that the main conversation started."""
+    parent_id: str | None
+    transcript: Path
+    state: AgentState = "waiting"
+    in_background: bool = False
+    model: str = ""
+    use: Use = field(default_factory=Use)
+    current: str = ""
+    """The call that runs, or the last thing that happened; one line."""
+    started_s: float = field(default_factory=time.monotonic)
+    ended_s: float | None = None
+    last_event_s: float = field(default_factory=time.monotonic)
+    controller: AbortController = field(default_factory=AbortController)
+    stopped_by: str = ""
+    """Who ended it: `user`, `agent` or a limit; empty while nobody did."""
+    is_stalled: bool = False
+    inbox: list[str] = field(default_factory=list)
+    """Messages that it gets with its next results."""
+    report: SubagentReport | None = None
+    worktree: Mapping[str, object] | None = None
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+    moved: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when it goes to the background while its call waits."""
+    denials: list[str] = field(default_factory=list)
+    listeners: list[Callable[[AgentEvent], None]] = field(default_factory=list)
+    """Follow its events, such as a view of its transcript."""
+    answer: AnswerText = field(default_factory=AnswerText)
+    open_questions: set[str] = field(default_factory=set)
+    running_calls: set[str] = field(default_factory=set)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self.state not in ENDED
+
+    @property
+    def elapsed_s(self) -> float:
+        """How long it works, or worked."""
+        return (self.ended_s or time.monotonic()) - self.started_s
+
+    def see(self, event: AgentEvent) -> None:
+        """Take an event of this agent, before anybody else does."""
+        self.last_event_s = time.monotonic()
+        match event:
+            case MessageCommitted():
+                self.answer.see(event.message)
+            case RequestStart():
+                self.model = event.model
+                self.current = "thinking"
+            case ToolDispatch():
+                self.use.tool_count += 1
+                self.running_calls.add(event.tool_use_id)
+                self.current = event.identifier
+            case ToolResult():
+                self.running_calls.discard(event.tool_use_id)
+            case PermissionRequested():
+                self.open_questions.add(event.request_id)
+                self.state = "asking"
+            case PermissionResolved():
+                self._answered(event)
+            case UsageUpdate():
+                self.use.tokens += event.usage.prompt_tokens + event.usage.output_tokens
+            case RetryScheduled():
+                self.current = f"waits, then tries again: {event.reason}"
+            case ErrorEvent():
+                self.current = event.message
+            case _:
+                pass
+        for listener in tuple(self.listeners):
+            listener(event)
+
+    def _answered(self, event: PermissionResolved) -> None:
+        self.open_questions.discard(event.request_id)
+        if not self.open_questions and self.state == "asking":
+            self.state = "working"
+        decision = event.decision
+        if decision.behavior is Behavior.DENY and decision.message not in self.denials:
+            self.denials = [*self.denials, decision.message][:MAX_DENIALS]

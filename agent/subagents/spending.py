@@ -1,0 +1,98 @@
+"""What agents may use: at a limit the user is asked, and without a user it holds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from agent.subagents.agent_limits import AgentCaps, LimitQuestion
+from agent.subagents.running_agent import RunningAgent
+
+NumberT = TypeVar("NumberT", int, float)
+
+
+class Spending:
+    """The limits in force: those configured, and what the user added to them."""
+
+    def __init__(
+        self, caps: AgentCaps, ask: LimitQuestion, agents: Callable[[], Sequence[RunningAgent]]
+    ) -> None:
+        """`agents` returns those of the session."""
+        self._caps = caps
+        self._ask = ask
+        self._agents = agents
+        self._starts = caps.starts
+        self._tokens, self._usd = caps.tokens, caps.usd
+        self._each: dict[str, tuple[int | None, float | None]] = {}
+        self._exhausted: dict[str | None, str] = {}
+        self._one_question = asyncio.Lock()
+
+    def exhausted(self, agent: RunningAgent) -> str | None:
+        """Return why an agent may make no further request, or None."""
+        return self._exhausted.get(None) or self._exhausted.get(agent.id)
+
+    async def may_start(self, started: int) -> bool:
+        """Return whether one more agent may be started after so many."""
+        async with self._one_question:
+            if started < self._starts:
+                return True
+            more = self._caps.starts
+            if not await self._ask(
+                f"{started} agents were started in this session, which is the limit. "
+                f"Allow {more} more?"
+            ):
+                return False
+            self._starts += more
+            return True
+
+    async def check(self, agent: RunningAgent) -> None:
+        """Ask the user where an agent, or all of them together, reached a limit."""
+        async with self._one_question:
+            if self.exhausted(agent) is not None:
+                return
+            await self._check_all()
+            await self._check_one(agent)
+
+    async def _check_all(self) -> None:
+        agents = self._agents()
+        tokens, usd = sum(a.use.tokens for a in agents), sum(a.use.usd for a in agents)
+        reached = _reached(tokens, self._tokens, usd, self._usd)
+        if reached is None:
+            return
+        text = f"The agents of this session have used {reached}, which is the limit."
+        if not await self._ask(f"{text} Allow as much again?"):
+            self._exhausted[None] = text
+            return
+        self._tokens = _more(self._tokens, tokens, self._caps.tokens)
+        self._usd = _more(self._usd, usd, self._caps.usd)
+
+    async def _check_one(self, agent: RunningAgent) -> None:
+        caps = self._caps
+        tokens, usd = self._each.get(agent.id, (caps.tokens_each, caps.usd_each))
+        reached = _reached(agent.use.tokens, tokens, agent.use.usd, usd)
+        if reached is None:
+            return
+        text = f"The agent {agent.id} has used {reached}, which is its limit."
+        if not await self._ask(f"{text} Allow as much again?"):
+            self._exhausted[agent.id] = text
+            return
+        self._each[agent.id] = (
+            _more(tokens, agent.use.tokens, caps.tokens_each),
+            _more(usd, agent.use.usd, caps.usd_each),
+        )
+
+
+def _reached(
+    tokens: int, most_tokens: int | None, usd: float, most_usd: float | None
+) -> str | None:
+    if most_tokens is not None and tokens >= most_tokens:
+        return f"{tokens:,} tokens"
+    if most_usd is not None and usd >= most_usd:
+        return f"${usd:.2f}"
+    return None
+
+
+def _more(limit: NumberT | None, used: NumberT, step: NumberT | None) -> NumberT | None:
+    """Return a limit that leaves as much again, from what is used now."""
+    return limit if limit is None or step is None or used < limit else used + step

@@ -1,0 +1,378 @@
+"""The agents of one session: starts them, limits them, delivers what they report, ends them.
+
+Every way to start an agent goes through `start`, so that the limits hold for all of them.
+Next: `agent.subagents.agent_run` (one run), `agent.subagents.agent_branch` (the port of tools).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agent.abort import AbortController, Aborted, AbortSignal
+from agent.errors import AgentError, SessionError
+from agent.events import AgentEvent, Usage, UsageUpdate
+from agent.loop.loop_ports import BackgroundReport, LoopPorts
+from agent.messages import Message
+from agent.session.records import AgentRecord
+from agent.stream import Emit
+from agent.subagents.agent_journal import AgentJournal, journal_path, read_record
+from agent.subagents.agent_limits import AgentCaps, AgentSlots, LimitQuestion
+from agent.subagents.agent_run import BuiltSubagent, run_agent, take_inbox
+from agent.subagents.catalog import AgentCatalog
+from agent.subagents.definition import AgentDefinition
+from agent.subagents.report_text import report_note
+from agent.subagents.running_agent import RunningAgent, Use
+from agent.subagents.spending import Spending
+from agent.tools.agent_port import AgentTask, SubagentReport
+from agent.tools.base import ToolError
+
+CLOSE_S: Final = 5.0
+"""How long agents have for their end when the program closes."""
+
+
+class BuildAgent(Protocol):
+    """Makes one agent of its definition."""
+
+    async def __call__(self, agent: RunningAgent, parent: LoopPorts | None) -> BuiltSubagent:
+        """Return the agent; `parent` None: the main conversation's. Raises AgentError."""
+        ...
+
+
+class SupervisorPorts(Struct, frozen=True, kw_only=True):
+    """What a supervisor works with."""
+
+    build: BuildAgent
+    emit: Emit
+    """Takes the events of agents, in the stream of the conversation."""
+    price: Callable[[str, Usage], float]
+    """What a response costs, in US dollars."""
+    ask: LimitQuestion
+    directory: Path
+    """The session's."""
+    project: Path
+    version: str = ""
+    redact: Callable[[str], str] | None = None
+
+
+class AgentSupervisor:
+    """Owns the agents of one session."""
+
+    def __init__(self, catalog: AgentCatalog, ports: SupervisorPorts, caps: AgentCaps) -> None:
+        """Nothing is started yet."""
+        self.catalog = catalog
+        self.caps = caps
+        self._ports = ports
+        self._slots = AgentSlots(caps.concurrent)
+        self.spending = Spending(caps, ports.ask, self.all)
+        self._agents: dict[str, RunningAgent] = {}
+        self._built: dict[str, LoopPorts] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._unreported: list[RunningAgent] = []
+        self._starts = 0
+        self.on_report: Callable[[], None] = lambda: None
+        """Called when an agent in the background has ended."""
+        self.on_change: Callable[[], None] = lambda: None
+        """Called when something about the agents changed that a list of them shows."""
+
+    def all(self) -> tuple[RunningAgent, ...]:
+        """Return the agents of the session in the order of their starts."""
+        return tuple(self._agents.values())
+
+    @property
+    def running(self) -> tuple[RunningAgent, ...]:
+        """Those that have not ended."""
+        return tuple(agent for agent in self._agents.values() if agent.is_running)
+
+    @property
+    def has_reports(self) -> bool:
+        """Whether reports wait for the main conversation."""
+        return bool(self._unreported)
+
+    def find(self, name: str) -> RunningAgent | None:
+        """Return an agent by its id, also one of an earlier run of the program; None for none."""
+        return self._agents.get(name) or self._from_disk(name)
+
+    # -- start ------------------------------------------------------------------------------
+
+    async def start(
+        self, task: AgentTask, parent: RunningAgent | None, *, in_background: bool = False
+    ) -> RunningAgent:
+        """Start an agent. Raises ToolError where a limit or the definition forbids it."""
+        try:
+            definition = self.catalog.get(task.subagent_type)
+        except AgentError as error:
+            raise ToolError(str(error)) from error
+        depth = 1 if parent is None else parent.depth + 1
+        if depth > self.caps.depth:
+            raise ToolError(
+                f"Agents may be nested {self.caps.depth} deep, and this would be the next. Do the "
+                "work yourself."
+            )
+        await self._count_start()
+        agent_id = self._free_id(task.name, definition)
+        agent = RunningAgent(
+            id=agent_id,
+            definition=definition,
+            task=task,
+            depth=depth,
+            parent_id=parent.id if parent is not None else None,
+            transcript=journal_path(self._ports.directory, agent_id),
+            in_background=in_background,
+        )
+        self._agents[agent_id] = agent
+        self._begin(agent, task.prompt, continues=False)
+        return agent
+
+    async def _count_start(self) -> None:
+        if not await self.spending.may_start(self._starts):
+            raise ToolError(
+                f"{self._starts} agents were started in this session, which is the limit. Do not "
+                "try again; do the work yourself."
+            )
+        self._starts += 1
+
+    def _begin(self, agent: RunningAgent, prompt: str, *, continues: bool) -> None:
+        task = asyncio.ensure_future(self._work(agent, prompt, continues=continues))
+        self._tasks[agent.id] = task
+        task.add_done_callback(lambda _: self._tasks.pop(agent.id, None))
+        self.on_change()
+
+    async def _work(self, agent: RunningAgent, prompt: str, *, continues: bool) -> None:
+        # Aborted while it waits, it runs all the same: that ends at once, with a report.
+        with contextlib.suppress(Aborted):
+            await agent.controller.signal.race(self._slots.take(agent.id))
+        try:
+            agent.state = "working"
+            self.on_change()
+            report = await self._run(agent, prompt, continues=continues)
+        finally:
+            self._slots.give_back(agent.id)
+            self._built.pop(agent.id, None)
+        self._end(agent, report)
+
+    async def _run(self, agent: RunningAgent, prompt: str, *, continues: bool) -> SubagentReport:
+        parent = self._built.get(agent.parent_id) if agent.parent_id is not None else None
+        try:
+            built = await self._ports.build(agent, parent)
+        except AgentError as error:
+            return SubagentReport(str(error), "error", 0, 0, agent.id)
+        journal = AgentJournal(agent.transcript, redact=self._ports.redact)
+        built = replace(built, ports=self._own(agent, built.ports, journal))
+        self._built[agent.id] = built.ports
+        await journal.begin(_record(agent), self._ports.project, self._ports.version)
+
+        async def emit(event: AgentEvent) -> None:
+            if isinstance(event, UsageUpdate):
+                agent.use.usd += self._ports.price(agent.model, event.usage)
+                await self.spending.check(agent)
+            await self._ports.emit(event)
+            self.on_change()
+
+        return await run_agent(
+            agent,
+            built,
+            journal,
+            emit,
+            prompt=prompt,
+            continues=continues,
+            stall_s=self.caps.stall_s,
+        )
+
+    def _own(self, agent: RunningAgent, ports: LoopPorts, journal: AgentJournal) -> LoopPorts:
+        """Return an agent's ports with its own limits, messages and transcript."""
+        spent = ports.spent
+
+        async def queued() -> Sequence[Message]:
+            return take_inbox(agent)
+
+        return replace(
+            ports,
+            calls=replace(ports.calls, recorder=journal),
+            spent=lambda: spent() or self.spending.exhausted(agent),
+            queued=queued,
+        )
+
+    def _end(self, agent: RunningAgent, report: SubagentReport) -> None:
+        agent.report = report
+        agent.current = ""
+        agent.open_questions.clear()
+        agent.running_calls.clear()
+        agent.ended_s = agent.started_s + agent.elapsed_s
+        if agent.stopped_by or report.outcome.startswith("aborted"):
+            agent.state = "stopped"
+        else:
+            agent.state = "completed" if report.is_complete else "failed"
+        agent.done.set()
+        if agent.in_background:
+            self._unreported.append(agent)
+            self.on_report()
+        self.on_change()
+
+    # -- wait -------------------------------------------------------------------------------
+
+    async def wait(
+        self, agent: RunningAgent, abort: AbortSignal, parent: RunningAgent | None
+    ) -> SubagentReport:
+        """Wait for an agent's end, or until it goes to the background; an abort ends it."""
+        gave_up = parent is not None and self._slots.give_back(parent.id)
+        waits = [
+            asyncio.ensure_future(wait)
+            for wait in (agent.done.wait(), agent.moved.wait(), abort.wait())
+        ]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            if not agent.done.is_set() and not agent.moved.is_set():
+                agent.controller.abort(abort.reason or "")
+                await agent.done.wait()
+        except asyncio.CancelledError:
+            agent.controller.abort("the call was abandoned")
+            raise
+        finally:
+            for wait in waits:
+                wait.cancel()
+            if gave_up and parent is not None:
+                await self._slots.take(parent.id)
+        if agent.report is None:
+            return launched(agent)
+        report, agent.report = agent.report, None
+        return report
+
+    def to_background(self) -> bool:
+        """Move the agents that the main conversation waits for to the background."""
+        waited_for = [
+            agent for agent in self.running if agent.depth == 1 and not agent.in_background
+        ]
+        for agent in waited_for:
+            agent.in_background = True
+            agent.moved.set()
+        self.on_change()
+        return bool(waited_for)
+
+    def take_reports(self) -> list[BackgroundReport]:
+        """Return what agents in the background reported since the last call."""
+        agents, self._unreported = self._unreported, []
+        reports: list[BackgroundReport] = []
+        for agent in agents:
+            report, agent.report = agent.report, None
+            if report is not None:
+                line = f"The agent {agent.id} has {agent.state}: {agent.task.description}"
+                reports.append(BackgroundReport(line, report_note(report, agent.task.description)))
+        return reports
+
+    # -- later ------------------------------------------------------------------------------
+
+    async def resume(self, agent: RunningAgent, prompt: str) -> None:
+        """Have an agent that ended go on, in the background. Raises ToolError."""
+        if agent.stopped_by == "user":
+            raise ToolError(f"The user stopped {agent.id}: it is not continued.")
+        await self._count_start()
+        agent.controller, agent.done, agent.moved = (
+            AbortController(),
+            asyncio.Event(),
+            asyncio.Event(),
+        )
+        agent.stopped_by, agent.is_stalled = "", False
+        agent.ended_s = None
+        agent.in_background, agent.state, agent.report = True, "waiting", None
+        self._agents[agent.id] = agent
+        self._begin(agent, prompt, continues=True)
+
+    def stop(self, agent: RunningAgent, by: str) -> bool:
+        """End an agent and those that it started; returns whether it was running."""
+        if not agent.is_running:
+            return False
+        for other in self.running:
+            if other.parent_id == agent.id:
+                self.stop(other, by)
+        agent.stopped_by = by
+        agent.controller.abort(f"stopped by the {by}")
+        return True
+
+    async def aclose(self) -> None:
+        """End every agent and wait for it."""
+        for agent in self.running:
+            agent.controller.abort("the program is closing")
+        tasks = set(self._tasks.values())
+        if tasks:
+            await asyncio.wait(tasks, timeout=CLOSE_S)
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    # -- pieces -----------------------------------------------------------------------------
+
+    def _free_id(self, name: str | None, definition: AgentDefinition) -> str:
+        base = name or "".join(
+            c if c.isalnum() or c == "-" else "-" for c in definition.name.lower()
+        )
+        if name is not None and not self._is_taken(name):
+            return name
+        number = 1 if name is None else 2
+        while self._is_taken(f"{base}-{number}"):
+            number += 1
+        return f"{base}-{number}"
+
+    def _is_taken(self, agent_id: str) -> bool:
+        return agent_id in self._agents or journal_path(self._ports.directory, agent_id).exists()
+
+    def _from_disk(self, agent_id: str) -> RunningAgent | None:
+        path = journal_path(self._ports.directory, agent_id)
+        if "/" in agent_id or not path.exists():
+            return None
+        try:
+            record = read_record(path)
+            definition = self.catalog.get(record.agent_type) if record is not None else None
+        except (SessionError, AgentError):
+            return None
+        if record is None or definition is None:
+            return None
+        agent = RunningAgent(
+            id=agent_id,
+            definition=definition,
+            task=AgentTask(
+                description=record.description, prompt="", tool_use_id=record.tool_use_id
+            ),
+            depth=record.depth,
+            parent_id=None,
+            transcript=path,
+            worktree=record.worktree,
+            state="stopped",
+            use=Use(),
+        )
+        agent.ended_s = agent.started_s
+        agent.done.set()
+        return agent
+
+
+def launched(agent: RunningAgent) -> SubagentReport:
+    """Return what stands for the report of an agent that works in the background."""
+    return SubagentReport(
+        "",
+        "background",
+        0,
+        0,
+        agent.id,
+        model=agent.model,
+        agent_type=agent.definition.name,
+        transcript=str(agent.transcript),
+    )
+
+
+def _record(agent: RunningAgent) -> AgentRecord:
+    return AgentRecord(
+        agent.id,
+        agent.definition.name,
+        agent.task.description,
+        agent.task.tool_use_id,
+        agent.parent_id,
+        agent.depth,
+        agent.in_background,
+        agent.worktree,
+    )

@@ -1,0 +1,130 @@
+"""What the definition of an agent takes away from what its parent may do. It never adds anything.
+
+Used by `permissions.subagent_gate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from permissions.context import PermissionContext, SandboxState
+from permissions.decision import (
+    Behavior,
+    Decision,
+    DecisionSource,
+    Reason,
+    ReasonType,
+    RuleRef,
+    TraceEntry,
+    TraceStep,
+)
+from permissions.evaluate.cascade import Evaluation, evaluate_parts
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
+from permissions.rules.grammar import RuleBehavior
+from permissions.rules.rule_set import RuleSet, RuleSource, RuleText
+from permissions.tool_names import canonical_tool
+
+_WIDTH = (Mode.PLAN, Mode.DONT_ASK, Mode.DEFAULT, Mode.ACCEPT_EDITS, Mode.AUTO, Mode.BYPASS)
+"""Modes from the strictest to the loosest."""
+
+
+class AgentLimits(Struct, frozen=True):
+    """Limits of one agent, beside those of its parent."""
+
+    agent: str = ""
+    """Named in denials."""
+    file: str | None = None
+    """Where the definition is."""
+    mode: Mode | None = None
+    """Applies where it is stricter than the parent's."""
+    only: tuple[str, ...] = ()
+    """Rules such as `Bash(git *)`: a call of their tools that none matches is denied."""
+    directory: Path | None = None
+    """The one working directory, in place of the parent's; None leaves these."""
+    tools: dict[str, RuleSet] = field(default_factory=dict)
+    """`only`, read, by tool; see `agent_limits`."""
+
+    def applied(self, context: PermissionContext) -> PermissionContext:
+        """Return the parent's context with the limits."""
+        mode = context.mode if self.mode is None else stricter(context.mode, self.mode)
+        if self.directory is None:
+            return replace(context, mode=mode)
+        return replace(
+            context,
+            mode=mode,
+            launch_dir=self.directory,
+            project_root=self.directory,
+            additional_dirs=(),
+        )
+
+    def denies_asks(self, parent: Mode) -> bool:
+        """Whether a question must not be put: one mode plans, and the other never asks."""
+        return {self.mode, parent} == {Mode.PLAN, Mode.DONT_ASK}
+
+    def refusal(
+        self, request: PermissionRequest, evaluation: Evaluation, cwd: Path | None
+    ) -> Decision | None:
+        """Return the deny of a call that is not among those listed; None where it is."""
+        rules = self.tools.get(canonical_tool(request.tool))
+        if rules is None:
+            return None
+        context = replace(
+            evaluation.context,
+            rules=rules,
+            mode=Mode.DONT_ASK,
+            policy={},
+            sandbox=SandboxState(),
+        )
+        check = evaluate_parts(request, context, cwd=cwd)
+        judged = zip(check.parts, check.verdicts, strict=True)
+        if check.verdicts and all(
+            verdict.behavior is Behavior.ALLOW and (verdict.rule is not None or part.is_free)
+            for part, verdict in judged
+        ):
+            return None
+        listed = tuple(rule.text for rule in rules.rules)
+        return replace(
+            evaluation.decision,
+            behavior=Behavior.DENY,
+            source=DecisionSource.SESSION,
+            reason_type=ReasonType.RULE,
+            reason=Reason.DENY_RULE,
+            rule=RuleRef(", ".join(listed), "session", self.file),
+            message=f"The agent {self.agent} may use {request.tool} only as {', '.join(listed)}.",
+            confinement=None,
+            trace=(
+                *evaluation.decision.trace,
+                TraceEntry(TraceStep.DENY, "deny", source="session", rule=", ".join(listed)),
+            ),
+        )
+
+
+def agent_limits(
+    *,
+    agent: str,
+    file: str | None = None,
+    mode: Mode | None = None,
+    only: Sequence[str] = (),
+    directory: Path | None = None,
+) -> AgentLimits:
+    """Return the limits of an agent; a rule that cannot be read allows nothing of its tool."""
+    by_tool: dict[str, list[str]] = {}
+    for text in only:
+        by_tool.setdefault(canonical_tool(text.partition("(")[0].strip()), []).append(text)
+    tools = {
+        tool: RuleSet.build(
+            RuleText(text, RuleBehavior.ALLOW, RuleSource.SESSION, file) for text in texts
+        )[0]
+        for tool, texts in by_tool.items()
+    }
+    return AgentLimits(agent, file, mode, tuple(only), directory, tools)
+
+
+def stricter(one: Mode, other: Mode) -> Mode:
+    """Return the mode that lets fewer calls run."""
+    return min(one, other, key=_WIDTH.index)

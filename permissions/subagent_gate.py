@@ -1,0 +1,101 @@
+"""The gate of a sub-agent: its parent's, as it is at any moment, with the agent's own limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from permissions.agent_limits import AgentLimits
+from permissions.context import PermissionContext
+from permissions.decision import Behavior, Decision
+from permissions.evaluate.cascade import Evaluation
+from permissions.gate import PermissionGate
+from permissions.request import PermissionRequest
+from permissions.resolve.handlers import Handler, denied_without_user
+from permissions.resolve.race import Abort
+
+
+class SubagentGate(PermissionGate):
+    """Decides the calls of one sub-agent.
+
+    Rules, directories and mode are its parent's, also when they change while it runs. What the
+    user answers is stored by the parent. History and audit log are shared.
+    """
+
+    def __init__(
+        self, parent: PermissionGate, limits: AgentLimits, handler: Handler | None = None
+    ) -> None:
+        """`limits` only take away; `handler` None: the parent's answers what is asked."""
+        super().__init__(
+            parent.context,
+            handler or parent._handler,
+            audit=parent._audit,
+            grants=parent._grants,
+            notify=parent._notify,
+            auto_available=parent.auto_available,
+        )
+        self._parent = parent
+        self._limits = limits
+        self._history = parent._history
+        self._refresh_settings = parent._refresh_settings
+        self._seen = parent.context
+        self._limited = limits.applied(self._seen)
+        parent._dependents.add(self)
+
+    @property
+    def context(self) -> PermissionContext:
+        """What decisions are made from: the parent's context now, with the limits."""
+        now = self._parent.context
+        if now is not self._seen:
+            self._seen, self._limited = now, self._limits.applied(now)
+        return self._limited
+
+    def evaluation(self, request: PermissionRequest, *, cwd: Path | None = None) -> Evaluation:
+        """Evaluate a call now; a call outside the limits is denied."""
+        found = super().evaluation(request, cwd=cwd)
+        decision = found.decision
+        if decision.behavior is Behavior.DENY:
+            return found
+        refusal = self._refusal(request, found, cwd)
+        is_ask = refusal is None and decision.behavior is Behavior.ASK
+        if is_ask and self._limits.denies_asks(self._parent.mode):
+            refusal = denied_without_user(decision)
+        return found if refusal is None else replace(found, decision=refusal)
+
+    def _refusal(
+        self, request: PermissionRequest, found: Evaluation, cwd: Path | None
+    ) -> Decision | None:
+        try:
+            return self._limits.refusal(request, found, cwd)
+        except Exception as error:  # noqa: BLE001 - fail closed: no exception may become an allow
+            message = f"The check of the agent's limits failed ({type(error).__name__}: {error})."
+            return replace(found.decision, behavior=Behavior.DENY, message=message)
+
+    async def resolve(
+        self,
+        request: PermissionRequest,
+        pending: Decision,
+        abort: Abort,
+        *,
+        cwd: Path | None = None,
+        evaluation: Evaluation | None = None,
+    ) -> Decision:
+        """Resolve an ask; whoever helps to answer finds the agent's own view of it."""
+        root = self._root()
+        root._asking[request.request_id] = self, cwd
+        try:
+            return await super().resolve(request, pending, abort, cwd=cwd, evaluation=evaluation)
+        finally:
+            root._asking.pop(request.request_id, None)
+
+    def add_directories(self, directories: Sequence[str]) -> None:
+        """Take directories into the scope of the whole session."""
+        self._parent.add_directories(directories)
+
+    def _root(self) -> PermissionGate:
+        gate: PermissionGate = self
+        while isinstance(gate, SubagentGate):
+            gate = gate._parent
+        return gate
