@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from msgspec.structs import replace
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agent.tools.agent_port import AgentTask, SubagentReport
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
@@ -29,10 +30,13 @@ returns at once and the report comes later by itself: go on with other work, do 
 what it says. SendMessage continues an agent that has finished, TaskStop ends one."""
 
 
-class AgentInput(BaseModel):
-    """Parameters of Agent; others that models know from elsewhere are ignored."""
+IGNORED: Final = frozenset({"team_name", "mode"})
 
-    model_config = ConfigDict(extra="ignore")
+
+class AgentInput(BaseModel):
+    """Parameters of Agent."""
+
+    model_config = ConfigDict(extra="forbid")
 
     description: Annotated[
         str, Field(min_length=1, max_length=500, description="The task in three to five words.")
@@ -72,6 +76,14 @@ class AgentInput(BaseModel):
         Literal["worktree"] | None,
         Field(description="Work in a git worktree of its own, on a new branch."),
     ] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, data: object) -> object:
+        """Drop what models know from elsewhere and what does nothing here."""
+        if not isinstance(data, Mapping):
+            return data
+        return {key: value for key, value in data.items() if key not in IGNORED}
 
 
 async def _run(tool_input: AgentInput, context: ToolContext) -> ToolOutcome:

@@ -30,6 +30,8 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "EnterPlanMode": {},
     "ExitPlanMode": {"plan": "x"},
     "Agent": {"description": "x", "prompt": "y"},
+    "SendMessage": {"to": "explore-1", "message": "go on"},
+    "ListAgents": {},
     "Skill": {"skill": "x"},
 }
 TOOLS = builtin_tools()
@@ -76,7 +78,7 @@ def test_every_parameter_is_explained(tool: Tool[Any]) -> None:
         ("Bash", "unsafe", False, True, True),
         ("WebFetch", "read_only", False, False, True),
         ("WebSearch", "read_only", False, False, True),
-        ("Agent", "unsafe", False, True, False),
+        ("Agent", "independent", False, True, False),
         ("TaskStop", "write_exclusive", False, True, False),
     ],
 )
