@@ -64,10 +64,11 @@ _STOP_FAILURES: Final = {
 class HookDispatch:
     """Fires the events of one agent's session and turns; `tools` fires those of its calls."""
 
-    def __init__(self, firing: HookFiring) -> None:
-        """Fire through `firing`."""
+    def __init__(self, firing: HookFiring, transcript: Path | None = None) -> None:
+        """Fire through `firing`; `transcript` is a sub-agent's own."""
         self.firing = firing
         self.tools = ToolEvents(firing)
+        self._transcript = transcript
         self._model = ""
         self._start_context: tuple[str, ...] = ()
         self._new_start_context: tuple[str, ...] = ()
@@ -85,9 +86,11 @@ class HookDispatch:
         turn_id: str,
         *,
         cwd: Callable[[], Path] | None = None,
+        transcript: Path | None = None,
     ) -> HookDispatch:
         """Return a dispatch for a sub-agent: same handlers, its own identity in the payloads."""
-        return HookDispatch(self.firing.for_subagent(agent_id, agent_type, turn_id, cwd=cwd))
+        firing = self.firing.for_subagent(agent_id, agent_type, turn_id, cwd=cwd)
+        return HookDispatch(firing, transcript)
 
     def notices(self) -> list[AgentEvent]:
         """Return events for the user since the last call; empties the list."""
@@ -187,8 +190,7 @@ class HookDispatch:
             payload: HookEventPayload = SubagentStop(
                 agent_id=self.firing.agent_id,
                 agent_type=self.firing.agent_type or "",
-                # Its messages are there, each with the agent's id.
-                agent_transcript_path=str(self.firing.session.transcript_path),
+                agent_transcript_path=str(self._transcript or self.firing.session.transcript_path),
                 last_assistant_message=last_text,
                 stop_hook_active=active,
                 background_tasks=self.firing.listeners.background_tasks(),

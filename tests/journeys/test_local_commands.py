@@ -151,7 +151,7 @@ async def test_the_debug_log_is_shown_or_explained(begin: Begin) -> None:
 
 async def test_agents_are_listed(begin: Begin) -> None:
     journey = await begin([])
-    assert "explore, plan: Glob, Grep, Read" in await said(journey, "agents")
+    assert "reviewer (builtin): Read, Glob, Grep" in await said(journey, "agents")
 
 
 async def test_what_needs_words_says_so(begin: Begin) -> None:

@@ -114,7 +114,11 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             return services.cwd
 
         hooks = self.dispatch.for_subagent(
-            agent.id, definition.name, agent.task.tool_use_id, cwd=cwd
+            agent.id,
+            definition.name,
+            agent.task.tool_use_id,
+            cwd=cwd,
+            transcript=agent.transcript,
         )
         system = self._system(definition)
         wire = tools.registry.to_wire()

@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict
 
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 
-DESCRIPTION: Final = """Lists the agents of this session: id, kind, state and task. Use it when you \
-no longer know an id. Do not call it to wait for an agent: its report comes by itself."""
+DESCRIPTION: Final = """Lists the agents of this session: id, kind, state and task. Use it when \
+you no longer know an id. Do not call it to wait for an agent: its report comes by itself."""
 
 
 class ListAgentsInput(BaseModel):
