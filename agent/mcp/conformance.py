@@ -148,8 +148,10 @@ def planned_calls(
     named = scenario.context.get("toolCalls")
     if isinstance(named, list):
         return [(str(call["name"]), call.get("arguments") or {}) for call in named]
-    echoed = {"schema": tool.input_schema for tool in tools if tool.name == SCHEMA_TOOL}
-    arguments = {**ARGUMENTS, "json_schema_echo": echoed}
+    arguments = dict(ARGUMENTS)
+    for tool in tools:
+        if tool.name == SCHEMA_TOOL:
+            arguments["json_schema_echo"] = {"schema": tool.input_schema}
     return [(tool.name, arguments.get(tool.name, {})) for tool in tools]
 
 

@@ -1,0 +1,131 @@
+"""A server's tool as one of ours: the loop sees no difference.
+
+What a server says about its tools is a claim: it decides what may run side by side, and nothing
+about permission unless the user trusts the server with that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from agent.mcp.bridge.tool_result import ResultFiles, outcome_of
+from agent.mcp.bridge.tool_schema import UnusableSchema, flatten
+from agent.mcp.mcp_errors import McpError
+from agent.mcp.mcp_servers import McpServers
+from agent.mcp.server_offer import RemoteTool
+from agent.mcp.server_state import ServerView
+from agent.tools.base import (
+    AnyTool,
+    Concurrency,
+    InterruptBehavior,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolOutcome,
+    build_tool,
+)
+
+MAX_RESULT_TOKENS: Final = 25_000
+OUTPUT_VARIABLE: Final = "MAX_MCP_OUTPUT_TOKENS"
+CHARS_PER_TOKEN: Final = 4
+MAX_RAISED_CHARS: Final = 500_000
+"""What a tool may ask for by itself."""
+_RAISED: Final = "anthropic/maxResultSizeChars"
+_ASKS: Final = "anthropic/requiresUserInteraction"
+_ALWAYS: Final = "anthropic/alwaysLoad"
+
+
+class RemoteInput(BaseModel):
+    """The parameters of a server's tool: the server knows which they are, and refuses others."""
+
+    model_config = ConfigDict(extra="allow")
+
+    def arguments(self) -> dict[str, object]:
+        """Return them as they came."""
+        return dict(self.model_extra or {})
+
+
+class ToolBridge:
+    """Makes tools of what servers offer."""
+
+    def __init__(
+        self,
+        servers: McpServers,
+        env: Mapping[str, str],
+        defers: Callable[[RemoteTool], bool] = lambda _: False,
+    ) -> None:
+        """`defers` says which tools the model gets by their names alone."""
+        self._servers = servers
+        self._defers = defers
+        tokens = env.get(OUTPUT_VARIABLE, "")
+        limit = int(tokens) if tokens.isdecimal() else MAX_RESULT_TOKENS
+        self._max_chars = limit * CHARS_PER_TOKEN
+
+    def tools(self, view: ServerView) -> tuple[tuple[AnyTool, ...], tuple[str, ...]]:
+        """Return the tools of a server, and what of them the model cannot be offered."""
+        tools: list[AnyTool] = []
+        problems: list[str] = []
+        for remote in view.tools:
+            try:
+                tools.append(self._tool(view, remote))
+            except UnusableSchema as error:
+                problems.append(f"{remote.name}: {error}")
+        return tuple(tools), tuple(problems)
+
+    def _tool(self, view: ServerView, remote: RemoteTool) -> Tool[RemoteInput]:
+        schema, note = flatten(remote.input_schema)
+        is_reading = remote.hints.read_only is True
+        is_trusted = view.definition.trusts_annotations
+        raised = remote.meta.get(_RAISED)
+        max_chars = min(raised, MAX_RAISED_CHARS) if isinstance(raised, int) else 0
+        is_always = view.definition.always_load or remote.meta.get(_ALWAYS) is True
+
+        async def run(tool_input: RemoteInput, context: ToolContext) -> ToolOutcome:
+            return await self._call(remote, tool_input, context)
+
+        return build_tool(
+            name=remote.full_name,
+            description="\n\n".join(filter(None, (remote.description, note))) or remote.title,
+            input_model=RemoteInput,
+            input_schema=schema,
+            run=run,
+            concurrency=lambda _: (
+                Concurrency.READ_ONLY if is_reading else Concurrency.WRITE_EXCLUSIVE
+            ),
+            is_read_only=lambda _: is_reading and is_trusted,
+            is_destructive=lambda _: not is_reading and remote.hints.destructive is not False,
+            requires_permission=not (is_reading and is_trusted),
+            requires_user_interaction=remote.meta.get(_ASKS) is True,
+            interrupt_behavior=InterruptBehavior.CANCEL,
+            should_defer=not is_always and self._defers(remote),
+            always_load=is_always,
+            max_result_size_chars=max(self._max_chars, max_chars),
+            identifier=lambda tool_input, _root: _line(remote, tool_input),
+        )
+
+    async def _call(
+        self, remote: RemoteTool, tool_input: RemoteInput, context: ToolContext
+    ) -> ToolOutcome:
+        def progress(done: float, total: float | None, message: str | None) -> None:
+            of = f"/{total:g}" if total else ""
+            context.progress(f"{done:g}{of} {message or ''}".rstrip() + "\n")
+
+        try:
+            result = await self._servers.call_tool(
+                remote.server, remote.name, tool_input.arguments(), on_progress=progress
+            )
+        except McpError as error:
+            raise ToolError(str(error)) from error
+        files = ResultFiles(context.services.results_dir, context.tool_use_id)
+        return await asyncio.to_thread(outcome_of, result, files)
+
+
+def _line(remote: RemoteTool, tool_input: RemoteInput) -> str:
+    arguments = tool_input.arguments()
+    text = json.dumps(arguments, ensure_ascii=False) if arguments else ""
+    return f"{remote.full_name} {text}".rstrip()

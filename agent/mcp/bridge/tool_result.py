@@ -1,0 +1,118 @@
+"""What a server's tool returned as a result of ours: text, pictures, files that hold the rest."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import mimetypes
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+from agent.mcp.server_offer import CallResult, Json
+from agent.messages import Block, text_block
+from agent.tools.base import ToolError, ToolOutcome
+from agent.tools.builtin.read_image import image_outcome, image_type
+
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
+MAX_LABEL: Final = 300
+
+
+class ResultFiles:
+    """Stores what cannot be shown to the model as files of the session."""
+
+    def __init__(self, directory: Path, name: str) -> None:
+        """`name` is that of the call, which the files are named after."""
+        self._directory = directory
+        self._name = _UNSAFE.sub("_", name)[:100] or "result"
+        self._count = 0
+
+    def store(self, data: bytes, mime_type: str) -> str:
+        """Write a file and return a line that names it."""
+        self._count += 1
+        ending = mimetypes.guess_extension(mime_type.partition(";")[0].strip()) or ".bin"
+        path = self._directory / f"{self._name}-{self._count}{ending}"
+        kind = mime_type[:MAX_LABEL] or "unknown type"
+        try:
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+                file.write(data)
+        except OSError as error:
+            return f"[{kind}, {len(data):,} bytes; lost: {path}: {error.strerror}]"
+        return f"[{kind}, {len(data):,} bytes, stored as {path}]"
+
+
+def outcome_of(result: CallResult, files: ResultFiles) -> ToolOutcome:
+    """Return a tool's result for the model; writes files, so it is for a thread."""
+    blocks: list[Block] = []
+    for one in result.content:
+        blocks += _blocks(one, files)
+    structured = result.structured
+    if structured is not None and not _says(blocks, structured):
+        blocks.append(text_block(json.dumps(structured, ensure_ascii=False)))
+    if all(block["type"] == "text" for block in blocks):
+        text = "\n".join(str(block["text"]) for block in blocks)
+        return ToolOutcome(text, is_error=result.is_error, structured=_object(structured))
+    return ToolOutcome(tuple(blocks), is_error=result.is_error, structured=_object(structured))
+
+
+def _blocks(block: Json, files: ResultFiles) -> list[Block]:
+    match block.get("type"):
+        case "text":
+            return [text_block(str(block.get("text", "")))]
+        case "image" | "audio":
+            return _media(_bytes(block.get("data")), str(block.get("mimeType", "")), files)
+        case "resource_link":
+            name, uri = str(block.get("name", "")), str(block.get("uri", ""))
+            return [text_block(f"[resource {name[:MAX_LABEL]}: {uri[:2_000]}]")]
+        case "resource":
+            resource = block.get("resource")
+            return _resource(resource, files) if isinstance(resource, dict) else []
+        case other:
+            return [text_block(f"[content of the unknown kind {str(other)[:40]!r}]")]
+
+
+def _resource(resource: Json, files: ResultFiles) -> list[Block]:
+    uri = str(resource.get("uri", ""))[:2_000]
+    if isinstance(resource.get("text"), str):
+        return [text_block(f"[resource {uri}]\n{resource['text']}")]
+    data, mime_type = _bytes(resource.get("blob")), str(resource.get("mimeType", ""))
+    return [text_block(f"[resource {uri}]"), *_media(data, mime_type, files)]
+
+
+def _media(data: bytes, mime_type: str, files: ResultFiles) -> list[Block]:
+    """Return a picture that the model can see; anything else goes to a file."""
+    if image_type(data) is not None:
+        try:
+            content = image_outcome(data, "picture").content
+        except ToolError:
+            return [text_block(files.store(data, mime_type))]
+        assert not isinstance(content, str)
+        return [block for block in content if block["type"] == "image"]
+    return [text_block(files.store(data, mime_type))]
+
+
+def _bytes(text: object) -> bytes:
+    try:
+        return base64.b64decode(text) if isinstance(text, str) else b""
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _says(blocks: list[Block], structured: object) -> bool:
+    """Whether a text block is the structured result already, as the protocol advises."""
+    for block in blocks:
+        if block["type"] == "text":
+            try:
+                if json.loads(block["text"]) == structured:
+                    return True
+            except (ValueError, RecursionError):
+                continue
+    return False
+
+
+def _object(value: object) -> Json | None:
+    return value if isinstance(value, dict) else None

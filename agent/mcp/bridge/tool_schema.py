@@ -1,0 +1,123 @@
+"""The input schema of a server's tool as the Messages API takes it: one object, without `$ref`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from agent.mcp.server_offer import Json
+
+MAX_SCHEMA_CHARS: Final = 100_000
+MAX_DEPTH: Final = 40
+_DROPPED: Final = frozenset({"$schema", "$id", "$defs", "$anchor", "$dynamicAnchor", "definitions"})
+_GROUPS: Final = {"anyOf": "any", "oneOf": "exactly one"}
+
+
+class UnusableSchema(Exception):
+    """The API would refuse the schema; the text is the reason."""
+
+
+def flatten(schema: Json) -> tuple[dict[str, object], str]:
+    """Return a schema with local references resolved and groups at its root merged into one
+    object, and what the model has to know that it no longer says.
+
+    References to other documents are never followed; what refers to itself is left open.
+
+    Raises:
+        UnusableSchema: it is nested too deeply or too large.
+    """
+    try:
+        resolved = _resolve(schema, schema, (), 0)
+    except RecursionError as error:
+        raise UnusableSchema("its schema is nested too deeply") from error
+    assert isinstance(resolved, dict)
+    merged, note = _one_object(resolved)
+    merged["type"] = "object"
+    if not isinstance(merged.get("properties"), dict):
+        merged["properties"] = {}
+    if len(json.dumps(merged)) > MAX_SCHEMA_CHARS:
+        raise UnusableSchema(f"its schema has more than {MAX_SCHEMA_CHARS:,} characters")
+    return merged, note
+
+
+def _resolve(node: object, root: Json, path: tuple[str, ...], depth: int) -> object:
+    if depth > MAX_DEPTH:
+        raise UnusableSchema("its schema is nested too deeply")
+    if isinstance(node, list):
+        return [_resolve(item, root, path, depth + 1) for item in node]
+    if not isinstance(node, Mapping):
+        return node
+    reference = node.get("$ref")
+    if isinstance(reference, str):
+        rest = {key: value for key, value in node.items() if key != "$ref"}
+        target = _target(root, reference) if reference not in path else None
+        if target is None:
+            return _resolve(rest, root, path, depth + 1)
+        return _resolve({**target, **rest}, root, (*path, reference), depth + 1)
+    return {
+        key: _named(value, root, path, depth)
+        if key == "properties"
+        else _resolve(value, root, path, depth + 1)
+        for key, value in node.items()
+        if key not in _DROPPED
+    }
+
+
+def _named(node: object, root: Json, path: tuple[str, ...], depth: int) -> object:
+    """Resolve the fields of an object: their names mean nothing here."""
+    if not isinstance(node, Mapping):
+        return {}
+    return {name: _resolve(value, root, path, depth + 1) for name, value in node.items()}
+
+
+def _target(root: Json, reference: str) -> Json | None:
+    if not reference.startswith("#"):
+        return None
+    found: object = root
+    for part in reference.lstrip("#").strip("/").split("/") if reference != "#" else ():
+        name = part.replace("~1", "/").replace("~0", "~")
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else None
+
+
+def _one_object(schema: dict[str, object]) -> tuple[dict[str, object], str]:
+    merged = {key: value for key, value in schema.items() if key not in {*_GROUPS, "allOf"}}
+    notes: list[str] = []
+    for part in _objects(schema.get("allOf")):
+        inner, note = _one_object(part)
+        _merge(merged, inner, is_required=True)
+        notes += [note] if note else []
+    for word, how in _GROUPS.items():
+        groups = _objects(schema.get(word))
+        for part in groups:
+            _merge(merged, _one_object(part)[0], is_required=False)
+        if names := [_fields(part) for part in groups if _fields(part)]:
+            listed = "; ".join(", ".join(group) for group in names)
+            notes.append(f"Give {how} of these groups of fields: {listed}.")
+    return merged, " ".join(notes)
+
+
+def _objects(value: object) -> list[dict[str, object]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _fields(schema: dict[str, object]) -> list[str]:
+    required = schema.get("required")
+    if isinstance(required, list) and required:
+        return [str(name) for name in required]
+    properties = schema.get("properties")
+    return list(properties) if isinstance(properties, dict) else []
+
+
+def _merge(into: dict[str, object], part: dict[str, object], *, is_required: bool) -> None:
+    properties = into.get("properties")
+    fields = dict(properties) if isinstance(properties, dict) else {}
+    more = part.get("properties")
+    for name, described in more.items() if isinstance(more, dict) else ():
+        fields.setdefault(name, described)
+    into["properties"] = fields
+    required, wanted = into.get("required"), part.get("required")
+    if is_required and isinstance(wanted, list):
+        known = list(required) if isinstance(required, list) else []
+        into["required"] = list(dict.fromkeys([*known, *wanted]))
