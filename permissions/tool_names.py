@@ -35,6 +35,7 @@ FREE_TOOLS = frozenset(
         "TaskStop",
         "ToolSearch",
         "StructuredOutput",
+        "ListMcpResourcesTool",
     }
 )
 """Tools without an effect of their own: their calls need no permission unless a rule requires it.
@@ -43,7 +44,11 @@ FREE_TOOLS = frozenset(
 sub-agent does is decided call by call.
 """
 
-KNOWN_TOOLS = PATH_TOOLS | FREE_TOOLS | frozenset({"Bash", "WebFetch", "WebSearch", "Skill"})
+KNOWN_TOOLS = (
+    PATH_TOOLS
+    | FREE_TOOLS
+    | frozenset({"Bash", "WebFetch", "WebSearch", "Skill", "ReadMcpResourceTool"})
+)
 
 CONTENT_PARAMETERS = frozenset({"command", "file_path", "path", "notebook_path", "url"})
 """Fields that have a grammar of their own, so a parameter rule on them is refused."""

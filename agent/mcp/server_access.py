@@ -223,7 +223,8 @@ class ServerAccess:
             self._is_modern = True
             return ConnectFailed(str(read), is_transient=True)
         program = self._program
-        if program is not None and (ended := program.exit_text):
+        is_late = isinstance(error, TimeoutError)
+        if program is not None and not is_late and (ended := program.exit_text):
             return ConnectFailed(ended)
         return read
 

@@ -10,6 +10,7 @@ from agent.mcp.server_offer import Json
 
 MAX_SCHEMA_CHARS: Final = 100_000
 MAX_DEPTH: Final = 40
+MAX_NODES: Final = 20_000
 _DROPPED: Final = frozenset({"$schema", "$id", "$defs", "$anchor", "$dynamicAnchor", "definitions"})
 _GROUPS: Final = {"anyOf": "any", "oneOf": "exactly one"}
 
@@ -27,10 +28,7 @@ def flatten(schema: Json) -> tuple[dict[str, object], str]:
     Raises:
         UnusableSchema: it is nested too deeply or too large.
     """
-    try:
-        resolved = _resolve(schema, schema, (), 0)
-    except RecursionError as error:
-        raise UnusableSchema("its schema is nested too deeply") from error
+    resolved = _Resolver(schema).resolve(schema, (), 0)
     assert isinstance(resolved, dict)
     merged, note = _one_object(resolved)
     merged["type"] = "object"
@@ -41,34 +39,40 @@ def flatten(schema: Json) -> tuple[dict[str, object], str]:
     return merged, note
 
 
-def _resolve(node: object, root: Json, path: tuple[str, ...], depth: int) -> object:
-    if depth > MAX_DEPTH:
-        raise UnusableSchema("its schema is nested too deeply")
-    if isinstance(node, list):
-        return [_resolve(item, root, path, depth + 1) for item in node]
-    if not isinstance(node, Mapping):
-        return node
-    reference = node.get("$ref")
-    if isinstance(reference, str):
-        rest = {key: value for key, value in node.items() if key != "$ref"}
-        target = _target(root, reference) if reference not in path else None
-        if target is None:
-            return _resolve(rest, root, path, depth + 1)
-        return _resolve({**target, **rest}, root, (*path, reference), depth + 1)
-    return {
-        key: _named(value, root, path, depth)
-        if key == "properties"
-        else _resolve(value, root, path, depth + 1)
-        for key, value in node.items()
-        if key not in _DROPPED
-    }
+class _Resolver:
+    """Resolves the references of one schema; what grows out of bounds is refused on the way."""
 
+    def __init__(self, root: Json) -> None:
+        self._root = root
+        self._left = MAX_NODES
 
-def _named(node: object, root: Json, path: tuple[str, ...], depth: int) -> object:
-    """Resolve the fields of an object: their names mean nothing here."""
-    if not isinstance(node, Mapping):
-        return {}
-    return {name: _resolve(value, root, path, depth + 1) for name, value in node.items()}
+    def resolve(self, node: object, path: tuple[str, ...], depth: int) -> object:
+        self._left -= 1
+        if depth > MAX_DEPTH or self._left < 0:
+            raise UnusableSchema("its schema is nested too deeply or too large")
+        if isinstance(node, list):
+            return [self.resolve(item, path, depth + 1) for item in node]
+        if not isinstance(node, Mapping):
+            return node
+        reference = node.get("$ref")
+        if isinstance(reference, str):
+            rest = {key: value for key, value in node.items() if key != "$ref"}
+            target = _target(self._root, reference) if reference not in path else None
+            if target is None:
+                return self.resolve(rest, path, depth + 1)
+            return self.resolve({**target, **rest}, (*path, reference), depth + 1)
+        return {
+            key: self._named(value, path, depth)
+            if key == "properties"
+            else self.resolve(value, path, depth + 1)
+            for key, value in node.items()
+            if key not in _DROPPED
+        }
+
+    def _named(self, node: object, path: tuple[str, ...], depth: int) -> object:
+        """Resolve the fields of an object: their names mean nothing here."""
+        fields = node if isinstance(node, Mapping) else {}
+        return {name: self.resolve(value, path, depth + 1) for name, value in fields.items()}
 
 
 def _target(root: Json, reference: str) -> Json | None:

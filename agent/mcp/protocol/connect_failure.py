@@ -38,7 +38,7 @@ def read_failure(
     for leaf in leaves:
         if isinstance(leaf, McpError):
             return leaf
-    return _in_words(leaves[0])
+    return _in_words(leaves[0], is_remote=traffic is not None)
 
 
 def _refused(status: int) -> McpError:
@@ -53,12 +53,12 @@ def _refused(status: int) -> McpError:
             )
 
 
-def _in_words(error: BaseException) -> McpError:
+def _in_words(error: BaseException, *, is_remote: bool) -> McpError:
     match error:
         case TimeoutError() | httpx2.TimeoutException():
-            return ConnectFailed("it did not answer in time", is_transient=True)
+            return ConnectFailed("it did not answer in time", is_transient=is_remote)
         case MCPError() if error.code == types.CONNECTION_CLOSED:
-            return ConnectFailed("it closed the connection", is_transient=True)
+            return ConnectFailed("it closed the connection", is_transient=is_remote)
         case MCPError():
             return RemoteError(cut(str(error), 500), error.code)
         case httpx2.HTTPError():

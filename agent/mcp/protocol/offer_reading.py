@@ -28,11 +28,13 @@ from permissions.base.text.sanitize import sanitize
 MAX_DESCRIPTION: Final = 2_048
 """Characters of a tool's description and of a server's instructions."""
 MAX_LABEL: Final = 200
+_UNSEEN: Final = dict.fromkeys([0x200B, *range(0x2060, 0x2070), 0xFEFF, *range(0xE0000, 0xE0080)])
+"""Characters without a width, which hide words from the user and not from the model."""
 
 
 def cut(text: str | None, limit: int = MAX_DESCRIPTION) -> str:
     """Return a text of a server as it may be shown and sent, with a mark where it was cut."""
-    clean = sanitize(text or "").strip()
+    clean = sanitize(text or "").translate(_UNSEEN).strip()
     return clean if len(clean) <= limit else clean[: limit - 1].rstrip() + "…"
 
 
