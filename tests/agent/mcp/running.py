@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agent.mcp.configuration.server_definition import ServerDefinition, Transport
+from agent.mcp.configuration.server_definition import ServerDefinition
 from agent.mcp.mcp_servers import McpServers
 from agent.mcp.server_requests import McpPorts
 from agent.mcp.server_state import ServerState, ServerView
@@ -19,14 +19,14 @@ PLAIN = Path(__file__).with_name("plain_server.py")
 
 def plain(mode: str = "", *, name: str = "plain", **changes: object) -> ServerDefinition:
     """Return the definition of the plain server in a mode."""
-    return definition(name, command=sys.executable, args=("-I", "-S", str(PLAIN), mode), **changes)
+    arguments = ("-I", "-S", str(PLAIN), mode)
+    return definition({"name": name, "command": sys.executable, "args": arguments, **changes})
 
 
-def definition(name: str, transport: Transport = "stdio", **changes: object) -> ServerDefinition:
-    """Return a user's server."""
+def definition(changes: Mapping[str, object]) -> ServerDefinition:
+    """Return a user's server, local where nothing else is said."""
     fields: dict[str, object] = {
-        "name": name,
-        "transport": transport,
+        "transport": "stdio",
         "scope": "user",
         "is_foreign": False,
         "written": {},

@@ -29,8 +29,9 @@ def test_texts_are_one_text(tmp_path: Path) -> None:
 
 def test_a_picture_is_a_picture_whatever_it_is_called(tmp_path: Path) -> None:
     block = {"type": "image", "data": _encoded(PIXEL), "mimeType": "image/jpeg"}
-    (picture,) = _outcome(tmp_path, block).content
-    assert isinstance(picture, dict)
+    content = _outcome(tmp_path, block).content
+    assert isinstance(content, tuple)
+    (picture,) = content
     assert picture["source"]["media_type"] == "image/png"
 
 
