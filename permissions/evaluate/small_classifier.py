@@ -3,7 +3,8 @@
 The table of `permissions.shell.effects.read_only` knows far more, and its allows need `read_only`
 to be enforced. Where it is not, or where another part of the command may write, only this counts
 as reading: literal words, a short list of programs without options that run or write, pipes and
-`&&`. Git runs in a few fixed forms; whoever runs them gives git a neutral configuration.
+`&&`. Git runs in a few fixed forms, none of which shows a patch, since repositories may name
+programs for that; whoever runs them gives git a neutral configuration.
 """
 
 from __future__ import annotations
@@ -23,34 +24,84 @@ from permissions.shell.syntax import (
 )
 
 _PROGRAMS = names(
-    ": basename break cat cd cksum cmp comm continue cut date df diff dirname du echo egrep exit "
-    "false fgrep grep head id ls md5sum nl pwd readlink realpath return set sha1sum sha256sum "
-    "sha512sum stat tac tail time tr true uname uniq wait wc whoami"
+    ": arch b2sum base64 basename break cat cd cksum cmp column comm continue cut date df diff "
+    "dirname du echo egrep exit expand false fgrep fmt fold free grep head id join jq ls md5sum nl "
+    "nproc od paste pwd readlink realpath return rev seq set sha1sum sha256sum sha512sum sleep "
+    "stat tac tail time tr true type uname unexpand uniq uptime wait wc which whoami"
 )
-_GIT = frozenset(
-    "git " + form
-    for form in (
-        "status",
-        "status -s",
-        "status -sb",
-        "status --short",
-        "status --porcelain",
-        "diff --stat",
-        "diff --name-only",
-        "diff --cached --stat",
-        "diff --cached --name-only",
-        "diff --staged --stat",
-        "diff --staged --name-only",
-        "log --oneline",
-        "log --oneline -5",
-        "log --oneline -10",
-        "log --oneline -20",
-        "branch --show-current",
-        "rev-parse HEAD",
-        "rev-parse --abbrev-ref HEAD",
-        "rev-parse --show-toplevel",
-    )
+FORMS = frozenset(
+    """
+    git --version
+    git branch
+    git branch --merged
+    git branch --show-current
+    git branch -a
+    git branch -r
+    git branch -v
+    git branch -vv
+    git describe --always
+    git describe --tags
+    git diff --cached --name-only
+    git diff --cached --stat
+    git diff --name-only
+    git diff --name-only HEAD
+    git diff --staged --name-only
+    git diff --staged --stat
+    git diff --stat
+    git diff --stat HEAD
+    git log
+    git log --graph --oneline --all
+    git log --oneline
+    git log --oneline --graph
+    git log --oneline --graph --all
+    git log --oneline --graph --decorate
+    git log --oneline -1
+    git log --oneline -10
+    git log --oneline -20
+    git log --oneline -3
+    git log --oneline -5
+    git log --stat
+    git log -1
+    git log -1 --stat
+    git log -3
+    git log -5
+    git log -10
+    git ls-files
+    git ls-files -m
+    git ls-files --others --exclude-standard
+    git reflog
+    git remote -v
+    git rev-parse --abbrev-ref HEAD
+    git rev-parse --git-dir
+    git rev-parse --short HEAD
+    git rev-parse --show-toplevel
+    git rev-parse HEAD
+    git show --name-only HEAD
+    git show --stat HEAD
+    git shortlog -sn HEAD
+    git stash list
+    git status
+    git status --porcelain
+    git status --porcelain -b
+    git status --short
+    git status --short --branch
+    git status -s
+    git status -sb
+    git status -uno
+    git tag
+    git tag -l
+    git worktree list
+    docker --version
+    hostname
+    java -version
+    make --version
+    node --version
+    node -v
+    python --version
+    python3 --version
+    """.split("\n    ")[1:-1]
 )
+"""Commands word for word."""
 _EVALUATING = names("-eq -ne -lt -le -gt -ge -v -R")
 """Operators of a condition that may evaluate what stands beside them."""
 
@@ -112,7 +163,7 @@ def _is_plain(command: Simple) -> bool:
     texts = [word.text for word in command.words]
     if texts[0] in ("test", "[", "[["):
         return not any(text in _EVALUATING or "[" in text for text in texts[1:])
-    return texts[0] in _PROGRAMS or " ".join(texts) in _GIT
+    return texts[0] in _PROGRAMS or " ".join(texts) in FORMS
 
 
 def _is_written_out(word: Word) -> bool:

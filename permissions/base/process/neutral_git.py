@@ -14,6 +14,8 @@ NEUTRAL_VALUES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "core.fsmonitor": "false",
         "core.hooksPath": "/dev/null",
+        # Signatures are shown by the program that `gpg.program` names.
+        "log.showSignature": "false",
         "protocol.ext.allow": "never",
         "safe.bareRepository": "explicit",
     }

@@ -19,6 +19,7 @@ from permissions.base.process.program_path import path_outside
 from permissions.base.process.reading_programs import ReadingPrograms, unconfined
 from permissions.base.process.run_program import run_blocking
 from permissions.base.process.spawn import Launch
+from permissions.evaluate.small_classifier import FORMS
 
 IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@example.org")
 
@@ -123,7 +124,45 @@ def test_f11_commands_that_read_get_the_same_values(repository: Repository) -> N
     for key, value in {**NEUTRAL_VALUES, "a.b": "kept"}.items():
         program = Launch(("git", "config", key), env, repository.root)
         assert run_blocking(program, timeout_s=30).stdout.decode() == f"{value}\n"
-    assert with_neutral_git({"GIT_CONFIG_COUNT": "-1"})["GIT_CONFIG_COUNT"] == "4"
+    assert with_neutral_git({"GIT_CONFIG_COUNT": "-1"})["GIT_CONFIG_COUNT"] == "5"
+
+
+def test_no_form_of_git_that_counts_as_reading_runs_a_program(repository: Repository) -> None:
+    program = str(repository.program)
+    for name in ("core.fsmonitor", "core.pager", "core.editor", "diff.external", "gpg.program"):
+        repository.git("config", name, program)
+    for name in ("diff.x.command", "diff.x.textconv", "merge.x.driver", "credential.helper"):
+        repository.git("config", name, program)
+    repository.git("config", "log.showSignature", "true")
+    (repository.root / ".gitattributes").write_text("*.txt diff=x merge=x\n")
+    (repository.root / "a.txt").write_text("changed\n")
+    tree = _git_output(repository, "rev-parse", "HEAD^{tree}")
+    head = _git_output(repository, "rev-parse", "HEAD")
+    signed = (
+        f"tree {tree}\nparent {head}\nauthor a <a@b.example> 1 +0000\n"
+        "committer a <a@b.example> 1 +0000\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n"
+        " x\n -----END PGP SIGNATURE-----\n\nsigned\n"
+    )
+    made = subprocess.run(
+        ["git", "hash-object", "-t", "commit", "-w", "--stdin"],
+        cwd=repository.root, input=signed, text=True, check=True, capture_output=True,
+    )  # fmt: skip
+    repository.git("update-ref", "HEAD", made.stdout.strip())
+    repository.marker.unlink(missing_ok=True)
+    env = with_neutral_git({**os.environ, "GIT_PAGER": "cat"})
+    for form in sorted(one for one in FORMS if one.startswith("git ")):
+        run_blocking(Launch(tuple(form.split()), env, repository.root), timeout_s=30)
+        assert not repository.ran(), form
+    for form in ("git log -1", "git diff"):
+        subprocess.run(form.split(), cwd=repository.root, check=False, capture_output=True)
+        assert repository.ran(), "the programs work, so the first look proves something"
+        repository.marker.unlink()
+
+
+def _git_output(repository: Repository, *arguments: str) -> str:
+    command = ["git", *arguments]
+    run = subprocess.run(command, cwd=repository.root, check=True, capture_output=True, text=True)
+    return run.stdout.strip()
 
 
 def test_only_filters_of_the_repository_are_named() -> None:
