@@ -73,6 +73,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     sandbox: str | None = None
     """`read-only`, `workspace-write`, `off` or `danger-full-access`; None is what settings set."""
     trust: bool = False
+    is_inline: bool = False
+    """Whether the conversation goes to the terminal's own scrollback; else as the settings say."""
     demo: bool = False
     debug: bool = False
     debug_file: Path | None = None

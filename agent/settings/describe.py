@@ -82,6 +82,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "`network` say what they reach there. A project's files may only tighten it.",
     "verbose": "Whether the transcript starts with full detail.",
     "syntaxHighlightingDisabled": "Show code without syntax colors.",
+    "screen": "`full` draws the whole window; `inline` keeps the conversation in the terminal's "
+    "own scrollback. User settings only; applies at the next start.",
     "readingWidth": "Widest text of the conversation, in columns; 100 to 120 reads well.",
     "pinPrompt": "Keep your prompt in view while its answer is scrolled.",
     "toolDetail": "How much of a tool's calls is shown, by tool name: `line`, `short` or `full`.",
@@ -133,6 +135,7 @@ UNSET: Final[Mapping[str, str]] = {
     "permissionChannel": "off",
     "sandbox": "off",
     "syntaxHighlightingDisabled": "false",
+    "screen": "full",
     "readingWidth": "the whole width",
     "pinPrompt": "false",
     "toolDetail": "depends on the tool",
@@ -153,6 +156,10 @@ WITHOUT_EFFECT: Final = frozenset(
     }
 )
 """Read and checked, so that a file can be shared, but nothing here acts on them yet."""
+
+
+_USERS_OWN: Final = frozenset({"axScreenReader", "screen"})
+"""Read before there is a project; elsewhere without effect."""
 
 
 class SettingDescription(Struct, frozen=True):
@@ -176,7 +183,7 @@ def setting_descriptions() -> Iterator[SettingDescription]:
             _form(part, schema),
             DESCRIPTIONS.get(key, ""),
             key not in WITHOUT_EFFECT,
-            key not in FORBIDDEN_IN_PROJECT and key != "axScreenReader",
+            key not in FORBIDDEN_IN_PROJECT and key not in _USERS_OWN,
         )
 
 

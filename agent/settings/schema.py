@@ -195,6 +195,7 @@ class SettingsFile(_Section):
     agent: str | None = None
     verbose: bool | None = None
     syntaxHighlightingDisabled: bool | None = None
+    screen: Literal["full", "inline"] | None = None
     readingWidth: Annotated[int, Field(ge=40)] | None = None
     pinPrompt: bool | None = None
     toolDetail: dict[str, Literal["line", "short", "full"]] | None = None

@@ -49,14 +49,14 @@ That is all."""
 class TmuxProgram:
     """The program in a tmux server of its own; text is what the terminal shows."""
 
-    def __init__(self, directory: Path, project: Path, env: dict[str, str]) -> None:
+    def __init__(self, directory: Path, project: Path, env: dict[str, str], *options: str) -> None:
         self._base = ["tmux", "-S", str(directory / "tmux.sock"), "-f", "/dev/null"]
         self._env = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
         self._env.pop("TMUX", None)
         # TMUX and TERM are tmux's to set.
         given = {name: value for name, value in env.items() if name != "TERM"}
         words = ["env", *(f"{name}={value}" for name, value in given.items())]
-        command = shlex.join([*words, sys.executable, "-m", "tui.cli"])
+        command = shlex.join([*words, sys.executable, "-m", "tui.cli", *options])
         self.run("new-session", "-d", "-x", "70", "-y", "40", "-c", str(project), f"exec {command}")
 
     def run(self, *arguments: str) -> str:
@@ -182,3 +182,39 @@ def _buffer(program: TmuxProgram, until: str | None = None) -> str:
             if until is None or text == until:
                 break
     return text
+
+
+def test_inline_the_conversation_is_in_tmuxs_own_history(
+    tmp_path: Path, project: Path, fresh_home: Path, serve: Callable[[Scenario], ThreadedServer]
+) -> None:
+    words = "\n\n".join(f"Paragraph {number} is here." for number in range(50))
+    server = serve(Scenario(turns=(Turn((Text(words),)),)))
+    env = environment(fresh_home, server.base_url)
+    program = TmuxProgram(tmp_path, project, env, "--inline")
+    try:
+        program.wait_for(lambda picture: "What should I do?" in picture)
+        program.type("tell me")
+        program.wait_for(lambda picture: "❯ tell me" in picture)
+        program.run("send-keys", "Enter")
+        program.wait_for(lambda picture: "Paragraph 49" in picture and "esc to" not in picture)
+        # tmux wraps what does not fit and joins it again; the program draws what is live.
+        for width, height in ((50, 40), (90, 30), (60, 36)):
+            program.run("resize-window", "-x", str(width), "-y", str(height))
+            program.wait_for(_has_rules(width))
+        program.settled()
+        history = program.run("capture-pane", "-p", "-S", "-")
+        assert [history.count(f"Paragraph {number} is here.") for number in range(50)] == [1] * 50
+        assert history.count("What should I do?") == 1
+        assert program.screen().rstrip().splitlines()[-3].startswith(" ❯ What should I do?")
+        program.type("\x0f")
+        program.wait_for(lambda picture: "/ search" in picture)
+        program.type("q")
+        program.wait_for(lambda picture: "What should I do?" in picture)
+        program.settled()
+        assert program.run("capture-pane", "-p", "-S", "-") == history
+    finally:
+        program.close()
+
+
+def _has_rules(width: int) -> Callable[[str], bool]:
+    return lambda picture: picture.splitlines().count("─" * width) == 2

@@ -50,7 +50,7 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
         release: Release | None = None,
     ) -> None:
         """Take how the conversation is made; nothing is made before the first frame."""
-        is_plain = options.no_color or options.theme.uses_terminal_palette
+        is_plain = options.no_color or options.theme.uses_terminal_palette or options.is_inline
         super().__init__(ansi_color=True if is_plain else None)
         self.parts = ScreenParts(
             self,
@@ -83,7 +83,7 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
         )
         listen(Phase.BUBBLE, parts.transcript.on_wheel, (EventKind.SCROLL,))
         self.shows_caret = True
-        parts.terminal.ask(parts.terminal_title)
+        parts.terminal.start(parts.terminal_title)
         parts.workspace.show_header()
         for notice in parts.options.notices:
             parts.document.add_notice("warning", notice)

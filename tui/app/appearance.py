@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from textual.app import App
 
 from themes.theme import Role, Theme
@@ -27,14 +28,19 @@ class Appearance:
         is_dark: bool | None,
         themes_dir: tuple[Path, ...],
         no_color: bool,
+        is_inline: bool,
         transcript: TranscriptWidget,
         highlighter: Highlighter,
         warn: Callable[[str], None],
         show_lines: Callable[[], None],
     ) -> None:
-        """Take the theme of the first frame; `show_lines` shows another colour of the prompt."""
+        """Take the theme of the first frame; `show_lines` shows another colour of the prompt.
+
+        Inline, the background is the terminal's own, as it is around what is drawn.
+        """
         self._app = app
         self._no_color = no_color
+        self._is_inline = is_inline
         self._transcript = transcript
         self._highlighter = highlighter
         self._show_lines = show_lines
@@ -53,6 +59,8 @@ class Appearance:
 
     def _register(self, theme: Theme) -> None:
         self.theme = theme
+        if self._is_inline:
+            theme = replace(theme, roles={**theme.roles, Role.BACKGROUND: "default"})
         self.palette = Palette(theme, no_color=self._no_color)
         self._app.register_theme(textual_theme(theme))
         self._app.theme = f"agent-{theme.name}"

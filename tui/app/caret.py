@@ -7,7 +7,7 @@ from typing import Protocol
 
 from tui.app.idle_notification import IdleNotification
 from tui.app.main_screen import MainScreen, ScreenRuntime
-from tui.dialogs.dialog import asked_by
+from tui.dialogs.dialog import asked_by, manners_of
 from tui.terminal.bell import TerminalBell
 
 
@@ -30,6 +30,7 @@ class CaretControl:
         attention: TerminalBell,
         idle_notification: IdleNotification,
         show_lines: Callable[[], None],
+        use_whole_window: Callable[[bool], None],
     ) -> None:
         """Take the widgets that can have the caret, and the bell for an unfocused window."""
         self._host = host
@@ -38,6 +39,7 @@ class CaretControl:
         self._attention = attention
         self._idle_notification = idle_notification
         self._show_lines = show_lines
+        self._use_whole_window = use_whole_window
 
     def on_dialogs(self) -> None:
         """A dialog was opened, changed or closed."""
@@ -57,6 +59,10 @@ class CaretControl:
 
     def _choose(self) -> None:
         screen = self._screen
+        dialog = screen.dialogs.current
+        # What the user opened to look at something, not what waits for an answer.
+        is_panel = dialog is not None and not manners_of(dialog).is_guarded
+        self._use_whole_window(is_panel or screen.transcript_bar.is_open)
         if screen.dialogs.open_count:
             self._host.shows_caret = screen.dialogs.has_caret
             return

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
 from textual.geometry import Size
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -17,6 +18,7 @@ from tui.dialogs.host import DialogHost
 from tui.prompt.completion_menu import CompletionMenu
 from tui.prompt.composer import Composer
 from tui.status_line.status_widget import StatusLine
+from tui.transcript.inline.inline_transcript import InlineTranscript
 from tui.transcript.reading.reading_bar import ReadingBar
 from tui.transcript.transcript_widget import TranscriptWidget
 
@@ -53,3 +55,26 @@ class MainScreen(Struct, frozen=True, eq=False):
         """Yield them in the order of the screen."""
         for name in self.__struct_fields__:
             yield getattr(self, name)
+
+    # As the content of an inline frame
+
+    def live_rows(self) -> int:
+        """Return how many rows the widgets take, as of the last layout."""
+        return max((widget.region.bottom for widget in self.widgets() if widget.display), default=0)
+
+    def take_finished(self, width_cells: int) -> Sequence[Strip]:
+        """Return the rows of the transcript that go to the scrollback."""
+        return self._inline.take_finished(width_cells)
+
+    def take_rest(self, width_cells: int) -> Sequence[Strip]:
+        """Return all rows of the transcript that are left."""
+        return self._inline.take_rest(width_cells)
+
+    def show_whole(self, is_wanted: bool) -> None:
+        """Show the transcript from its beginning, or what is not finished again."""
+        self._inline.show_whole(is_wanted)
+
+    @property
+    def _inline(self) -> InlineTranscript:
+        assert self.transcript.inline is not None
+        return self.transcript.inline

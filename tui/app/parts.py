@@ -55,6 +55,7 @@ from tui.prompt.edit_externally import Editing
 from tui.prompt.prompt_history import PromptHistory
 from tui.prompt.prompt_log import TypedPromptLog
 from tui.screen.direct_rows import DirectRows
+from tui.screen.inline_output import InlineOutput
 from tui.status_line.hint import Hint
 from tui.status_line.status_widget import StatusLine
 from tui.status_line.user_status_command import UserStatusCommand
@@ -62,6 +63,7 @@ from tui.terminal.bell import TerminalBell
 from tui.terminal.title import TerminalTitle
 from tui.text.highlight import Highlighter
 from tui.transcript.earlier_pages import EarlierPages
+from tui.transcript.inline.inline_transcript import InlineTranscript
 from tui.transcript.reading.reading_bar import ReadingBar
 from tui.transcript.transcript_model import TranscriptModel
 from tui.transcript.transcript_widget import TranscriptWidget
@@ -88,6 +90,8 @@ class AppOptions(Struct, frozen=True):
     """Whether the demo's directory replaces this one, which is not shown until then."""
     home: Path = field(default_factory=Path)
     no_color: bool = False
+    is_inline: bool = False
+    """Whether the conversation goes to the terminal's own scrollback."""
     keymap: Keymap = field(default_factory=default_keymap)
     history: tuple[str, ...] = ()
     initial_prompt: str = ""
@@ -203,8 +207,12 @@ class ScreenParts:
         self.transcript.near_start = self.past.more
         self.hint = Hint(self._runtime.set_timer, self._show_lines)
         self.notices = Notices(self.document, self._show, self.hint)
+        inline: InlineOutput | None = None
+        if options.is_inline:
+            self.transcript.inline = InlineTranscript(self.transcript)
+            inline = InlineOutput(self._app, self.main_screen, options.env)
         self.terminal = TerminalLink(
-            self._app, lambda: self._app._driver, options.program_env, options.agent_home
+            self._app, lambda: self._app._driver, options.program_env, options.agent_home, inline
         )
         self.terminal_title = TerminalTitle(self.terminal.write, options.env)
         self.appearance = Appearance(
@@ -214,6 +222,7 @@ class ScreenParts:
             is_dark=options.is_dark,
             themes_dir=options.themes_dir,
             no_color=options.no_color,
+            is_inline=options.is_inline,
             transcript=self.transcript,
             highlighter=self.highlighter,
             warn=self.notices.warn,
@@ -360,6 +369,7 @@ class ScreenParts:
             self.bell,
             self.idle_notification,
             self.lines.show,
+            inline.use_whole_window if (inline := self.terminal.inline) else lambda _: None,
         )
         self._dialogs_changed.connect(self._caret.on_dialogs)
 

@@ -10,6 +10,8 @@ from textual.app import App
 from textual.driver import Driver
 
 from tui.input.driver import InputDriver
+from tui.screen.inline_frame import ALTERNATE_SCREEN, NORMAL_SCREEN
+from tui.screen.inline_output import InlineOutput
 from tui.screen.width import draw_apart
 from tui.terminal.background import ASK, FOLLOW, UNFOLLOW, dark_from_reply, is_color_change
 from tui.terminal.bell import ASK_FOCUS
@@ -27,8 +29,10 @@ class TerminalLink:
         driver: Callable[[], Driver | None],
         env: Mapping[str, str],
         agent_home: Path | None,
+        inline: InlineOutput | None,
     ) -> None:
         """`env` describes the terminal and the programs that reach its clipboard."""
+        self.inline = inline
         self._app = app
         self._driver = driver
         self._env = env
@@ -40,13 +44,20 @@ class TerminalLink:
         if driver is not None and not self._app.is_headless:
             driver.write(sequence)
 
-    def ask(self, window: TerminalTitle) -> None:
+    def start(self, window: TerminalTitle) -> None:
         """Query background and widths of the terminal, and restore the window at the end."""
-        driver = self._driver()
+        driver, inline = self._driver(), self.inline
         if isinstance(driver, InputDriver):
             driver.at_start = lambda: window.at_start + FOLLOW
-            driver.at_stop = lambda: window.at_stop + UNFOLLOW
-        self.write(ASK + FOLLOW + ASK_FOCUS + PROBE)
+            driver.at_stop = lambda: (
+                (inline.at_stop() if inline is not None else "") + window.at_stop + UNFOLLOW
+            )
+        probe = PROBE
+        if inline is not None:
+            inline.started()
+            # The probe writes to rows that are somebody else's.
+            probe = f"{ALTERNATE_SCREEN}{PROBE}{NORMAL_SCREEN}"
+        self.write(ASK + FOLLOW + ASK_FOCUS + probe)
 
     def on_reply(self, text: str, themes: ThemeChoice, lay_out: Callable[[], None]) -> None:
         """Apply what the terminal reports of its background, and of how wide it draws."""

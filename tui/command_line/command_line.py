@@ -31,7 +31,7 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         "Start",
         (
             "headless", "continue_latest", "resume", "fork_session", "session_id", "name", "demo",
-            "screen_reader",
+            "is_inline", "screen_reader",
         ),
     ),
     ("Model", ("model", "fallback_models", "effort", "thinking", "max_turns", "max_budget_usd")),
@@ -373,6 +373,10 @@ class _InSections(click.Command):
 )  # fmt: skip
 @click.option("--trust", is_flag=True, help="Trust this folder for this run.")
 @click.option("--demo", is_flag=True, help="Use the scripted demo model on a sample project.")
+@click.option(
+    "--inline", "is_inline", is_flag=True,
+    help="Keep the conversation in the terminal's own scrollback.",
+)  # fmt: skip
 @click.option(
     "--screen-reader", "--ax-screen-reader", is_flag=True,
     help="Plain labeled lines, nothing drawn: for screen readers.",

@@ -39,9 +39,12 @@ PRIVATE_NAMES: Final = {
     "textual.drivers.linux_driver.LinuxDriver": (
         "_app",
         "_debug",
+        "_disable_mouse_support",
+        "_enable_mouse_support",
         "_get_terminal_size",
         "_in_band_window_resize",
         "_loop",
+        "_mouse",
         "_sigcont_application",
         "_sigtstp_application",
         "attrs_before",
@@ -52,6 +55,7 @@ PRIVATE_NAMES: Final = {
 """What this module uses of Textual that Textual does not promise."""
 
 _ALTERNATE_SCREEN: Final = "\x1b[?1049h"
+_NORMAL_SCREEN: Final = "\x1b[?1049l"
 _POP_KEYBOARD: Final = "\x1b[<u"
 """Terminals store requested modes on a stack: a mode requested twice must be reset twice."""
 _READ_BYTES: Final = 65536
@@ -64,10 +68,12 @@ _CLOSE_TIMEOUT_S: Final = 5.0
 _ENDING_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 _RESTORE: Final = (
-    "\x1b[r\x1b[?2026l\x1b[<u\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l"
-    "\x1b[?1004l\x1b[0m\x1b[?1049l\x1b[?25h"
+    "\x1b[?2026l\x1b[<u\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1006l\x1b[?1015l"
+    "\x1b[?1004l\x1b[0m\x1b[?25h"
 )
 """What restores the terminal when the normal way was not taken."""
+_RESTORE_SCREEN: Final = "\x1b[r\x1b[?1049l"
+"""The same for the alternate screen; moves the cursor on the normal one."""
 
 
 class InputDriver(LinuxDriver):
@@ -82,6 +88,10 @@ class InputDriver(LinuxDriver):
         size: tuple[int, int] | None = None,
     ) -> None:
         self._early: EarlyPrompt | None = getattr(app, "early", None)
+        self._is_inline: Final = not mouse
+        """Whether the normal screen is drawn on, and the mouse is the terminal's."""
+        self._dropped = ""
+        """What Textual writes and the terminal is not to get."""
         self._typed_early = b""
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self.output: TerminalOutput | None = None
@@ -100,10 +110,7 @@ class InputDriver(LinuxDriver):
 
     def write(self, data: str) -> None:
         """Write, or queue, without blocking; dropped outside application mode."""
-        if self._early is not None and self._early.is_shown and data == _ALTERNATE_SCREEN:
-            # It has been there since the program began; once more would empty it.
-            return
-        if self.output is not None:
+        if data != self._dropped and self.output is not None:
             self.output.write(data)
 
     def close(self) -> None:
@@ -112,6 +119,14 @@ class InputDriver(LinuxDriver):
         if self.output is not None:
             self.output.close(_CLOSE_TIMEOUT_S)
             self.output = None
+
+    def take_mouse(self, is_wanted: bool) -> None:
+        """Receive the mouse, or leave it to the terminal."""
+        if not is_wanted:
+            self._disable_mouse_support()
+        self._mouse = is_wanted
+        if is_wanted:
+            self._enable_mouse_support()
 
     # Start and stop
 
@@ -141,7 +156,11 @@ class InputDriver(LinuxDriver):
             self.output = TerminalOutput(self._output_fileno, on_lost=self._on_terminal_lost)
         if self._wake_pipe is None:
             self._wake_pipe = os.pipe()
+        if self._is_inline or (self._early is not None and self._early.is_shown):
+            # Inline there is none; the early prompt's would be emptied.
+            self._dropped = _ALTERNATE_SCREEN
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's
+        self._dropped = ""
         if attributes is not None:
             self.attrs_before = attributes
         # Handlers of the loop, not of the process: they never interrupt the bus half-way.
@@ -174,7 +193,10 @@ class InputDriver(LinuxDriver):
         """Give the terminal back."""
         if self._is_active:
             self.write(self.at_stop())
+        # On the normal screen it moves the cursor to where some program once stored it.
+        self._dropped = _NORMAL_SCREEN if self._is_inline else ""
         super().stop_application_mode()
+        self._dropped = ""
         if self._is_active:
             self._is_active = False
             atexit.unregister(self._restore_terminal)
@@ -195,7 +217,8 @@ class InputDriver(LinuxDriver):
     def _restore_terminal(self) -> None:
         """Restore the terminal at the interpreter's end, if that was not done."""
         with suppress(OSError, ValueError):
-            os.write(self._output_fileno, (self.at_stop() + _RESTORE).encode())
+            screen = "" if self._is_inline else _RESTORE_SCREEN
+            os.write(self._output_fileno, (self.at_stop() + screen + _RESTORE).encode())
         if self.attrs_before is not None:
             with suppress(termios.error):
                 termios.tcsetattr(self.fileno, termios.TCSANOW, self.attrs_before)

@@ -18,6 +18,7 @@ GROUPS: Final = {
     "Screen": {
         "theme": "Theme",
         "syntaxHighlightingDisabled": "Code without colors",
+        "screen": "Screen",
         "readingWidth": "Reading width",
         "pinPrompt": "Pin the prompt",
         "toolDetail": "Detail of tool calls",

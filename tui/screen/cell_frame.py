@@ -96,11 +96,11 @@ class CellFrame:
             self.front.rows = shifted_rows(self.front, diff.shift)
         for run in diff.runs:
             self.front.rows[run.y] = self.back.rows[run.y].copy()
-        return data + self._place_caret(caret, shows_caret)
+        return data + self._place_caret(caret, shows_caret, self.size)
 
-    def _place_caret(self, caret: Offset, shows_caret: bool) -> str:
+    def _place_caret(self, caret: Offset, shows_caret: bool, size: Size) -> str:
         """Move the cursor to the caret: input methods open their window there."""
-        width, height = self.size
+        width, height = size
         if not width or not height:
             return ""
         x, y = min(max(caret.x, 0), width - 1), min(max(caret.y, 0), height - 1)

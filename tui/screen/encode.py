@@ -35,6 +35,9 @@ class TerminalState(Struct):
     """The open hyperlink; none is ever left open between frames."""
     fills_background: bool = False
     """Whether erasing leaves the current background colour (BCE)."""
+    rows: int | None = None
+    """Rows there are, where they count from one whose place on the screen is unknown; line feeds
+    make more, and `y` is always known. None where rows count from the top of the screen."""
 
     def forget(self) -> None:
         """Forget the state of cursor and pen."""
@@ -61,21 +64,14 @@ def move_cursor(x: int, y: int, state: TerminalState) -> str:
     """
     if (state.x, state.y) == (x, y):
         return ""
+    if state.rows is not None:
+        code = _to_row(y, state)
+        return code if state.x == x else code + min(_along_row(x, state), key=len)
     row, column = y + 1, x + 1
     position = f"{row if row > 1 else ''}{f';{column}' if column > 1 else ''}"
     ways = [f"\x1b[{position}H"]
     if state.y == y:
-        ways.append("\x1b[G" if column == 1 else f"\x1b[{column}G")
-        if x == 0:
-            ways.append("\r")
-        if state.x is not None:
-            distance = x - state.x
-            if distance > 0:
-                ways.append("\x1b[C" if distance == 1 else f"\x1b[{distance}C")
-            else:
-                ways.append("\x1b[D" if distance == -1 else f"\x1b[{-distance}D")
-                if distance >= -4:
-                    ways.append("\b" * -distance)
+        ways += _along_row(x, state)
     elif state.y is not None:
         distance = y - state.y
         if state.x == x:
@@ -84,6 +80,38 @@ def move_cursor(x: int, y: int, state: TerminalState) -> str:
             ways.append("\r\n" if distance == 1 else "\r" + _vertical(distance))
     state.x, state.y = x, y
     return min(ways, key=len)
+
+
+def _along_row(x: int, state: TerminalState) -> list[str]:
+    """Return the codes that move the cursor within its row; notes the column."""
+    ways = ["\x1b[G" if x == 0 else f"\x1b[{x + 1}G"]
+    if x == 0:
+        ways.append("\r")
+    if state.x is not None:
+        distance = x - state.x
+        if distance > 0:
+            ways.append("\x1b[C" if distance == 1 else f"\x1b[{distance}C")
+        else:
+            ways.append("\x1b[D" if distance == -1 else f"\x1b[{-distance}D")
+            if distance >= -4:
+                ways.append("\b" * -distance)
+    state.x = x
+    return ways
+
+
+def _to_row(y: int, state: TerminalState) -> str:
+    """Return the codes that move the cursor to a row, which may have to be made."""
+    assert state.rows is not None
+    assert state.y is not None
+    last = state.rows - 1
+    distance = min(y, last) - state.y
+    code = _vertical(distance) if distance else ""
+    if y > last:
+        # At the bottom of the screen a line feed scrolls, anywhere else it moves down.
+        code += "\r" + "\n" * (y - last)
+        state.x, state.rows = 0, y + 1
+    state.y = y
+    return code
 
 
 def _vertical(distance: int) -> str:

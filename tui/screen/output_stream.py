@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -14,3 +15,12 @@ def screen_fileno() -> int:
         if stream is not None and stream.isatty():
             return stream.fileno()
     return sys.__stderr__.fileno() if sys.__stderr__ is not None else 2
+
+
+def terminal_size() -> tuple[int, int] | None:
+    """Return columns and rows of the terminal that is drawn on; None where there is none."""
+    try:
+        columns, lines = os.get_terminal_size(screen_fileno())
+    except OSError:
+        return None
+    return columns, lines

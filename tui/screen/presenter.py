@@ -8,6 +8,7 @@ output to Textual.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any, Final, Generic, TypeVar
 
 from rich.console import RenderableType
@@ -53,12 +54,18 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
         self.frame_writer = FrameWriter(self, lambda: self._encode(), self._may_write)
         self.shows_caret = False
         """Whether the terminal's own cursor is shown where `cursor_position` is."""
+        self._on_failure: Callable[[], None] = lambda: None
 
     def get_default_screen(self) -> Screen[Any]:
         """Return a screen that draws discrete input at once."""
         return ImmediateScreen(id="_default")
 
     # Public face
+
+    def use_frame(self, frame: CellFrame, on_failure: Callable[[], None]) -> None:
+        """Draw with another kind of frame; `on_failure` is called when Textual has to draw."""
+        self._cells = frame
+        self._on_failure = on_failure
 
     def invalidate_screen(self) -> None:
         """Write the whole frame again, over what is there, without clearing first.
@@ -118,6 +125,7 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
         """Write no more cells in this session: something failed that must not end it."""
         log.error(f"cell output failed, leaving it to Textual: {error!r}")
         self._uses_cells = False
+        self._on_failure()
 
     def _paint(self, screen: Screen[Any], update: CompositorUpdate) -> None:
         if self._cells.use_colors(self.console.color_system):

@@ -15,10 +15,11 @@ from tui.screen.output_stream import screen_fileno
 def open_early_prompt(env: Mapping[str, str]) -> EarlyPrompt | None:
     """Show the prompt if the screen will surely follow; None otherwise.
 
-    Not at the very first start, which begins with questions, nor where the user may want lines,
-    nor where the terminal is another program's: to change its settings would stop us.
+    Not at the very first start, which begins with questions, nor where the user may want lines or
+    the inline mode, nor where the terminal is another program's: to change its settings would stop
+    us.
     """
-    if env.get("TERM", "") in {"", "dumb"} or _may_want_lines(env) or _is_first_start(env):
+    if env.get("TERM", "") in {"", "dumb"} or _may_want_other(env) or _is_first_start(env):
         return None
     try:
         for stream in (sys.__stdin__, sys.__stdout__):
@@ -36,8 +37,8 @@ def open_early_prompt(env: Mapping[str, str]) -> EarlyPrompt | None:
         return None
 
 
-def _may_want_lines(env: Mapping[str, str]) -> bool:
-    """Search for the setting's name; `tui.screen_reader.preference` parses it, but later."""
+def _may_want_other(env: Mapping[str, str]) -> bool:
+    """Search for what the settings may say of another screen; others parse them, but later."""
     if any(name.endswith("_SCREEN_READER") for name in env):
         return True
     try:
@@ -45,7 +46,7 @@ def _may_want_lines(env: Mapping[str, str]) -> bool:
     except (OSError, ValueError):
         # An unreadable file has no setting, neither now nor later.
         return False
-    return text is not None and "axScreenReader" in text
+    return text is not None and ("axScreenReader" in text or '"inline"' in text)
 
 
 def _is_first_start(env: Mapping[str, str]) -> bool:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from agent.exit_status import EXIT_HANGUP, EXIT_INTERRUPTED
 from agent.options import RunOptions
 from agent.settings.project_root import find_project_root
+from agent.settings.user_values import user_values
 from permissions.base.process.child_environment import child_environment
 from permissions.base.process.program_path import path_outside
 from permissions.base.process.worker_threads import run_to_end
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from tui.input.early_prompt import EarlyPrompt
 
 
+INLINE_SCREEN: Final = "inline"
+"""Value of the setting `screen`."""
 HURRY_PRESSES: Final = 3
 GOODBYE_S: Final = 3.0
 """How long a terminal may take for the last lines of a program that is asked to end."""
@@ -120,6 +123,9 @@ class _ScreenRun:
         agent_home = Path(env["AGENT_TUI_HOME"]) if env.get("AGENT_TUI_HOME") else home / ".agent"
         self._agent_home = agent_home
         themes_dir = (agent_home / "themes", home / ".claude" / "themes")
+        self._is_inline = (
+            options.is_inline or user_values(agent_home).get("screen") == INLINE_SCREEN
+        )
         start = _first_theme(env, agent_home, home, themes_dir)
         shell_env = child_environment(env, {})
         path = path_outside(env.get("PATH"), find_project_root(launch_dir))
@@ -137,6 +143,7 @@ class _ScreenRun:
                 awaits_demo=options.demo,
                 home=home,
                 no_color=bool(env.get("NO_COLOR")),
+                is_inline=self._is_inline,
                 initial_prompt=options.prompt or "",
                 agent_home=agent_home,
                 themes_dir=themes_dir,
@@ -156,7 +163,7 @@ class _ScreenRun:
     async def run(self) -> int:
         report: ExitReport | None = None
         try:
-            report = await self.app.run_async()
+            report = await self.app.run_async(mouse=not self._is_inline)
         finally:
             await self._close_patiently()
         unsent = await self._store_unsent()
@@ -225,7 +232,7 @@ class _ScreenRun:
             # None where no exit was requested: the loop was interrupted from outside.
             code = self.app.return_code
             return EXIT_INTERRUPTED if code is None else code
-        if report.last_answer:
+        if report.last_answer and not self._is_inline:
             sys.stdout.write(sanitize(report.last_answer).rstrip() + "\n\n")
         if report.error:
             sys.stderr.write(f"agent-tui: {sanitize(report.error)}\n")

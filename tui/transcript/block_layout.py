@@ -22,6 +22,11 @@ class Layout(Protocol):
         """How many rows there are."""
         ...
 
+    @property
+    def settled_rows(self) -> int:
+        """How many rows, from the first one on, stay as they are whatever follows."""
+        ...
+
     def row(self, line: int) -> Row:
         """Return a row: the same object as before where nothing changed."""
         ...
@@ -60,6 +65,11 @@ class FixedLayout:
         """How many rows there are."""
         return len(self._rows)
 
+    @property
+    def settled_rows(self) -> int:
+        """None while code waits for its colours."""
+        return 0 if self._unready else len(self._rows)
+
     def row(self, line: int) -> Row:
         """Return a row."""
         return self._rows[line]
@@ -89,6 +99,12 @@ class AnswerLayout:
     def height(self) -> int:
         """How many rows there are."""
         return len(self._finished) + len(self._tail)
+
+    @property
+    def settled_rows(self) -> int:
+        """Those of finished Markdown, as far as its code has its colours."""
+        unready = self._stream.first_unready_row
+        return len(self._finished) if unready is None else unready
 
     def row(self, line: int) -> Row:
         """Return a row."""

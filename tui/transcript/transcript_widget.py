@@ -27,6 +27,7 @@ from tui.text.styled_rows import BLANK, FAINT, MUTED, Ink, Row
 from tui.text.wrap import clip, runs_width
 from tui.theme.theme_palette import Palette
 from tui.transcript.blocks import Block, UserMessage
+from tui.transcript.inline.inline_transcript import InlineTranscript
 from tui.transcript.search_marks import row_with_hits
 from tui.transcript.tool_card import ToolLevel
 from tui.transcript.transcript_selection import (
@@ -79,6 +80,8 @@ class TranscriptWidget(Listens, DrawsRows):
         self._header: Sequence[Row] = ()
         self._reading_cells = 0
         self._pins_prompt = False
+        self.inline: InlineTranscript | None = None
+        """Takes rows that are finished, in the inline mode."""
 
     @property
     def palette(self) -> Palette:
@@ -90,11 +93,15 @@ class TranscriptWidget(Listens, DrawsRows):
     def set_header(self, rows: Sequence[Row]) -> None:
         """Show rows while there are no blocks yet."""
         self._header = rows
+        if self.inline is not None:
+            self.inline.set_header(rows)
         self.update_rows()
 
     def show(self, first: int, blocks: Sequence[Block]) -> None:
         """Take the blocks; those before `first` are as they were."""
         self.viewport.replace_from(first, blocks)
+        if self.inline is not None:
+            self.inline.scrollback.replaced_from(first)
         selection = self.marker.selection
         if selection is not None and not selection.is_within(len(blocks)):
             self.marker.selection = None
@@ -107,6 +114,8 @@ class TranscriptWidget(Listens, DrawsRows):
             self._hit = RowPosition(self._hit.block + len(blocks), self._hit.line)
         self.added_before += len(blocks)
         self.viewport.add_before(blocks)
+        if self.inline is not None:
+            self.inline.scrollback.added_before(len(blocks))
 
     def set_detailed(self, is_detailed: bool) -> None:
         """Unfold or fold everything."""
@@ -150,7 +159,14 @@ class TranscriptWidget(Listens, DrawsRows):
 
     def update_rows(self) -> None:
         """Paint the rows that differ from what was painted."""
-        if not self.is_mounted or not self.size:
+        if not self.is_mounted:
+            return
+        if self.inline is not None and self.inline.fit_height(self.app.size.height):
+            # The layout paints everything.
+            self._painted = []
+            self.refresh()
+            return
+        if not self.size:
             return
         self._take_size()
         before, now = self._painted, self._screen_rows()
@@ -162,9 +178,13 @@ class TranscriptWidget(Listens, DrawsRows):
             return
         # Rows that are there no more, or not yet, are blank.
         pairs = zip_longest(before, now, fillvalue=(None, BLANK))
-        self.repaint_rows(
-            [y for y, (old, new) in enumerate(pairs) if old[1] is not new[1] and old[1] != new[1]]
-        )
+        changed = [
+            y for y, (old, new) in enumerate(pairs) if old[1] is not new[1] and old[1] != new[1]
+        ]
+        if self.inline is not None and before[0][0] != now[0][0]:
+            # Equal or not, it is another row, before which rows may be finished.
+            changed = sorted({0, *changed})
+        self.repaint_rows(changed)
 
     # Scrolling
 
@@ -262,6 +282,8 @@ class TranscriptWidget(Listens, DrawsRows):
             return False
         self._painted_size = (width, height)
         self.viewport.resize(min(width, self._reading_cells or width), height)
+        if self.inline is not None:
+            self.inline.scrollback.resized()
         self._painted = self._screen_rows()
         return True
 
@@ -274,6 +296,8 @@ class TranscriptWidget(Listens, DrawsRows):
         self._take_size()
         if not self._painted:
             self._painted = self._screen_rows()
+        if self.inline is not None and 0 in rows:
+            self.inline.painted(self._painted[0][0] if self._painted else None)
         width, height = self._painted_size
         palette, limit = self.palette, 4 * max(1, height)
         lines = [self._painted[y][1] if y < len(self._painted) else BLANK for y in rows]

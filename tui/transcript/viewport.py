@@ -206,7 +206,7 @@ class Viewport(Struct):
         """Return one row."""
         entry = self._entries[place.block]
         line = place.line - entry.has_gap
-        return BLANK if line < 0 else self._layout(place.block).row(line)
+        return BLANK if line < 0 else self.layout_of(place.block).row(line)
 
     def scroll(self, rows: int) -> None:
         """Move by rows, down for a positive number; at the end, follow again."""
@@ -284,7 +284,7 @@ class Viewport(Struct):
 
     def height_of(self, index: int) -> int:
         """Return the rows of a block, the gap before it included."""
-        return self._layout(index).height + self._entries[index].has_gap
+        return self.layout_of(index).height + self._entries[index].has_gap
 
     def _known_height(self, entry: ViewportEntry) -> int:
         if entry.layout is None:
@@ -296,7 +296,8 @@ class Viewport(Struct):
         if is_following:
             self.unseen_blocks = 0
 
-    def _layout(self, index: int) -> Layout:
+    def layout_of(self, index: int) -> Layout:
+        """Return the layout of a block, made where there is none."""
         entry = self._entries[index]
         if entry.layout is None:
             entry.layout = make_layout(

@@ -21,8 +21,19 @@ from tui.input import routed_app as routed
 from tui.screen import crash, frame_writer, presenter
 from tui.screen import direct_rows as direct
 from tui.screen import immediate_screen as frames
+from tui.screen import inline_output as inline
 
-MODULES = (presenter, frame_writer, crash, direct, frames, byte_filter, driver, routed)
+MODULES = (
+    presenter,
+    frame_writer,
+    inline,
+    crash,
+    direct,
+    frames,
+    byte_filter,
+    driver,
+    routed,
+)
 USED = [
     (owner, name)
     for module in MODULES

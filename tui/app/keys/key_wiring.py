@@ -227,13 +227,26 @@ class Keyboard:
             "transcript:toolDetail": parts.panels.choose_detail,
             **self._prompt.actions(),
             **conversation_keys.actions(),
-            **scroll_actions(screen.transcript),
+            **self._scroll_actions(),
             **KeyboardSelection(screen.composer, screen.transcript, hint, copy).actions(),
         }
 
     def _is_covered(self) -> bool:
         parts = self._parts
         return parts.screen.dialogs.open_count > 0 or len(parts.runtime.screen_stack) > 1
+
+    def _scroll_actions(self) -> Mapping[str, Callable[[], None]]:
+        """Return what scrolls; inline, what is further up is shown on a screen of its own."""
+        transcript = self._parts.screen.transcript
+
+        def scroll(action_id: str, action: Callable[[], None]) -> None:
+            if transcript.inline is None or not transcript.inline.is_partial:
+                action()
+            elif "Up" in action_id or action_id.endswith("top"):
+                self.reading.open()
+
+        actions = scroll_actions(transcript)
+        return {name: partial(scroll, name, action) for name, action in actions.items()}
 
     def _press_in_reading(self, event: RoutedEvent) -> bool:
         self.reading.press(event)

@@ -114,3 +114,6 @@ class ScreenSession:
         else:
             self._start_worker(self._past.open(path))
         self._show()
+        if self._transcript.inline is not None:
+            # It is in the terminal already.
+            self._transcript.inline.scrollback.skip()

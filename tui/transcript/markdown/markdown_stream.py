@@ -94,6 +94,11 @@ class MarkdownStream:
         rows, self._finished = self._finished, []
         return rows
 
+    @property
+    def first_unready_row(self) -> int | None:
+        """The first finished row whose code is still being lexed; None without any."""
+        return self._unready[0].start if self._unready else None
+
     def take_repainted(self) -> list[tuple[int, list[Row]]]:
         """Return finished rows whose code was lexed since, each with its place among all."""
         self._tail_rows = None

@@ -1,0 +1,224 @@
+"""The cells of the inline mode: the frame is the end of what the terminal has in its scrollback.
+
+The rows that are redrawn begin at a row of unknown place, so the cursor only moves relative to
+them. Rows that are finished are the first rows of the next frame: where they stand already nothing
+is written, and line feeds at the bottom make the terminal scroll them up and keep them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from textual._compositor import CompositorUpdate, LayoutUpdate
+from textual.geometry import Offset, Size
+from textual.strip import Strip
+
+from tui.screen.cell import UNKNOWN, Row, ScreenCell
+from tui.screen.cell_diff import Diff, row_runs
+from tui.screen.cell_frame import CellFrame
+from tui.screen.encode import TerminalState, emit_escape_codes, move_cursor
+from tui.screen.paint import paint_strip
+from tui.screen.screen_buffer import ScreenBuffer
+
+ALTERNATE_SCREEN: Final = "\x1b[?1049h"
+NORMAL_SCREEN: Final = "\x1b[?1049l"
+_ERASE_BELOW: Final = "\x1b[J"
+_ERASE_ROW: Final = "\x1b[2K"
+
+
+class InlineContent(Protocol):
+    """What the frame shows, as far as Textual's updates do not say it."""
+
+    def live_rows(self) -> int:
+        """Return how many rows of the frame are in use, from its top."""
+        ...
+
+    def take_finished(self, width_cells: int) -> Sequence[Strip]:
+        """Return rows that no frame shows any more, top first; each is returned once."""
+        ...
+
+    def take_rest(self, width_cells: int) -> Sequence[Strip]:
+        """Return all rows that were not returned yet, finished or not."""
+        ...
+
+    def show_whole(self, is_wanted: bool) -> None:
+        """Lay out for the whole window, or for the rows in use again."""
+        ...
+
+
+class InlineFrame(CellFrame):
+    """A frame that ends where its content ends; on the alternate screen, a frame like any other."""
+
+    def __init__(
+        self,
+        content: InlineContent,
+        *,
+        reflows: bool,
+        terminal_size: Callable[[], tuple[int, int] | None],
+    ) -> None:
+        """`reflows`: whether the terminal wraps rows that a narrower window cannot hold."""
+        super().__init__()
+        self._content = content
+        self._reflows = reflows
+        self._terminal_size = terminal_size
+        self._shown: list[Row] = []
+        """The rows that the terminal shows on the normal screen."""
+        self._shown_width = 0
+        self._is_resized = False
+        self._awaits_layout = False
+        """Whether what is painted was laid out for the other screen."""
+        self.is_alternate = False
+        self._is_finished = False
+        self._begin()
+
+    def _begin(self) -> None:
+        """Note that nothing is shown, and the cursor is where the first row will be."""
+        self._shown = []
+        self._terminal = TerminalState(
+            self.back.width, x=0, y=0, rows=1, fills_background=self._terminal.fills_background
+        )
+        self._caret_shown = None
+
+    def forget_terminal(self) -> None:
+        """Write every cell with the next frame."""
+        row = self._terminal.y
+        super().forget_terminal()
+        if not self.is_alternate:
+            self._terminal.y = row
+            self._shown = [[UNKNOWN] * len(shown) for shown in self._shown]
+
+    def resize(self, size: Size) -> bool:
+        """Take a size; False when it is the same."""
+        before = self._terminal
+        if not super().resize(size):
+            return False
+        if not self.is_alternate:
+            before.width, before.fills_background = size.width, self._terminal.fills_background
+            self._terminal = before
+            self._is_resized = True
+        return True
+
+    def paint(self, update: CompositorUpdate) -> None:
+        """Paint what Textual has composed."""
+        super().paint(update)
+        if isinstance(update, LayoutUpdate):
+            self._awaits_layout = False
+
+    def encode(self, caret: Offset, *, shows_caret: bool) -> str:
+        """Return the escape codes that show the painted frame."""
+        if self._awaits_layout or self._is_finished or not self.back.width:
+            return ""
+        if self.is_alternate:
+            return super().encode(caret, shows_caret=shows_caret)
+        if self._terminal_size() not in (None, (self.back.width, self.back.height)):
+            # The terminal has moved its rows already; the change of size comes with its own frame.
+            return ""
+        rows = self.back.rows[: self._content.live_rows()]
+        data = self._show(self._content.take_finished(self.back.width), rows)
+        size = Size(self.back.width, len(rows))
+        return data + self._place_caret(caret, shows_caret, size)
+
+    def leave(self) -> str:
+        """Erase what is redrawn, for somebody else who writes from there."""
+        if self._is_finished:
+            return ""
+        return self.use_normal() if self.is_alternate else self._erase()
+
+    def finish(self) -> str:
+        """Write the rest of the content for good, and nothing below it."""
+        data = self.use_normal() if self.is_alternate else ""
+        if not self.back.width or self._is_finished:
+            return data
+        self._is_finished = True
+        rest = self._content.take_rest(self.back.width)
+        return data + self._show(rest, []) + move_cursor(0, 0, self._terminal) + "\x1b[m"
+
+    def use_alternate(self) -> str:
+        """Show whole frames on the alternate screen from now on."""
+        data = self.leave()
+        self.is_alternate = self._awaits_layout = True
+        self._terminal.rows = None
+        super().forget_terminal()
+        return data + ALTERNATE_SCREEN
+
+    def use_normal(self) -> str:
+        """Go back to the row where the alternate screen was entered."""
+        self.is_alternate, self._awaits_layout = False, True
+        self._begin()
+        return NORMAL_SCREEN
+
+    def _show(self, finished: Sequence[Strip], live: Sequence[Row]) -> str:
+        """Show rows from the first one on; those that are finished stay above from now on."""
+        data = self._erase() if self._is_resized else ""
+        state, width = self._terminal, self.back.width
+        rows = [*self._painted(finished), *live]
+        for y, row in enumerate(rows):
+            data += self._change_row(y, row)
+        if len(rows) < len(self._shown):
+            data += self._erase_from(len(rows))
+        self._shown = [row.copy() for row in live]
+        self._shown_width = width
+        assert state.y is not None
+        assert state.rows is not None
+        state.y -= len(finished)
+        state.rows -= len(finished)
+        return data
+
+    def _change_row(self, y: int, row: Row) -> str:
+        before = self._shown[y] if y < len(self._shown) else None
+        if before == row:
+            return ""
+        data = ""
+        if before is None:
+            before = [UNKNOWN] * len(row)
+        elif self._used_cells(before) > self._used_cells(row):
+            # Erased to its end alone a row stays as long for tmux, and wraps in a narrower window.
+            data = self._with_plain_pen(y) + _ERASE_ROW
+            before = [UNKNOWN] * len(row)
+        runs = tuple(row_runs(y, before, row))
+        return data + emit_escape_codes(Diff(None, runs), self._terminal, self.styles)
+
+    def _painted(self, strips: Sequence[Strip]) -> list[Row]:
+        buffer = ScreenBuffer(self.back.width, len(strips))
+        for y, strip in enumerate(strips):
+            paint_strip(strip, buffer.width, y, 0, buffer, self.styles, self.maker)
+        return buffer.rows
+
+    def _erase_from(self, row: int) -> str:
+        """Erase a row and those below it."""
+        data = self._with_plain_pen(row) + _ERASE_BELOW
+        self._terminal.rows = row + 1
+        return data
+
+    def _with_plain_pen(self, row: int) -> str:
+        data = move_cursor(0, row, self._terminal)
+        data += self.styles.transition(self._terminal.style_id, 0)
+        self._terminal.style_id = 0
+        return data
+
+    def _erase(self) -> str:
+        """Erase all that is redrawn, also where a new width changed how many rows that is."""
+        above = self._terminal.y or 0
+        width = self.back.width
+        if self._reflows and self._is_resized and 0 < width < self._shown_width:
+            used = [self._used_cells(row) for row in self._shown[:above]]
+            above = sum(max(1, -(-cells // width)) for cells in used)
+            above += (self._terminal.x or 0) // width
+        self._is_resized = False
+        self._begin()
+        return "\r" + (f"\x1b[{above}A" if above else "") + "\x1b[m" + _ERASE_BELOW
+
+    def _used_cells(self, row: Row) -> int:
+        """Return how long a row is without the blanks at its end."""
+        used = len(row)
+        while used and self._is_blank(row[used - 1]):
+            used -= 1
+        return used
+
+    def _is_blank(self, cell: ScreenCell) -> bool:
+        return (
+            cell.grapheme == " "
+            and cell.link is None
+            and self.styles.is_plain_blank(cell.style_id, fills_background=False)
+        )
