@@ -85,6 +85,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "screen": "`full` draws the whole window; `inline` keeps the conversation in the terminal's "
     "own scrollback. User settings only; applies at the next start.",
     "readingWidth": "Widest text of the conversation, in columns; 100 to 120 reads well.",
+    "sideBySideDiff": "Show changes in two columns where the window has at least 160; wider than "
+    "`readingWidth` where that is set.",
     "pinPrompt": "Keep your prompt in view while its answer is scrolled.",
     "toolDetail": "How much of a tool's calls is shown, by tool name: `line`, `short` or `full`.",
     "reducedMotion": "No animation; elapsed time is still shown.",
@@ -137,6 +139,7 @@ UNSET: Final[Mapping[str, str]] = {
     "syntaxHighlightingDisabled": "false",
     "screen": "full",
     "readingWidth": "the whole width",
+    "sideBySideDiff": "true",
     "pinPrompt": "false",
     "toolDetail": "depends on the tool",
     "reducedMotion": "false",

@@ -197,6 +197,7 @@ class SettingsFile(_Section):
     syntaxHighlightingDisabled: bool | None = None
     screen: Literal["full", "inline"] | None = None
     readingWidth: Annotated[int, Field(ge=40)] | None = None
+    sideBySideDiff: bool | None = None
     pinPrompt: bool | None = None
     toolDetail: dict[str, Literal["line", "short", "full"]] | None = None
     reducedMotion: bool | None = None

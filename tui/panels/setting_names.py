@@ -20,6 +20,7 @@ GROUPS: Final = {
         "syntaxHighlightingDisabled": "Code without colors",
         "screen": "Screen",
         "readingWidth": "Reading width",
+        "sideBySideDiff": "Changes in two columns",
         "pinPrompt": "Pin the prompt",
         "toolDetail": "Detail of tool calls",
         "reducedMotion": "Reduced motion",

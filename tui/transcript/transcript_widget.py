@@ -281,7 +281,7 @@ class TranscriptWidget(Listens, DrawsRows):
         if (width, height) == self._painted_size:
             return False
         self._painted_size = (width, height)
-        self.viewport.resize(min(width, self._reading_cells or width), height)
+        self.viewport.resize(min(width, self._reading_cells or width), height, width)
         if self.inline is not None:
             self.inline.scrollback.resized()
         self._painted = self._screen_rows()

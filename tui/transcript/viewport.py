@@ -11,11 +11,13 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from agent.display import DiffDisplay
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, Row
 from tui.transcript.block_layout import Layout, make_layout
 from tui.transcript.block_rows import needs_gap
 from tui.transcript.blocks import AssistantText, Block, ThinkingText, ToolCard, UserMessage
+from tui.transcript.diff.split_rows import is_split
 from tui.transcript.tool_card import ToolLevel
 
 _PIN_BLOCKS: Final = 1_000
@@ -56,6 +58,8 @@ class Viewport(Struct):
     levels: Mapping[str, ToolLevel] = field(default_factory=dict)
     base_level: ToolLevel = "short"
     """Of calls of tools that `levels` does not name."""
+    wide_cells: int = 0
+    """What a change may take that is shown in two columns."""
     is_following: bool = True
     """Whether new rows push old ones up; ends with scrolling up, comes back at the end."""
     top: RowPosition = field(default_factory=lambda: RowPosition(0, 0))
@@ -114,10 +118,10 @@ class Viewport(Struct):
         self._sums = [0]
         self.top = RowPosition(self.top.block + len(new), self.top.line)
 
-    def resize(self, width_cells: int, height_rows: int) -> None:
+    def resize(self, width_cells: int, height_rows: int, wide_cells: int = 0) -> None:
         """Take a new size; layouts of another width are dropped."""
-        if width_cells != self.width_cells:
-            self.width_cells = width_cells
+        if (width_cells, wide_cells) != (self.width_cells, self.wide_cells):
+            self.width_cells, self.wide_cells = width_cells, wide_cells
             self._forget_layouts()
         self.height_rows = max(1, height_rows)
         self._clamp()
@@ -138,6 +142,10 @@ class Viewport(Struct):
         self.levels = dict(levels)
         self._forget_layouts()
         self._clamp()
+
+    def _width_of(self, block: Block) -> int:
+        has_columns = isinstance(block, ToolCard) and isinstance(block.display, DiffDisplay)
+        return self.wide_cells if has_columns and is_split(self.wide_cells) else self.width_cells
 
     def _level(self, block: Block) -> ToolLevel:
         if not isinstance(block, ToolCard):
@@ -302,7 +310,7 @@ class Viewport(Struct):
         if entry.layout is None:
             entry.layout = make_layout(
                 entry.block,
-                self.width_cells,
+                self._width_of(entry.block),
                 is_detailed=self.is_detailed or entry.is_open,
                 level=self._level(entry.block),
                 highlighter=self.highlighter,

@@ -21,6 +21,7 @@ from tui.status_line.user_status_command import UserStatusCommand
 from tui.terminal.title import TerminalTitle
 from tui.text.highlight import Highlighter
 from tui.text.safe_text import shown_line
+from tui.transcript.diff.split_rows import want_split
 from tui.transcript.transcript_widget import TranscriptWidget
 from tui.transcript.welcome import RECENT_SESSIONS, RecentSession, tip_for
 
@@ -152,6 +153,8 @@ class ConversationStart:
             parts.transcript.set_reading(
                 values.readingWidth or 0, pins_prompt=bool(values.pinPrompt)
             )
+        if want_split(values.sideBySideDiff is not False):
+            parts.transcript.code_changed()
         if (detail := values.toolDetail) is not None:
             parts.transcript.set_levels(detail)
         await parts.typed_prompts.open(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import Final, overload
+from typing import Final, Generic, TypeVar, overload
 
 from agent.display import DiffDisplay
 from tui.screen.width import is_plain
@@ -14,6 +15,13 @@ from tui.text.highlight import Highlighter, language_of
 from tui.text.styled_rows import FAINT, MUTED, Row, row
 from tui.text.wrap import TAB_CELLS
 from tui.transcript.diff.diff_view import DiffLine, diff_line_rows, diff_texts, line_room
+from tui.transcript.diff.split_rows import (
+    SplitLine,
+    column_cells,
+    is_split,
+    split_line_rows,
+    split_lines,
+)
 
 _CELLS_PER_CHARACTER: Final = 2
 """At most, but for tabs."""
@@ -23,9 +31,8 @@ def change_rows(
     display: DiffDisplay, width_cells: int, highlighter: Highlighter, *, indent: int = 3
 ) -> Sequence[Row]:
     """Return the rows of a change; asked for again, they are the same ones until colours come."""
-    return _change_rows(
-        display, width_cells, highlighter, indent, highlighter.generation, highlighter.is_on
-    )
+    looks = highlighter.generation, highlighter.is_on, is_split(width_cells)
+    return _change_rows(display, width_cells, highlighter, indent, looks)
 
 
 def diff_rows(
@@ -51,8 +58,7 @@ def _change_rows(
     width_cells: int,
     highlighter: Highlighter,
     indent: int,
-    _generation: int,
-    _is_on: bool,
+    _looks: tuple[int, bool, bool],
 ) -> Sequence[Row]:
     return _made(display, width_cells, highlighter, indent)
 
@@ -63,16 +69,23 @@ def _made(
     hunks = diff_texts(display.old, display.new).hunks
     if not hunks:
         return [row((" " * indent, MUTED), ("no visible change", MUTED), is_copied=False)]
-    return _ChangeRows(display, hunks, width_cells, highlighter, indent)
+    # A file that is new or gone has one side only.
+    if display.old and display.new and is_split(width_cells):
+        pairs = [[*split_lines(hunk)] for hunk in hunks]
+        return _SplitRows(display, pairs, width_cells, highlighter, indent)
+    return _UnifiedRows(display, hunks, width_cells, highlighter, indent)
 
 
-class _ChangeRows(Sequence[Row]):
+_Line = TypeVar("_Line")
+
+
+class _HunkRows(Sequence[Row], Generic[_Line]):
     """The rows of hunks, with a row between two of them."""
 
     def __init__(
         self,
         display: DiffDisplay,
-        hunks: Sequence[Sequence[DiffLine]],
+        hunks: Sequence[Sequence[_Line]],
         width_cells: int,
         highlighter: Highlighter,
         indent: int,
@@ -83,17 +96,14 @@ class _ChangeRows(Sequence[Row]):
         self._first_line = display.first_line
         self._width = width_cells
         self._indent = indent
-        self._lines: list[DiffLine | None] = []
+        self._lines: list[_Line | None] = []
         """What is shown, top to bottom; None between two hunks."""
         for position, hunk in enumerate(hunks):
             if position:
                 self._lines.append(None)
             self._lines.extend(hunk)
-        highest = max(
-            max(line.old_number or 0, line.new_number or 0) for line in self._lines if line
-        )
+        highest = max(self._number_of(line) for line in self._lines if line is not None)
         self._digits = len(str(highest + display.first_line - 1))
-        self._room = line_room(width_cells, self._digits, indent)
         self._ends = list(accumulate(map(self._height, self._lines)))
         """How many rows there are up to the end of each line."""
 
@@ -130,22 +140,40 @@ class _ChangeRows(Sequence[Row]):
             rows.extend(self._rows_of(line))
         return rows[skipped : skipped + stop - start]
 
-    def _height(self, line: DiffLine | None) -> int:
-        if line is None:
-            return 1
-        text = line.text
-        if len(text) * _CELLS_PER_CHARACTER + text.count("\t") * TAB_CELLS <= self._room:
-            return 1
-        rest = text.lstrip("\t")
-        if is_plain(rest):
-            cells = (len(text) - len(rest)) * TAB_CELLS + len(rest)
-            return max(1, -(-cells // self._room))
-        return sum(1 for _ in self._rows_of(line))
+    def _height(self, line: _Line | None) -> int:
+        return 1 if line is None else self._height_of(line)
 
-    def _rows_of(self, line: DiffLine | None) -> Iterator[Row]:
+    def _rows_of(self, line: _Line | None) -> Iterator[Row]:
         if line is None:
             gap = " " * (self._indent + self._digits) + " ⋯"
             return iter((row((gap, FAINT), is_copied=False),))
+        return self._rows_of_line(line)
+
+    @abstractmethod
+    def _number_of(self, line: _Line) -> int:
+        """Return the highest line number in a line."""
+
+    @abstractmethod
+    def _height_of(self, line: _Line) -> int:
+        """Return how many rows a line has."""
+
+    @abstractmethod
+    def _rows_of_line(self, line: _Line) -> Iterator[Row]:
+        """Make the rows of a line."""
+
+
+class _UnifiedRows(_HunkRows[DiffLine]):
+    """What was above what there is now."""
+
+    def _number_of(self, line: DiffLine) -> int:
+        return max(line.old_number or 0, line.new_number or 0)
+
+    def _height_of(self, line: DiffLine) -> int:
+        room = line_room(self._width, self._digits, self._indent)
+        rows = _known_height(line, room)
+        return sum(1 for _ in self._rows_of_line(line)) if rows is None else rows
+
+    def _rows_of_line(self, line: DiffLine) -> Iterator[Row]:
         return diff_line_rows(
             line,
             self._old_lines,
@@ -155,3 +183,46 @@ class _ChangeRows(Sequence[Row]):
             self._indent,
             first_line=self._first_line,
         )
+
+
+class _SplitRows(_HunkRows[SplitLine]):
+    """What was beside what there is now."""
+
+    def _number_of(self, line: SplitLine) -> int:
+        sides = (line.old, line.new)
+        return max(max(s.old_number or 0, s.new_number or 0) for s in sides if s is not None)
+
+    def _height_of(self, line: SplitLine) -> int:
+        columns = column_cells(self._width, self._indent)
+        heights = [
+            _known_height(side, line_room(cells, self._digits, 0))
+            for side, cells in zip((line.old, line.new), columns, strict=True)
+            if side is not None
+        ]
+        known = [height for height in heights if height is not None]
+        if len(known) < len(heights):
+            return sum(1 for _ in self._rows_of_line(line))
+        return max(known)
+
+    def _rows_of_line(self, line: SplitLine) -> Iterator[Row]:
+        return split_line_rows(
+            line,
+            self._old_lines,
+            self._new_lines,
+            self._digits,
+            self._width,
+            self._indent,
+            first_line=self._first_line,
+        )
+
+
+def _known_height(line: DiffLine, room: int) -> int | None:
+    """Return how many rows of so many cells a line takes; None where only wrapping it tells."""
+    text = line.text
+    if len(text) * _CELLS_PER_CHARACTER + text.count("\t") * TAB_CELLS <= room:
+        return 1
+    rest = text.lstrip("\t")
+    if is_plain(rest):
+        cells = (len(text) - len(rest)) * TAB_CELLS + len(rest)
+        return max(1, -(-cells // room))
+    return None

@@ -1,0 +1,133 @@
+"""A file's change in two columns: what was on the left, what is there now on the right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tui.text.highlight import HighlightedLine
+from tui.text.styled_rows import BLANK, FAINT, Ink, Row
+from tui.text.wrap import runs_width
+from tui.transcript.diff.diff_view import DiffLine, diff_line_rows
+
+SPLIT_CELLS: Final = 160
+"""Fewest columns for two columns of code beside each other."""
+DIVIDER: Final = " │ "
+
+
+class _Setting:
+    is_wanted = True
+
+
+def want_split(is_wanted: bool) -> bool:
+    """Take the setting `sideBySideDiff`; returns whether that is a change."""
+    is_changed = _Setting.is_wanted is not is_wanted
+    _Setting.is_wanted = is_wanted
+    return is_changed
+
+
+def is_split(width_cells: int) -> bool:
+    """Whether changes have two columns at this width."""
+    return _Setting.is_wanted and width_cells >= SPLIT_CELLS
+
+
+class SplitLine(Struct, frozen=True):
+    """What stands in one row; None where one side has nothing."""
+
+    old: DiffLine | None
+    new: DiffLine | None
+
+
+def split_lines(hunk: Sequence[DiffLine]) -> Iterator[SplitLine]:
+    """Yield the lines of a hunk in pairs; lines of which one became the other are a pair."""
+    removed: list[DiffLine] = []
+    added: list[DiffLine] = []
+    for line in hunk:
+        match line.kind:
+            case "removed":
+                if added:
+                    yield from _aligned(removed, added)
+                    removed, added = [], []
+                removed.append(line)
+            case "added":
+                added.append(line)
+            case "same":
+                yield from _aligned(removed, added)
+                removed, added = [], []
+                yield SplitLine(line, line)
+    yield from _aligned(removed, added)
+
+
+def _aligned(removed: Sequence[DiffLine], added: Sequence[DiffLine]) -> Iterator[SplitLine]:
+    """Pair each line with the one it became, as far as the order of both sides allows that."""
+    next_old = next_new = 0
+    for at, line in enumerate(removed):
+        partner = next(
+            (
+                to
+                for to in range(next_new, len(added))
+                if line.other == added[to].text and added[to].other == line.text
+            ),
+            None,
+        )
+        if partner is not None:
+            yield from _side_by_side(removed[next_old:at], added[next_new:partner])
+            yield SplitLine(line, added[partner])
+            next_old, next_new = at + 1, partner + 1
+    yield from _side_by_side(removed[next_old:], added[next_new:])
+
+
+def _side_by_side(removed: Iterable[DiffLine], added: Iterable[DiffLine]) -> Iterator[SplitLine]:
+    return (SplitLine(old, new) for old, new in zip_longest(removed, added))
+
+
+def split_line_rows(
+    line: SplitLine,
+    old_lines: Sequence[HighlightedLine],
+    new_lines: Sequence[HighlightedLine],
+    digits: int,
+    width_cells: int,
+    indent: int,
+    *,
+    first_line: int = 1,
+) -> Iterator[Row]:
+    """Yield the rows of a pair of lines; the arguments are those of `diff_line_rows`."""
+    left_cells, right_cells = column_cells(width_cells, indent)
+    old, new = line.old, line.new
+    if old is not None and old.kind == "same":
+        # The left column has the number in the old text.
+        old = replace(old, new_number=old.old_number)
+    lefts, rights = (
+        list(
+            diff_line_rows(
+                side, old_lines if is_old else new_lines, new_lines if not is_old else old_lines,
+                digits, cells, 0, first_line=first_line,
+            )
+        )
+        if side is not None
+        else []
+        for side, cells, is_old in ((old, left_cells, True), (new, right_cells, False))
+    )  # fmt: skip
+    for left, right in zip_longest(lefts, rights, fillvalue=BLANK):
+        blank = left_cells - runs_width(left.runs)
+        yield Row(
+            (
+                (" " * indent, FAINT),
+                *left.runs,
+                (" " * max(0, blank), Ink(ground=left.fill)),
+                (DIVIDER, FAINT),
+                *right.runs,
+            ),
+            indent,
+            fill=right.fill,
+        )
+
+
+def column_cells(width_cells: int, indent: int) -> tuple[int, int]:
+    """Return how wide the two columns are."""
+    room = width_cells - indent - len(DIVIDER)
+    return room // 2, room - room // 2
