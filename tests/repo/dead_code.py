@@ -54,6 +54,8 @@ USED_BY_NAME: Final = (
     ("tui/app/app.py", "INLINE_PADDING", "Textual"),
     ("tui/input/driver.py", "run_input_thread", "Textual"),
     ("tui/input/driver.py", "send_message", "Textual"),
+    ("tui/input/driver.py", "_mouse", "Textual"),
+    ("tui/transcript/inline/inline_transcript.py", "max_height", "Textual"),
     ("tui/input/event.py", "stop_immediate_propagation", "the handlers of a key"),
     ("tui/screen/crash.py", "_fatal_error", "Textual"),
     ("tui/screen/immediate_screen.py", "_full_map_invalidated", "Textual"),
