@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from agent.assembly.agents.agents_setup import build_agents
+from agent.assembly.agents.agents_setup import agent_kinds, build_agents
 from agent.assembly.command_setup import build_commands
 from agent.assembly.context_setup import build_managers
 from agent.assembly.conversation_setup import (
@@ -144,6 +144,8 @@ async def _build(
 ) -> Assembled:
     """Build the parts in the order in which they need each other."""
     start.make_directories()
+    kinds = agent_kinds(start, late)
+    start = kinds.applied_to(start)
     shared = SharedState()
     rules = RuleChanges(late.gate, start.user.notify)
     setup = start.permissions()
@@ -161,7 +163,7 @@ async def _build(
     commands = build_commands(start, late, shared, model=model, gate=gate, hooks=hooks.dispatch)
     managers = build_managers(start, shared, model)
     agents = build_agents(
-        start, late, shared, prompt, managers, recording, model=model, gate=gate, hooks=hooks
+        start, late, shared, prompt, managers, recording, model=model, kinds=kinds, hooks=hooks
     )
     tools = build_tools(
         start, late, shared, model=model, gate=gate, skills=commands.skills, agents=agents

@@ -103,6 +103,7 @@ def build_conversation(
             token_budget=start.settings.values.tokenBudget,
             expander=parts.commands.expander,
             agents=parts.agents.supervisor,
+            initial_prompt=parts.agents.lead.initial_prompt if parts.agents.lead else "",
         )
     )
     return late.conversation.bind(conversation)

@@ -68,7 +68,7 @@ async def build_loop(
     )
     calls = CallPorts(
         registry=tools.registry,
-        gate=gate,
+        gate=tools.gate,
         hooks=dispatch.tools,
         services=tools.services,
         recorder=recorder,

@@ -17,6 +17,7 @@ from agent.permission_config.denied_tools import denied_tools
 from agent.permission_config.refusal_offers import RefusalOffers
 from agent.permission_config.tool_scope import WorkingDirectories
 from agent.session.checkpoints.checkpoint import Checkpoints
+from agent.subagents.lead import gate_of_lead, tools_of_lead
 from agent.tools.builtin.agent import agent_tool
 from agent.tools.builtin.bash import bash_tool
 from agent.tools.deferred import DeferredTools
@@ -45,6 +46,8 @@ class ToolParts(Struct, frozen=True):
     deferred: DeferredTools
     checkpoints: Checkpoints
     services: ToolServices
+    gate: PermissionGate
+    """Decides the calls of the main agent."""
 
 
 def build_tools(
@@ -72,6 +75,10 @@ def build_tools(
         )
     names = [tool.name for tool in registry.all()]
     registry = registry.without(denied_tools(gate.context.rules, names))
+    only: tuple[str, ...] = ()
+    if agents.lead is not None:
+        found = tools_of_lead(agents.lead, registry)
+        registry, only = found.registry, found.only
     # The tools of a conversation stay as they are at its start.
     may_leave = gate.context.sandbox.may_leave
     registry.replace(bash_tool(may_leave=may_leave))
@@ -110,7 +117,8 @@ def build_tools(
             background_on_timeout=start.settings.values.backgroundOnTimeout is True,
         )
     )
-    return ToolParts(registry, deferred, checkpoints, services)
+    lead_gate = gate_of_lead(agents.lead, only, gate)
+    return ToolParts(registry, deferred, checkpoints, services, lead_gate)
 
 
 def web_search(start: StartContext, model: ModelParts) -> SearchPort | None:

@@ -135,3 +135,5 @@ class ConversationParts(Struct, frozen=True, kw_only=True):
     """None where nobody adds them up."""
     expander: PromptExpander | None = None
     agents: AgentSupervisor
+    initial_prompt: str = ""
+    """Precedes the first prompt of a new session."""

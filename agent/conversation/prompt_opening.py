@@ -44,6 +44,8 @@ async def open_prompt(
     new = [user_message(text, origin="reminder") for text in _notes(parts, state)]
     if outcome is not None and outcome.additional_context:
         new.append(user_message(outcome.additional_context, origin="hook"))
+    if parts.initial_prompt and not state.messages:
+        new.append(user_message(parts.initial_prompt))
     first = parts.hooks.take_first_message()
     if first is not None:
         new.append(user_message(first, origin="hook"))

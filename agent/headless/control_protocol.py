@@ -126,7 +126,7 @@ class Control:
         """Honour an `initialize` line that is not the first line of the run."""
         reason = "this was done already" if self.is_introduced else ""
         if introduction.needs_a_start:
-            reason = "system prompt, title, skills and servers go with the first line of a run"
+            reason = "system prompt, title, skills, agents and servers go with a run's first line"
         if reason:
             error = IntroductionError(f"initialize: {reason}")
             self._refuse(line, error)

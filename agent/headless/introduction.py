@@ -16,6 +16,8 @@ from msgspec.structs import replace
 
 from agent.errors import UsageError
 from agent.options import RunOptions
+from agent.subagents.definition import AgentSource
+from agent.subagents.definition_fields import NoAgent, agent_from_json
 from hooks.config.match import MatchNothing, parse_matcher
 from hooks.config.spec import CallbackHandler, HandlerSpec, HookSource
 from hooks.events import EVENTS
@@ -66,6 +68,8 @@ class Introduction(Struct, frozen=True):
     """Those that the model is shown; None is all."""
     mcp_config: str | None = None
     """Servers as JSON text."""
+    agents: Mapping[str, object] | None = None
+    """Definitions of agents by name."""
 
     def applied_to(self, options: RunOptions) -> RunOptions:
         """Return the options of the command line with those of the request in their place."""
@@ -75,6 +79,7 @@ class Introduction(Struct, frozen=True):
             "name": self.title,
             "skills": self.skills,
             "mcp_config": self.mcp_config,
+            "agents": self.agents,
         }
         changes = {name: value for name, value in given.items() if value is not None}
         if self.system_prompt == "" and options.system_prompt is None:
@@ -114,12 +119,37 @@ def read_introduction(request: Request, fire: Fire) -> Introduction:
         _text(request, "title"),
         tuple(_texts(skills, "skills")) if skills is not None else None,
         json.dumps({"mcpServers": servers}) if servers else None,
+        _agents(request.get("agents")),
     )
 
 
 _READ: Final = frozenset(
-    {"sdkMcpServers", "mcpServers", "systemPrompt", "appendSystemPrompt", "title", "skills"}
+    {
+        "agents",
+        "sdkMcpServers",
+        "mcpServers",
+        "systemPrompt",
+        "appendSystemPrompt",
+        "title",
+        "skills",
+    }
 )
+
+
+def _agents(given: object) -> Mapping[str, object] | None:
+    """Return the definitions of agents; one that cannot be used must not be missing unnoticed."""
+    if not given:
+        return None
+    if not isinstance(given, Mapping):
+        raise IntroductionError("initialize: agents: expected an object of agents")
+    for name, raw in given.items():
+        try:
+            found = agent_from_json(str(name), raw, source=AgentSource.FLAG)
+        except NoAgent as error:
+            raise IntroductionError(f"initialize: agents: {name} {error}") from error
+        if found.problems:
+            raise IntroductionError(f"initialize: agents: {name}: {'; '.join(found.problems)}")
+    return given
 
 
 def _system_prompt(given: object) -> str:

@@ -10,6 +10,7 @@ import json
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from msgspec import Struct, field
@@ -148,7 +149,18 @@ class HeadlessOutput:
                 return self._write_command(reply.text, run, failed=reply.is_error)
         async for event in self._conversation.run(prompt):
             self._see(event, run)
+        await self._hear_agents(run)
         return self._end(run)
+
+    async def _hear_agents(self, run: _Run) -> None:
+        """Let the model go on with what agents in the background report."""
+        agents = self._conversation.agents
+        agents.between_turns = partial(self._see, run=run)
+        while run.terminal is not None and run.terminal.reason == "completed":
+            if not await agents.next_report():
+                return
+            async for event in self._conversation.run(None):
+                self._see(event, run)
 
     async def _compact(self, focus: str, run: _Run) -> int:
         """Compact the history and write what became of it."""

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from agent.abort import AbortSignal
 from agent.errors import AgentError
 from agent.subagents.agent_tools import startable
+from agent.subagents.definition import AgentDefinition
 from agent.subagents.report_text import message_text
 from agent.subagents.running_agent import RunningAgent
 from agent.subagents.supervisor import AgentSupervisor, launched
@@ -22,10 +23,16 @@ MAX_UNREAD: Final = 20
 class AgentBranch:
     """What one agent may do with others."""
 
-    def __init__(self, supervisor: AgentSupervisor, agent: RunningAgent | None) -> None:
-        """`agent` None is the main conversation."""
+    def __init__(
+        self,
+        supervisor: AgentSupervisor,
+        agent: RunningAgent | None,
+        lead: AgentDefinition | None = None,
+    ) -> None:
+        """`agent` None is the main conversation, which `lead` may lead."""
         self._supervisor = supervisor
         self._agent = agent
+        self._definition = agent.definition if agent is not None else lead
 
     async def run(self, task: AgentTask, abort: AbortSignal) -> SubagentReport:
         """Run an agent to its end, or start it in the background. Raises ToolError."""
@@ -70,7 +77,7 @@ class AgentBranch:
             wanted = self._supervisor.catalog.get(task.subagent_type).name
         except AgentError as error:
             raise ToolError(str(error)) from error
-        kinds = startable(self._agent.definition) if self._agent is not None else None
+        kinds = startable(self._definition) if self._definition is not None else None
         if kinds is not None and wanted not in kinds:
             raise ToolError(f"This agent may only start: {', '.join(kinds) or 'none'}.")
 

@@ -32,14 +32,18 @@ class AgentTools(Struct, frozen=True):
 
 
 def tools_of(
-    definition: AgentDefinition, parent: ToolRegistry, *, may_start_agents: bool
+    definition: AgentDefinition,
+    parent: ToolRegistry,
+    *,
+    may_start_agents: bool,
+    leads: bool = False,
 ) -> AgentTools:
-    """Return the tools of an agent.
+    """Return the tools of an agent; one that leads a session can talk to the user.
 
     Raises:
         NoTools: the definition lists tools, and its parent has none of them.
     """
-    left_out = NEVER if may_start_agents else NEVER | STARTS_AGENTS
+    left_out = frozenset() if leads else NEVER if may_start_agents else NEVER | STARTS_AGENTS
     names = [tool.name for tool in parent.all() if tool.name not in left_out]
     for entry in definition.disallowed_tools:
         names = [name for name in names if not _fits(entry, name)]

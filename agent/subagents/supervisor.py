@@ -76,8 +76,12 @@ class AgentSupervisor:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._unreported: list[RunningAgent] = []
         self._starts = 0
+        self._ended = asyncio.Event()
+        self._is_awaited = False
         self.on_report: Callable[[], None] = lambda: None
         """Called when an agent in the background has ended."""
+        self.between_turns: Callable[[AgentEvent], None] = lambda _event: None
+        """Takes events of agents while no turn runs, whose stream would have them."""
         self.on_change: Callable[[], None] = lambda: None
         """Called when something about the agents changed that a list of them shows."""
 
@@ -212,6 +216,7 @@ class AgentSupervisor:
         agent.done.set()
         if agent.in_background:
             self._unreported.append(agent)
+            self._ended.set()
             self.on_report()
         self.on_change()
 
@@ -294,6 +299,29 @@ class AgentSupervisor:
         agent.stopped_by = by
         agent.controller.abort(f"stopped by the {by}")
         return True
+
+    async def next_report(self) -> bool:
+        """Wait for the report of an agent in the background; False where none will come."""
+        self._is_awaited = True
+        try:
+            async with asyncio.timeout(self.caps.stall_s):
+                while not self._unreported and self._is_awaited:
+                    running = [agent for agent in self.running if agent.in_background]
+                    if not running:
+                        return False
+                    self._ended.clear()
+                    await self._ended.wait()
+        except TimeoutError:
+            return False
+        finally:
+            was_awaited, self._is_awaited = self._is_awaited, False
+        return was_awaited
+
+    def give_up(self) -> bool:
+        """Have nobody wait for a report any more; returns whether anybody did."""
+        was_awaited, self._is_awaited = self._is_awaited, False
+        self._ended.set()
+        return was_awaited
 
     async def aclose(self) -> None:
         """End every agent and wait for it."""

@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent.errors import UsageError
 from agent.events import AgentEvent, PermissionRequested, ToolResult
 from agent.model.scripted.faults import Stall
 from agent.model.scripted.record import RecordedRequest
-from agent.model.scripted.scenario import Part, Text, ToolCall, Turn
+from agent.model.scripted.scenario import Part, Scenario, Text, ToolCall, Turn
+from agent.model.scripted.server import ScriptedServer
 from agent.user_prompt import Prompt
 from permissions.decision import Behavior, Reason
 from tests.journeys.conftest import Begin, Journey, results, terminal
+from tests.journeys.program import environment, run
 
 Script = Mapping[str, Sequence[Sequence[Part]]]
 """The answers of each agent by a word of its task; of the main conversation under ``""``."""
@@ -503,3 +507,64 @@ async def test_closing_ends_every_agent(begin: Begin) -> None:
     agents = journey.conversation.agents
     await journey.conversation.aclose()
     assert agents.running == ()
+
+
+LEAD = {
+    "boss": {
+        "description": "d",
+        "prompt": "You are the boss.",
+        "tools": ["Agent(explore)", "Read", "Bash(git *)", "AskUserQuestion"],
+        "model": "claude-haiku-5-5",
+        "initialPrompt": "Read the plan first.",
+    }
+}
+
+
+async def test_an_agent_leads_the_session_with_its_prompt_tools_and_model(begin: Begin) -> None:
+    script: Script = {
+        "": [
+            [start("x", subagent_type="plan"), ToolCall("Bash", {"command": "touch made"})],
+            [Text("ok")],
+        ]
+    }
+    journey = await begin(respond=scripted(script), agents=LEAD, agent="boss")
+    events = await journey.send("go")
+    body = journey.server.requests[0].body
+    assert body["system"][0]["text"] == "You are the boss."
+    assert body["model"] == "claude-haiku-5-5"
+    assert {tool["name"] for tool in body["tools"]} == {"Agent", "Read", "Bash"}
+    assert "Read the plan first." in json.dumps(body["messages"])
+    plan, bash = (next(r for r in results(events) if r.name == n) for n in ("Agent", "Bash"))
+    assert "may only start: explore" in plan.text
+    assert "may use Bash only as Bash(git *)" in bash.text
+    assert not (journey.project / "made").exists()
+
+
+async def test_an_unknown_leader_ends_the_start(begin: Begin) -> None:
+    with pytest.raises(UsageError, match="There are: general-purpose"):
+        await begin([], agent="nobody")
+
+
+async def test_without_a_screen_the_run_waits_for_agents_in_the_background(
+    project: Path, fresh_home: Path
+) -> None:
+    script: Script = {
+        "task-slow": [[Text("The plum is ripe.")]],
+        "": [[start("task-slow", run_in_background=True)], [Text("Started.")], [Text("Ripe!")]],
+    }
+    async with ScriptedServer(Scenario(), respond=scripted(script)) as server:
+        status, out, err = await run(
+            "-p",
+            "go",
+            "--output-format",
+            "stream-json",
+            cwd=project,
+            env=environment(fresh_home, server.base_url),
+        )
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert status == 0, err
+    assert "The plum is ripe." in json.dumps(server.requests[-1].body["messages"])
+    inner = [line for line in lines if line.get("parent_tool_use_id")]
+    assert inner
+    assert {line["type"] for line in inner} == {"assistant"}
+    assert [line["type"] for line in lines].count("result") == 1

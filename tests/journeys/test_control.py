@@ -149,7 +149,11 @@ async def test_rules_it_adds_are_remembered_and_other_restrictions_deny_the_call
         ({"hooks": {"PreToolUse": [{"hookCallbackIds": "h1"}]}}, "hookCallbackIds: "),
         ({"hooks": {"PreToolUse": [{"matcher": 5}]}}, "matcher: "),
         ({"hooks": {"PreToolUse": [{"matcher": "(", "hookCallbackIds": ["h1"]}]}}, "matcher: "),
-        ({"agents": {"reviewer": {"description": "d", "prompt": "p"}}}, "agents"),
+        ({"agents": {"reviewer": {"description": "d"}}}, "agents: reviewer has no prompt"),
+        (
+            {"agents": {"a": {"description": "d", "prompt": "p", "permissionMode": "loose"}}},
+            "agents: a: permissionMode is 'loose'",
+        ),
         ({"aGuardOfTheFuture": True}, "aGuardOfTheFuture"),
         ({"systemPrompt": 5}, "systemPrompt: "),
     ],

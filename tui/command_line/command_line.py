@@ -45,7 +45,8 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "Settings",
         (
-            "settings_file", "setting_sources", "plugin_dirs", "mcp_config", "system_prompt",
+            "settings_file", "setting_sources", "plugin_dirs", "agent", "agents", "mcp_config",
+            "system_prompt",
             "system_prompt_file", "append_system_prompt", "append_system_prompt_file",
         ),
     ),
@@ -132,6 +133,30 @@ def _file_or_json(
     if text is not None and not text.lstrip().startswith("{"):
         raise click.BadParameter(f"{value} does not begin with {{, as JSON settings do")
     return value if text is None else text
+
+
+def _agents(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> dict[str, object]:
+    """Read definitions of agents, as text or from a file."""
+    value = _file_or_json(context, parameter, value)
+    if value is None:
+        return {}
+    import json  # few starts name agents
+
+    text = value
+    if not value.lstrip().startswith("{"):
+        try:
+            text = Path(value).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise click.BadParameter(f"{value}: {error}") from error
+    try:
+        entries = json.loads(text)
+    except ValueError as error:
+        raise click.BadParameter(f"no JSON: {error}") from error
+    if not isinstance(entries, dict):
+        raise click.BadParameter("expected an object of agents")
+    return entries
 
 
 def _amount(
@@ -315,7 +340,14 @@ class _InSections(click.Command):
 @click.option(
     "--plugin-dir", "--plugin-dir-no-mcp", "plugin_dirs", multiple=True, metavar="FOLDER",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Use the hooks of a plugin. Repeatable.",
+    help="Use the hooks and agents of a plugin. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--agent", callback=_something, metavar="NAME", help="The agent that leads the session.",
+)  # fmt: skip
+@click.option(
+    "--agents", callback=_agents, metavar="FILE|JSON",
+    help="Agents by name: {name: {description, prompt, …}}.",
 )  # fmt: skip
 @click.option(
     "--mcp-config", callback=_file_or_json, metavar="FILE|JSON",

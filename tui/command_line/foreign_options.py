@@ -18,8 +18,6 @@ _DIRECTORY: Final = "start it in that folder."
 _IMAGE: Final = "name the file in the prompt as @path."
 INSTEAD: Final = {
     "--json-schema": "say in the prompt what JSON you want, and check it with a program.",
-    "--agents": "sub-agents of one's own are not there; the model starts general ones.",
-    "--agent": "sub-agents of one's own are not there; the model starts general ones.",
     "--bare": "AGENT_TUI_HOME=$(mktemp -d) starts without your settings.",
     "--safe-mode": "AGENT_TUI_HOME=$(mktemp -d) starts without your settings.",
     "--worktree": "make one with git worktree add, and start there.",
@@ -63,7 +61,7 @@ WORDS: Final = {
     "setup-token": _NO_ACCOUNT,
     "upgrade": _UPDATE,
     "install": _UPDATE,
-    "plugin": "--plugin-dir uses the hooks of a plugin.",
+    "plugin": "--plugin-dir uses the hooks and agents of a plugin.",
     "resume": "agent-tui -r, or agent-tui -c for the latest.",
     "continue": "agent-tui -c.",
     "exec": 'agent-tui -p "your request".',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.abort import AbortController
 from agent.assembly.agents.subagent_setup import subagent_setup
@@ -15,17 +16,19 @@ from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts, SharedState
 from agent.events import AgentEvent, Usage, UsageUpdate
 from agent.loop.loop_ports import LoopPorts
+from agent.model.endpoint import expand_alias
 from agent.settings.locations import POLICY_DIR
 from agent.subagents.agent_branch import AgentBranch
 from agent.subagents.agent_files import agent_directories, read_agent_files
 from agent.subagents.agent_limits import AgentCaps
 from agent.subagents.agent_run import BuiltSubagent
 from agent.subagents.catalog import AgentCatalog
+from agent.subagents.definition import AgentDefinition
+from agent.subagents.lead import lead_of
 from agent.subagents.running_agent import RunningAgent
 from agent.subagents.supervisor import AgentSupervisor, SupervisorPorts
 from agent.tools.services import AskUser, Question, QuestionOption
 from permissions.decision import Behavior
-from permissions.gate import PermissionGate
 from permissions.request import PermissionRequest
 from permissions.rule import RuleSource
 
@@ -37,6 +40,8 @@ class AgentParts(Struct, frozen=True):
     supervisor: AgentSupervisor
     branch: AgentBranch
     """What the main conversation's tools have of them."""
+    lead: AgentDefinition | None = None
+    """The agent that leads the session."""
 
 
 def build_agents(
@@ -48,12 +53,12 @@ def build_agents(
     recording: Recording,
     *,
     model: ModelParts,
-    gate: PermissionGate,
+    kinds: AgentKinds,
     hooks: HookParts,
 ) -> AgentParts:
     """Build what starts the agents of a session; nothing is read or started yet."""
     caps = agent_caps(start)
-    catalog = agent_catalog(start, gate)
+    catalog = kinds.catalog
     setup = subagent_setup(
         start, late, model, hooks.dispatch, prompt, managers, max_depth=caps.depth
     )
@@ -64,10 +69,13 @@ def build_agents(
         return found.cost_usd(usage) if found is not None else 0.0
 
     async def emit(event: AgentEvent) -> None:
-        if isinstance(event, UsageUpdate) and not shared.stream.is_open:
-            # Nobody follows between two prompts: what was paid is recorded all the same.
+        if shared.stream.is_open:
+            await shared.stream.emit(event)
+            return
+        supervisor.between_turns(event)
+        if isinstance(event, UsageUpdate):
+            # The stream records nothing between two turns; what was paid is recorded all the same.
             await recording.recorder.event(event, ())
-        await shared.stream.emit(event)
 
     async def build(agent: RunningAgent, parent: LoopPorts | None) -> BuiltSubagent:
         built = await setup.build(agent, parent)
@@ -88,10 +96,42 @@ def build_agents(
         ),
         caps,
     )
-    return AgentParts(catalog, supervisor, AgentBranch(supervisor, None))
+    return AgentParts(catalog, supervisor, AgentBranch(supervisor, None, kinds.lead), kinds.lead)
 
 
-def agent_catalog(start: StartContext, gate: PermissionGate | None = None) -> AgentCatalog:
+class AgentKinds(Struct, frozen=True):
+    """The kinds of agents of a session, and the one that leads it."""
+
+    catalog: AgentCatalog
+    lead: AgentDefinition | None
+
+    def applied_to(self, start: StartContext) -> StartContext:
+        """Return the start with the prompt, the model and the effort of the agent that leads."""
+        lead, options = self.lead, start.options
+        if lead is None:
+            return start
+        setup = start.setup
+        if lead.model is not None and options.model is None:
+            setup = replace(setup, model=expand_alias(lead.model))
+        return replace(
+            start,
+            setup=setup,
+            options=replace(
+                options,
+                system_prompt=lead.prompt or options.system_prompt,
+                model=options.model or lead.model,
+                effort=options.effort or lead.effort,
+            ),
+        )
+
+
+def agent_kinds(start: StartContext, late: LateParts) -> AgentKinds:
+    """Return the kinds of agents. Raises UsageError where there is none to lead the session."""
+    catalog = _catalog(start, late)
+    return AgentKinds(catalog, lead_of(start.options.agent or start.settings.values.agent, catalog))
+
+
+def _catalog(start: StartContext, late: LateParts) -> AgentCatalog:
     """Return the kinds of agents; their files are read when one is first asked for."""
     settings = start.settings
     directories = agent_directories(
@@ -106,7 +146,7 @@ def agent_catalog(start: StartContext, gate: PermissionGate | None = None) -> Ag
 
     def is_denied(name: str) -> bool:
         request = PermissionRequest("Agent", {"subagent_type": name})
-        return gate is not None and gate.evaluate(request).behavior is Behavior.DENY
+        return late.gate.is_bound and late.gate().evaluate(request).behavior is Behavior.DENY
 
     return AgentCatalog(
         lambda: read_agent_files(directories, settings.project_root, lambda: start.settings.trust),

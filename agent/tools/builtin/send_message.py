@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 
-DESCRIPTION: Final = """Sends a message to an agent of this session, by the id that Agent gave. Use \
-it to correct or to continue one.
+DESCRIPTION: Final = """Sends a message to an agent of this session, by the id that Agent gave. \
+Use it to correct or to continue one.
 
 An agent that works gets it with its next results. One that has finished goes on in the \
 background, with all it knows, and its next report comes by itself. It reads the message as one of \

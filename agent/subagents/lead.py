@@ -1,0 +1,47 @@
+"""The agent that leads a session: its prompt, tools and model in place of the usual ones."""
+
+from __future__ import annotations
+
+from agent.errors import AgentError, UsageError
+from agent.subagents.agent_tools import AgentTools, tools_of
+from agent.subagents.catalog import AgentCatalog, UnknownAgent
+from agent.subagents.definition import AgentDefinition
+from agent.tools.registry import ToolRegistry
+from permissions.agent_limits import agent_limits
+from permissions.gate import PermissionGate
+from permissions.subagent_gate import SubagentGate
+
+
+def lead_of(name: str | None, catalog: AgentCatalog) -> AgentDefinition | None:
+    """Return the agent that is to lead; None for none. Raises UsageError for an unknown one."""
+    if not name:
+        return None
+    try:
+        return catalog.get(name)
+    except UnknownAgent as error:
+        raise UsageError(str(error)) from error
+
+
+def tools_of_lead(lead: AgentDefinition, registry: ToolRegistry) -> AgentTools:
+    """Return the tools of a session that an agent leads. Raises UsageError for none."""
+    try:
+        return tools_of(lead, registry, may_start_agents=True, leads=True)
+    except AgentError as error:
+        raise UsageError(str(error)) from error
+
+
+def gate_of_lead(
+    lead: AgentDefinition | None, only: tuple[str, ...], gate: PermissionGate
+) -> PermissionGate:
+    """Return the gate of the session's calls: with the limits of the agent that leads it."""
+    if lead is None or (lead.permission_mode is None and not only):
+        return gate
+    return SubagentGate(
+        gate,
+        agent_limits(
+            agent=lead.name,
+            file=str(lead.path) if lead.path is not None else None,
+            mode=lead.permission_mode,
+            only=only,
+        ),
+    )
