@@ -26,6 +26,7 @@ TerminalReason = Literal[
     "prompt_too_long",
     "budget_exceeded",
     "refusal",
+    "invalid_answer",
     "error",
 ]
 

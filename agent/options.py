@@ -67,6 +67,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Whether prompts of a stream-json run are repeated in its output."""
     asks_over_stdout: bool = False
     """Whether the program at the other end of a stream-json run is asked for permission."""
+    json_schema: str | None = None
+    """JSON schema, as text, that the answer of a run without a screen must follow."""
     system_prompt: str | None = None
     append_system_prompt: str | None = None
     allow_bypass: bool = False

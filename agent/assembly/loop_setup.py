@@ -19,6 +19,7 @@ from agent.assembly.tool_setup import ToolParts, ended_shells
 from agent.assembly.wiring import LateParts, SharedState
 from agent.events import Notice
 from agent.hook_events.file_events import HookSources
+from agent.loop.answer_schema import AnswerSchema
 from agent.loop.loop_ports import LoopPorts
 from agent.memory.extractor import FactExtractor
 from agent.messages import Message
@@ -56,7 +57,10 @@ async def build_loop(
 ) -> LoopParts:
     """Build the ports; the system prompt and the mode are recorded."""
     options, recorder, dispatch = start.options, recording.recorder, hooks.dispatch
-    config = PromptConfig(custom=options.system_prompt, append_tail=options.append_system_prompt)
+    answer = AnswerSchema(options.json_schema) if options.json_schema is not None else None
+    tail = [options.append_system_prompt, answer.instruction if answer is not None else None]
+    append_tail = "\n\n".join(text for text in tail if text) or None
+    config = PromptConfig(custom=options.system_prompt, append_tail=append_tail)
     system = build_system(prompt.context(), prompt.sections, config)
     prefix = await start.prefix(system, tools.registry, recorder)
     await recorder.mode(str(gate.mode))
@@ -98,6 +102,7 @@ async def build_loop(
         reports=lambda: [*shells(), *agents.supervisor.take_reports()],
         after_calls=sources.after_calls,
         context=context,
+        answer=answer,
     )
     return LoopParts(late.ports.bind(ports), prefix, request, sources, extractor)
 

@@ -204,6 +204,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
     ) -> RequestPrefix:
         """Return the system prompt to send and the messages to continue from, both recorded."""
         own = self.options.system_prompt or self.options.append_system_prompt
+        own = own or self.options.json_schema
         prefix, changed = bound(system, registry.to_wire(), self.resumed, has_own_prompt=bool(own))
         await recorder.system(prefix.system, prefix.digest)
         if changed is None or self.resumed is None:

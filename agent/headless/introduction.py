@@ -70,6 +70,8 @@ class Introduction(Struct, frozen=True):
     """Servers as JSON text."""
     agents: Mapping[str, object] | None = None
     """Definitions of agents by name."""
+    json_schema: str | None = None
+    """Of the answers, as JSON text."""
 
     def applied_to(self, options: RunOptions) -> RunOptions:
         """Return the options of the command line with those of the request in their place."""
@@ -80,6 +82,7 @@ class Introduction(Struct, frozen=True):
             "skills": self.skills,
             "mcp_config": self.mcp_config,
             "agents": self.agents,
+            "json_schema": self.json_schema,
         }
         changes = {name: value for name, value in given.items() if value is not None}
         if self.system_prompt == "" and options.system_prompt is None:
@@ -120,6 +123,7 @@ def read_introduction(request: Request, fire: Fire) -> Introduction:
         tuple(_texts(skills, "skills")) if skills is not None else None,
         json.dumps({"mcpServers": servers}) if servers else None,
         _agents(request.get("agents")),
+        json.dumps(request["jsonSchema"]) if request.get("jsonSchema") else None,
     )
 
 
@@ -132,6 +136,7 @@ _READ: Final = frozenset(
         "appendSystemPrompt",
         "title",
         "skills",
+        "jsonSchema",
     }
 )
 

@@ -29,6 +29,7 @@ _STATUS: Final = {
     "budget_exceeded": EXIT_LIMIT,
     "refusal": EXIT_REFUSAL,
     "error": EXIT_ERROR,
+    "invalid_answer": EXIT_ERROR,
     "prompt_too_long": EXIT_ERROR,
     "aborted_streaming": EXIT_INTERRUPTED,
     "aborted_tools": EXIT_INTERRUPTED,
@@ -36,6 +37,7 @@ _STATUS: Final = {
 _STOPPED: Final = {
     "max_turns": "error_max_turns",
     "budget_exceeded": "error_max_budget_usd",
+    "invalid_answer": "error_max_structured_output_retries",
     "aborted_streaming": FAILED,
     "aborted_tools": FAILED,
 }

@@ -57,6 +57,7 @@ from agent.headless.output_lines import (
     replay_line,
     usage_json,
 )
+from agent.loop.answer_schema import AnswerSchema
 from agent.loop.answer_text import AnswerText
 from agent.options import OutputFormat
 from agent.user_prompt import Prompt
@@ -115,13 +116,17 @@ class HeadlessOutput:
         partial_messages: bool = False,
         replays: bool = False,
         is_stored: bool = True,
+        answer: AnswerSchema | None = None,
     ) -> None:
         """`partial_messages` adds `stream_event` lines to stream-json, `replays` each prompt.
+
+        `answer` is the form of the answers.
 
         `is_stored`: the session can be continued later.
         """
         self._replays = replays
         self._is_stored = is_stored
+        self._answer = answer
         self._conversation = conversation
         self._format = output_format
         self._out = out
@@ -303,6 +308,8 @@ class HeadlessOutput:
         )
         if self._format == "text":
             text = outcome.text or run.answer.text
+            if (found := self._structured(run, outcome)) and outcome.text:
+                text = _json(found["structured_output"])
             if text:
                 # A file or a pipe receives the answer as it is; a terminal would obey it.
                 self._write((sanitize(text) if self._out.isatty() else text).rstrip("\n"))
@@ -310,14 +317,28 @@ class HeadlessOutput:
             return outcome.status
         if outcome.is_api_error and self._format == "stream-json":
             self._line(api_error_line(outcome.text, self._conversation.view.session_id))
-        result = self._result(run, outcome) | {
-            "num_turns": terminal.turns,
-            "terminal_reason": terminal.reason,
-        }
+        structured = self._structured(run, outcome)
+        result = (
+            self._result(run, outcome)
+            | structured
+            | {
+                "num_turns": terminal.turns,
+                "terminal_reason": terminal.reason,
+            }
+        )
         if terminal.detail:
             result["detail"] = terminal.detail
         self._line(result)
         return outcome.status
+
+    def _structured(self, run: _Run, outcome: Outcome) -> dict[str, object]:
+        """Return the answer as a value, where a schema was given and it fits."""
+        if self._answer is None or outcome.is_error:
+            return {}
+        try:
+            return {"structured_output": self._answer.value(run.answer.text)}
+        except ValueError:
+            return {}
 
     def _write_command(self, text: str, run: _Run, *, failed: bool) -> int:
         """Write a command's text in place of an answer; return the exit status."""
@@ -352,6 +373,8 @@ class HeadlessOutput:
             self._explain_denials(run)
         if status == EXIT_LIMIT:
             self._print(f"stopped: {terminal.detail or terminal.reason}")
+        elif terminal.reason == "invalid_answer":
+            self._print(f"stopped: {terminal.detail}")
         elif status == EXIT_REFUSAL:
             self._print(f"refused: {terminal.detail}")
         elif terminal.reason == "stop_hook_prevented":
@@ -400,6 +423,7 @@ async def run_headless(
     interrupted: Callable[[], int | None] = lambda: None,
     control: Control | None = None,
     servers: Sequence[str] = (),
+    answer: AnswerSchema | None = None,
 ) -> int:
     """Run the prompts one after the other; return the first status that is not 0, else 0.
 
@@ -415,6 +439,7 @@ async def run_headless(
         partial_messages=partial_messages,
         replays=replays,
         is_stored=is_stored,
+        answer=answer,
     )
     if output_format == "stream-json":
         # The first line names the commands of files.
@@ -452,5 +477,5 @@ def write_line(out: TextIO, value: Mapping[str, object]) -> None:
     out.flush()
 
 
-def _json(value: Mapping[str, object]) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)

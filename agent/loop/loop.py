@@ -25,6 +25,7 @@ from agent.loop.stop_check import TurnEnd
 from agent.loop.tool_round import ToolRound
 from agent.loop.written_calls import written_call, written_call_notice
 from agent.messages import Message, tool_results_message, user_message
+from agent.model.client import ModelRequest
 from agent.recovery.classify import FailureKind
 from agent.stream import TurnEvents
 
@@ -53,7 +54,9 @@ class AgentLoop:
         self._events = events
         self._history = LiveHistory(events)
         self._tools = ToolRound(ports, self._history, events, max_turns=max_turns)
-        self._end = TurnEnd(ports.hooks, self._history, events, token_budget=token_budget)
+        self._end = TurnEnd(
+            ports.hooks, self._history, events, answer=ports.answer, token_budget=token_budget
+        )
         self._output_tokens = 0
         self._context_tokens = 0
         self._step_count = 0
@@ -98,7 +101,7 @@ class AgentLoop:
         turn = ModelTurn(
             self._ports.client,
             self._ports.recovery,
-            self._ports.request(state.messages),
+            self._request(state.messages),
             self._events,
             step=self._step_count,
         )
@@ -113,6 +116,11 @@ class AgentLoop:
                 return await self._after_failure(state, result, abort.signal)
             case _:
                 assert_never(result)
+
+    def _request(self, messages: tuple[Message, ...]) -> ModelRequest:
+        request = self._ports.request(messages)
+        answer = self._ports.answer
+        return request if answer is None else replace(request, output_schema=answer.schema)
 
     async def _prepare_request(self, signal: AbortSignal) -> None:
         """Make room where the window is nearly full; commit what came in from the background."""

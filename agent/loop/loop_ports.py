@@ -13,6 +13,7 @@ from msgspec import Struct
 from agent.abort import AbortSignal
 from agent.events import AgentEvent, Compacted, Notice, Usage
 from agent.history import HistoryPart
+from agent.loop.answer_schema import AnswerSchema
 from agent.loop.model_turn import Recovery
 from agent.messages import Message, ToolUse
 from agent.model.client import ModelClient, ModelRequest
@@ -121,6 +122,8 @@ class LoopPorts(Struct, frozen=True):
     """Take the messages the user sent meanwhile, with the notices about them."""
     reports: Callable[[], list[BackgroundReport]] = list
     """Take what ended in the background since the last request."""
+    answer: AnswerSchema | None = None
+    """The form that the answer must have."""
     context: ContextPort | None = None
     after_calls: AfterCalls | None = None
     """Receives the calls of a turn; returns what they bring in for the model, such as the

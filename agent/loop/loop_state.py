@@ -18,6 +18,7 @@ TransitionReason = Literal[
     "pause_turn",
     "token_budget_continuation",
     "queued_prompt",
+    "answer_correction",
 ]
 
 
@@ -40,6 +41,8 @@ class LoopState(Struct, frozen=True):
     """`pause_turn` answers in a row."""
     stop_hook_blocks: int = 0
     """How often a Stop hook continued this prompt."""
+    corrections: int = 0
+    """How often an answer did not fit its schema."""
     transition: Transition | None = None
     """None only for the first request of a prompt."""
 
@@ -61,5 +64,7 @@ class LoopState(Struct, frozen=True):
                 return replace(base, pause_count=self.pause_count + 1)
             case "stop_hook_blocking":
                 return replace(base, stop_hook_blocks=self.stop_hook_blocks + 1)
+            case "answer_correction":
+                return replace(base, corrections=self.corrections + 1)
             case "reactive_compact_retry" | "token_budget_continuation":
                 return base

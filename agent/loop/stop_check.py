@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent.abort import AbortSignal
 from agent.events import Terminal
+from agent.loop.answer_schema import MAX_CORRECTIONS, AnswerSchema, correction
 from agent.loop.live_history import LiveHistory
 from agent.loop.loop_ports import TurnHooks
 from agent.loop.loop_state import LoopState
@@ -22,9 +23,11 @@ class TurnEnd:
         history: LiveHistory,
         events: TurnEvents,
         *,
+        answer: AnswerSchema | None = None,
         token_budget: int | None = None,
     ) -> None:
-        """`token_budget` counts output tokens."""
+        """`answer` is the form of the last answer; `token_budget` counts output tokens."""
+        self._answer = answer
         self._hooks = hooks
         self._history = history
         self._events = events
@@ -55,6 +58,9 @@ class TurnEnd:
             note = user_message(feedback, origin="hook")
             await history.commit(note)
             return state.advance("stop_hook_blocking", note, detail=feedback[:200])
+        complaint = self._answer.complaint(text) if self._answer is not None else None
+        if complaint is not None:
+            return await self._correct(state, complaint)
         if self._budget is not None:
             verdict = check_token_budget(self._budget, output_tokens)
             if isinstance(verdict, ContinueBudget):
@@ -66,6 +72,17 @@ class TurnEnd:
             # Otherwise the screen would freeze and appear broken.
             await self._events.notice("info", "The model ended its answer without a word.")
         return history.terminal("completed", state, turns=turns)
+
+    async def _correct(self, state: LoopState, complaint: str) -> LoopState | Terminal:
+        """Have the model answer again, a few times."""
+        if state.corrections >= MAX_CORRECTIONS:
+            detail = f"the answer does not follow the JSON schema: {complaint}"
+            return self._history.terminal(
+                "invalid_answer", state, detail, turns=state.turn_count + 1
+            )
+        note = user_message(correction(complaint), origin="continuation")
+        await self._history.commit(note)
+        return state.advance("answer_correction", note, detail=complaint[:200])
 
 
 def _feedback(outcome: EventOutcome | None) -> str:

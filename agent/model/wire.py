@@ -53,8 +53,13 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, o
             body["tool_choice"] = request.tool_choice
     if (thinking := thinking_field(request, model)) is not None:
         body["thinking"] = thinking
+    output: dict[str, object] = {}
     if request.effort in model.efforts and "effort" not in request.without:
-        body["output_config"] = {"effort": request.effort}
+        output["effort"] = request.effort
+    if request.output_schema is not None and "output_schema" not in request.without:
+        output["format"] = {"type": "json_schema", "schema": dict(request.output_schema)}
+    if output:
+        body["output_config"] = output
     if model.prompt_caching and "cache_control" not in request.without:
         body.update(cache_marks(request.system, messages))
     if request.compaction is not None:

@@ -173,11 +173,15 @@ _BROKEN_THINKING: Final = (
 _WANTS_THINKING: Final = r"must start with a thinking block|\bexpected `?thinking`?\b"
 """Older models want an answer's thinking back, and it is gone: they go on without any."""
 
-_REJECTED: Final = r"not permitted|not supported|unsupported|unknown|unexpected|unrecognized|extra"
+_REJECTED: Final = (
+    r"not permitted|not supported|unsupported|unknown|unexpected|unrecognized|extra"
+    r"|unavailable|cannot (?:use|specify)|invalid schema for response_format"
+)
 
 _OPTIONAL_FIELDS: Final[Mapping[str, str]] = {
     "cache_control": r"\bcache_control\b",
-    "output_schema": r"\bresponse_format\b|\btext\.format\b|\bresponseJsonSchema\b|\bjson_schema\b",
+    "output_schema": r"\bresponse_?format\b|\btext\.format\b|\b(response_?)?json_?schema\b"
+    r"|\boutput_config\.format\b|\bgrammar\b|\bresponse_?mime_?type\b",
     "stream_options": r"\bstream_options\b",
     "effort": r"\boutput_config\b|\beffort\b|\breasoning_effort\b|\bthinkingLevel\b",
     "thinking": r"\bthinking\b(?!.*signature)",

@@ -53,8 +53,8 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "With -p",
         (
-            "output_format", "input_format", "include_partial_messages", "replays_prompts",
-            "permission_prompt_tool", "no_session_persistence", "init", "maintenance", "init_only",
+            "output_format", "json_schema", "input_format", "include_partial_messages",
+            "replays_prompts", "permission_prompt_tool", "no_session_persistence", "init", "maintenance", "init_only",
         ),
     ),
 )  # fmt: skip
@@ -387,6 +387,10 @@ class _InSections(click.Command):
     metavar="stdio",
     help="stdio: ask for permission on standard output, read answers from standard input.",
 )
+@click.option(
+    "--json-schema", callback=_something, metavar="SCHEMA",
+    help="JSON schema that the answer must follow, as text or a file.",
+)  # fmt: skip
 @click.option("--system-prompt", metavar="TEXT", help="Replace the system prompt.")
 @click.option("--append-system-prompt", metavar="TEXT", help="Add to the system prompt.")
 @click.option(
@@ -446,6 +450,7 @@ def run(**given: Any) -> int:
     # Without a screen nobody can choose the mode later: to name it is to want it.
     given["allow_bypass"] |= given["headless"] and given["permission_mode"] == "bypassPermissions"
     _read_setup(given)
+    _read_schema(given)
     options = RunOptions(**given)
     # The run's own modules come only now: help and version need none of them.
     from tui.startup.start import start
@@ -462,6 +467,17 @@ def _read_prompt_files(given: dict[str, Any]) -> None:
             if given[name] is not None:
                 raise click.UsageError(f"Give either {option} or {option}-file.")
             given[name] = _text_of(file, f"{option}-file")
+
+
+def _read_schema(given: dict[str, Any]) -> None:
+    """Replace the file of a JSON schema by its text."""
+    schema = given["json_schema"]
+    if schema is None:
+        return
+    if not given["headless"]:
+        raise click.UsageError("--json-schema goes with -p")
+    if not schema.lstrip().startswith("{"):
+        given["json_schema"] = _text_of(Path(schema), "--json-schema")
 
 
 def _read_setup(given: dict[str, Any]) -> None:

@@ -17,7 +17,6 @@ _MODES: Final = "--permission-mode default, plan, acceptEdits or dontAsk."
 _DIRECTORY: Final = "start it in that folder."
 _IMAGE: Final = "name the file in the prompt as @path."
 INSTEAD: Final = {
-    "--json-schema": "say in the prompt what JSON you want, and check it with a program.",
     "--bare": "AGENT_TUI_HOME=$(mktemp -d) starts without your settings.",
     "--safe-mode": "AGENT_TUI_HOME=$(mktemp -d) starts without your settings.",
     "--worktree": "make one with git worktree add, and start there.",

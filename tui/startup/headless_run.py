@@ -121,6 +121,7 @@ class _HeadlessRun:
                 interrupted=lambda: by_signal[0] if by_signal else None,
                 control=control,
                 servers=[each.name for each in assembled.settings.mcp_servers if each.in_force],
+                answer=assembled.ports.answer,
             )
         finally:
             await conversation.aclose()

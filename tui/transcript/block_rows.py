@@ -200,6 +200,7 @@ _END_TEXTS: Final = {
     "prompt_too_long": "The conversation no longer fits the model; run /compact",
     "budget_exceeded": "The budget of this session is used up",
     "refusal": "The model declined to answer",
+    "invalid_answer": "The answer does not follow its schema",
     "error": "Failed",
 }
 

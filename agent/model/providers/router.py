@@ -267,7 +267,8 @@ class ModelRouter:
 def _named(event: ModelEvent, provider: str, model: str) -> ModelEvent:
     """Return the event with the whole name of the model that answers."""
     if isinstance(event, MessageStart):
-        return replace(event, model=f"{provider}/{event.model or model}")
+        # As it was asked for: some servers answer by a name that they do not take.
+        return replace(event, model=f"{provider}/{model}")
     return event
 
 

@@ -1,0 +1,90 @@
+"""The form that a prompt's last answer must have: a JSON schema, checked here whoever answered.
+
+Endpoints that can hold a model to it are asked to; what arrives is checked all the same, and an
+answer that does not fit goes back to the model a few times, with what is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from agent.errors import UsageError
+
+MAX_CORRECTIONS: Final = 4
+"""How often a model may correct an answer that does not fit."""
+_SHOWN: Final = 5
+"""Problems that one correction names."""
+
+
+class AnswerSchema:
+    """Checks answers against one schema."""
+
+    def __init__(self, text: str) -> None:
+        """Take the schema as JSON text.
+
+        Raises:
+            UsageError: it is no JSON schema of an object.
+        """
+        import jsonschema  # 40 ms, for runs with a schema alone
+
+        try:
+            schema = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"The JSON schema is not JSON: {error}.") from error
+        if not isinstance(schema, dict) or schema.get("type") != "object":
+            raise UsageError('The JSON schema must be that of an object: {"type": "object", …}.')
+        try:
+            jsonschema.Draft202012Validator.check_schema(schema)
+        except jsonschema.SchemaError as error:
+            where = error.json_path.removeprefix("$").lstrip(".") or "the schema"
+            raise UsageError(f"The JSON schema is not valid: {where}: {error.message}.") from error
+        self.schema: Mapping[str, object] = schema
+        self._validator = jsonschema.Draft202012Validator(schema)
+
+    @property
+    def instruction(self) -> str:
+        """What the system prompt says of it."""
+        return (
+            "Your final answer, once all work is done, must be one JSON value that follows the "
+            "schema below, and nothing else: no words around it, no code fence.\n\n"
+            f"<json-schema>\n{json.dumps(self.schema, ensure_ascii=False)}\n</json-schema>"
+        )
+
+    def value(self, text: str) -> object:
+        """Return the value that an answer is; raise ValueError where it does not fit."""
+        value = _json_of(text)
+        if value is not None and not list(self._validator.iter_errors(value)):
+            return value
+        raise ValueError(self.complaint(text))
+
+    def complaint(self, text: str) -> str | None:
+        """Return what is wrong with an answer, for the model; None where it fits."""
+        value = _json_of(text)
+        if value is None:
+            return "it is not one JSON object"
+        problems = [
+            f"{error.json_path}: {error.message[:300]}"
+            for error in list(self._validator.iter_errors(value))[:_SHOWN]
+        ]
+        return "; ".join(problems) or None
+
+
+def correction(complaint: str) -> str:
+    """Return the message that asks for another answer."""
+    return (
+        f"Your answer does not follow the JSON schema: {complaint}. Answer again with the whole "
+        "JSON value and nothing else."
+    )
+
+
+def _json_of(text: str) -> dict[str, object] | None:
+    """Return the object that a text is, also inside a code fence; None for none."""
+    fenced = re.fullmatch(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", text, re.DOTALL)
+    try:
+        value = json.loads(fenced[1] if fenced else text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
