@@ -79,7 +79,7 @@ def test_system_prompts_from_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--json-schema", "{}", "-p", "x"], "There is no --json-schema here: say in the prompt"),
+        (["--json-schema", "{}"], "--json-schema goes with -p"),
         (["--worktree=x"], "git worktree add"),
         (["--permision-mode", "plan"], "--permission-mode"),
         (["fix", "the", "test"], "stands in quotes"),
