@@ -19,9 +19,10 @@ Block = dict[str, Any]
 Role = Literal["user", "assistant", "system"]
 
 Origin = Literal[
-    "person", "model", "tool", "reminder", "interruption", "continuation", "hook", "summary"
-]
-"""Who caused a message: only `person` is the user's own words."""
+    "person", "model", "tool", "reminder", "interruption", "continuation", "hook", "summary",
+    "agent", "synthesis",
+]  # fmt: skip
+"""Who caused a message: only `person` is the user's own words, `agent` is another agent."""
 
 
 def new_uid() -> str:

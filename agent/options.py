@@ -87,5 +87,12 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Fire Setup hooks first."""
     setup_only: bool = False
     """End when the hooks of the start have run."""
+    team: str | None = None
+    """The team that this session leads."""
+    teammate_mode: str | None = None
+    """Where its workers run: `auto`, `in-process`, `process` or `panes`; None is what settings
+    set."""
+    session_home: Path | None = None
+    """Where the session is stored; None is the agent's own home."""
     screen_reader: bool = False
     """Labelled lines in place of a drawn screen."""

@@ -29,13 +29,18 @@ FREE_TOOLS = frozenset(
         "EnterPlanMode",
         "ExitPlanMode",
         "Agent",
-        "SendMessage",
         "ListAgents",
         "BashOutput",
         "TaskStop",
         "ToolSearch",
         "StructuredOutput",
         "ListMcpResourcesTool",
+        "SpawnTeammate",
+        "SendMessage",
+        "StopTeammate",
+        "TaskCreate",
+        "TaskList",
+        "TaskUpdate",
     }
 )
 """Tools without an effect of their own: their calls need no permission unless a rule requires it.

@@ -86,11 +86,11 @@ def _read(arguments: list[str]) -> int:
     # Most starts have no options; their first frame does not wait for this.
     import click
 
-    from tui.command_line import SUBCOMMANDS
+    from tui.command_line import SUBCOMMANDS, WORKER
 
     streams = sys.stdout, sys.stderr
     try:
-        if arguments[0] in SUBCOMMANDS:
+        if arguments[0] in (*SUBCOMMANDS, WORKER):
             # Subcommands pull in the engines they front; a plain start must not pay for them.
             from tui.command_line.subcommands import commands
 

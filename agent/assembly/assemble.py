@@ -39,6 +39,8 @@ from agent.assembly.start_context import (
     UserPorts,
     scratch_directory,
 )
+from agent.assembly.team.team_member import run_member
+from agent.assembly.team.team_setup import build_seat
 from agent.assembly.tool_setup import build_tools
 from agent.assembly.wiring import LateParts, SharedState
 from agent.commands.service import CommandService
@@ -54,6 +56,7 @@ from agent.session.checkpoints.checkpoint import Checkpoints
 from agent.session.resume import ResumedConversation
 from agent.settings.load import Settings
 from agent.settings.start_notices import start_notices
+from agent.teams.seat import LeaderSeat, MemberStart, TeamSeat
 from hooks.runner import HookRunner
 from permissions.base.process.child_environment import child_environment
 from permissions.confinement import SandboxLevel
@@ -85,6 +88,8 @@ class Assembled(Struct, frozen=True, kw_only=True):
     ports: LoopPorts
     """What the conversation's agent works with."""
     facts: FactExtractor
+    seat: TeamSeat | None
+    """The conversation's place in a team."""
 
 
 async def assemble(
@@ -96,8 +101,11 @@ async def assemble(
     *,
     is_demo: bool = False,
     on_close: Sequence[Callable[[], Awaitable[None]]] = (),
+    member: MemberStart | None = None,
 ) -> Assembled:
     """Build a conversation. Trust was settled before: `settings` contains only what may apply.
+
+    `member` makes it that of a worker of a team.
 
     Raises:
         SessionError: the session cannot be opened.
@@ -120,6 +128,7 @@ async def assemble(
             session=session,
             resumed=resumed,
             is_demo=is_demo,
+            member=member,
             env=child_environment(environment.env, settings.env),
             sandbox=build_sandbox(
                 await probing, late.gate, current_settings, environment, scratch_directory(session)
@@ -128,8 +137,10 @@ async def assemble(
         start.notes.extend(sandbox_notes(settings))
         if user.dialog is not None and start.sandbox.level is not SandboxLevel.FULL:
             start.notes.append(start.sandbox.available.note())
-        client = model_client(setup, settings)
-        on_failure.push_async_callback(client.aclose)
+        client = member.client if member is not None else None
+        if client is None:
+            client = model_client(setup, settings)
+            on_failure.push_async_callback(client.aclose)
         assembled = await _build(start, late, client, session_notes, on_close)
         on_failure.pop_all()
         return assembled
@@ -153,6 +164,7 @@ async def _build(
     model = await build_model(start, client, hook_session, rules)
     recording = build_recording(start, model)
     hooks = build_hooks(start, late, shared, hook_session, model=model, recording=recording)
+    seat = build_seat(start, late, shared, model, recording, hooks, _run_in_process)
     permissions = build_permissions(
         start, late, shared, setup, rules, model=model, hooks=hooks, recording=recording
     )
@@ -195,7 +207,7 @@ async def _build(
     )
     conversation = build_conversation(start, late, shared, parts, on_close)
     service = build_command_service(start, late, shared, parts, conversation)
-    await _begin(start, permissions, conversation)
+    await _begin(start, permissions, conversation, seat)
     return Assembled(
         conversation=conversation,
         settings=start.settings,
@@ -208,6 +220,7 @@ async def _build(
         commands=service,
         ports=loop.ports,
         facts=loop.extractor,
+        seat=seat,
     )
 
 
@@ -232,10 +245,19 @@ def _notices(
     )
 
 
+async def _run_in_process(member: MemberStart, leader: StartContext) -> None:
+    await run_member(member, assemble, leader.environment, leader.settings, leader.setup)
+
+
 async def _begin(
-    start: StartContext, permissions: PermissionParts, conversation: Conversation
+    start: StartContext,
+    permissions: PermissionParts,
+    conversation: Conversation,
+    seat: TeamSeat | None,
 ) -> None:
-    """Open the ways to the user, follow the settings, name the session."""
+    """Open the ways to the user, follow the settings, name the session, lead the team."""
+    if isinstance(seat, LeaderSeat):
+        await seat.leader.begin()
     if start.user.dialog is not None:
         opened = await permissions.contenders.start()
         if opened is not None:

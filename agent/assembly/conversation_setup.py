@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -27,6 +28,7 @@ from agent.conversation.display_hooks import DisplayHooks
 from agent.conversation.side_question import SideQuestion
 from agent.observe.observer import Observer
 from agent.prompt.reminders import PromptReminders
+from agent.teams.seat import LeaderSeat, TeamSeat
 
 Close = Callable[[], Awaitable[None]]
 
@@ -91,7 +93,7 @@ def build_conversation(
             tool_names=tuple(tool.name for tool in tools.registry.all()),
             queue=shared.queue,
             commands=late.commands,
-            on_close=(*_closers(start, shared, parts, observer), *on_close),
+            on_close=(*_closers(start, late, shared, parts, observer), *on_close),
             messages=loop.prefix.messages,
             is_resumed=resumed is not None,
             observe=observer.record,
@@ -155,6 +157,7 @@ def build_command_service(
         endpoint=lambda: model.client.address(model.name()),
         list_models=model.client.list_models,
         reload_settings=parts.permissions.live.reload,
+        team=partial(_team_lines, late.seat()),
         ask_side_question=side_question.ask,
     )
     return late.commands.bind(
@@ -162,13 +165,24 @@ def build_command_service(
     )
 
 
+def _team_lines(seat: TeamSeat | None) -> list[str] | None:
+    return seat.leader.lines() if isinstance(seat, LeaderSeat) else None
+
+
 def _closers(
-    start: StartContext, shared: SharedState, parts: AssembledParts, observer: Observer
+    start: StartContext,
+    late: LateParts,
+    shared: SharedState,
+    parts: AssembledParts,
+    observer: Observer,
 ) -> tuple[Close, ...]:
     """Return what ends with the conversation, in the order of its end."""
     learning = asyncio.ensure_future(parts.model.used.learn_capabilities())
     runner, wait_s = parts.hooks.runner, 5.0 if start.options.headless else 0.0
+    seat = late.seat()
+    is_shared = start.member is not None and start.member.client is not None
     return (
+        *(() if seat is None else (seat.aclose,)),
         _cancelling(learning),
         parts.agents.supervisor.aclose,
         parts.loop.extractor.aclose,
@@ -181,7 +195,7 @@ def _closers(
         shared.shells.kill_all,
         start.sandbox.aclose,
         lambda: runner.aclose(wait_s=wait_s),
-        parts.model.client.aclose,
+        *(() if is_shared else (parts.model.client.aclose,)),
         lambda: asyncio.to_thread(observer.close),
         parts.model.costs.aclose,
     )

@@ -23,8 +23,10 @@ from agent.loop.answer_schema import AnswerSchema
 from agent.loop.loop_ports import LoopPorts
 from agent.memory.extractor import FactExtractor
 from agent.messages import Message
+from agent.options import RunOptions
 from agent.prompt.expansion import PromptExpander
 from agent.prompt.system import PromptConfig, build_system
+from agent.teams.seat import TeamSeat
 from agent.tools.call import MAX_CONCURRENT, CallPorts
 from agent.user_prompt import Prompt
 from permissions.gate import PermissionGate
@@ -58,14 +60,15 @@ async def build_loop(
     """Build the ports; the system prompt and the mode are recorded."""
     options, recorder, dispatch = start.options, recording.recorder, hooks.dispatch
     answer = AnswerSchema(options.json_schema) if options.json_schema is not None else None
-    tail = [options.append_system_prompt, answer.instruction if answer is not None else None]
-    append_tail = "\n\n".join(text for text in tail if text) or None
-    config = PromptConfig(custom=options.system_prompt, append_tail=append_tail)
+    seat = late.seat()
+    config = _prompt_config(options, seat, answer)
     system = build_system(prompt.context(), prompt.sections, config)
     prefix = await start.prefix(system, tools.registry, recorder)
     await recorder.mode(str(gate.mode))
     wire = tools.registry.to_wire()
     request = request_builder(model.used, prefix.system, wire, loaded=tools.deferred.definitions)
+    if seat is not None:
+        request = seat.request(request)
     extractor = fact_extractor(start, prompt.facts, model, request)
     sources = late.sources.bind(
         HookSources(dispatch, prompt.instructions, prompt.context().instructions, late.cwd)
@@ -100,11 +103,27 @@ async def build_loop(
         spent=model.accounting.spent,
         queued=queue_taker(shared.queue, commands.expander),
         reports=lambda: [*shells(), *agents.supervisor.take_reports()],
+        mail=seat.mail if seat is not None else None,
         after_calls=sources.after_calls,
         context=context,
         answer=answer,
     )
     return LoopParts(late.ports.bind(ports), prefix, request, sources, extractor)
+
+
+def _prompt_config(
+    options: RunOptions, seat: TeamSeat | None, answer: AnswerSchema | None
+) -> PromptConfig:
+    tail = [
+        seat.tail if seat is not None else None,
+        options.append_system_prompt,
+        answer.instruction if answer is not None else None,
+    ]
+    return PromptConfig(
+        coordinator=seat.coordinator if seat is not None else None,
+        custom=options.system_prompt,
+        append_tail="\n\n".join(text for text in tail if text) or None,
+    )
 
 
 def queue_taker(

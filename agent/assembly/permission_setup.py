@@ -21,6 +21,7 @@ from agent.permission_config.permission_context import Grants, PermissionSetup
 from agent.permission_config.rule_changes import RuleChanges
 from agent.permission_config.session_grants import SessionGrants
 from agent.sandbox.configuration.session_hosts import SessionHosts
+from agent.teams.seat import WorkerSeat
 from hooks.contender import HookContender
 from permissions.decision import Decision
 from permissions.evaluate.cascade import Evaluation
@@ -31,7 +32,13 @@ from permissions.grants.suggest import Grant, suggest
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
-from permissions.resolve.handlers import Handler, HeadlessHandler, InteractiveHandler
+from permissions.resolve.handlers import (
+    CoordinatorHandler,
+    Handler,
+    HeadlessHandler,
+    InteractiveHandler,
+)
+from permissions.resolve.mailbox import WorkerHandler
 
 
 class PermissionParts(Struct, frozen=True, kw_only=True):
@@ -71,7 +78,7 @@ def build_permissions(
     classifier = contenders.classifier(
         model.small,
         user_messages=late.user_messages,
-        is_on=lambda: late.gate().mode is Mode.AUTO,
+        is_on=lambda: late.seat() is not None or late.gate().mode is Mode.AUTO,
         level=lambda: late.gate().context.sandbox.level,
     )
     audit = AuditLog(
@@ -153,8 +160,15 @@ def _handler(
     first: Contender = HookContender(
         hooks.runner, on_outcome=hooks.dispatch.firing.show_outcome, suggest=suggested, cwd=late.cwd
     )
+    seat = late.seat()
+    others = (first, LocalClassifier(evaluation), *classifiers)
+    if isinstance(seat, WorkerSeat):
+        return WorkerHandler(others, seat.member.line)
     if dialog is None:
-        return HeadlessHandler([first, LocalClassifier(evaluation), *classifiers])
+        return HeadlessHandler(others)
+    if seat is not None:
+        # In sequence, as nobody waits at the screen for each of a team's questions.
+        return CoordinatorHandler([*others, *remote, dialog])
     head_start = HookHeadStart(first, dialog)
     return InteractiveHandler(
         [head_start.first, LocalClassifier(evaluation), *classifiers, *remote, head_start.second]

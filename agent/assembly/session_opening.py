@@ -24,7 +24,8 @@ def open_session(
         SessionError: there is none of that id, the id of a new one is taken, or no directory takes
             session files.
     """
-    store = SessionStore(environment.agent_home, version=environment.version)
+    home = options.session_home or environment.agent_home
+    store = SessionStore(home, version=environment.version)
     root, launch_dir = settings.project_root, environment.launch_dir
     if not options.stores_session:
         session = store.create_unsaved(

@@ -41,6 +41,7 @@ from agent.session.resume import ResumedConversation
 from agent.session.session_recorder import SessionRecorder
 from agent.session.store import Session
 from agent.settings.load import Settings
+from agent.teams.seat import MemberStart
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import AskUser, WorkingScope
 from hooks.ports import HookSession
@@ -119,6 +120,8 @@ class StartContext(Struct, frozen=True, kw_only=True):
     session: Session
     resumed: ResumedConversation | None
     is_demo: bool
+    member: MemberStart | None
+    """For a worker of a team."""
     env: Mapping[str, str]
     """What child processes may see."""
     sandbox: Sandbox

@@ -79,6 +79,8 @@ def build_tools(
     if agents.lead is not None:
         found = tools_of_lead(agents.lead, registry)
         registry, only = found.registry, found.only
+    if (seat := late.seat()) is not None:
+        registry = seat.registry(registry)
     # The tools of a conversation stay as they are at its start.
     may_leave = gate.context.sandbox.may_leave
     registry.replace(bash_tool(may_leave=may_leave))

@@ -14,6 +14,7 @@ from agent.display import Display
 from agent.hook_events.file_events import HookSources
 from agent.loop.loop_ports import LoopPorts
 from agent.stream import EventStream
+from agent.teams.seat import TeamSeat
 from agent.tools.services import ToolServices
 from agent.tools.shell.shells import ShellRegistry
 from agent.user_prompt import Prompt
@@ -31,6 +32,7 @@ class LateParts(Struct, frozen=True):
     ports: Late[LoopPorts] = field(default_factory=lambda: Late("loop's ports"))
     conversation: Late[Conversation] = field(default_factory=lambda: Late("conversation"))
     commands: Late[CommandService] = field(default_factory=lambda: Late("command service"))
+    seat: Late[TeamSeat | None] = field(default_factory=lambda: Late("place in a team"))
 
     def cwd(self) -> Path:
         """Return the shell's current directory."""

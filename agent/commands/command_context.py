@@ -85,6 +85,8 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     """Where requests go now, for users."""
     list_models: Callable[[], Awaitable[Sequence[str]]]
     """Asks the endpoint. Raises ModelError."""
+    team: Callable[[], Sequence[str] | None]
+    """Returns the team that the session leads, in lines; None where it leads none."""
     ask_side_question: Callable[[str], Awaitable[str]]
     """Asks the model beside the conversation. Raises ModelError."""
     reload_settings: Callable[[], Awaitable[None]]

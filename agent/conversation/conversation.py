@@ -53,7 +53,7 @@ class Conversation:
         self.view = ConversationView(parts, self._state)
         self.status = StatusView(parts)
         self.controls = ConversationControls(parts, self._state, self._compact_history)
-        self.hook_signals = HookSignals(parts.hooks, parts.agents)
+        self.hook_signals = HookSignals(parts.hooks, parts.agents, parts.ports.mail)
         self.prompt_queue = PromptQueue(
             parts.queue, recorder, self._background, self._state.notes.append
         )
@@ -191,7 +191,7 @@ class Conversation:
         if prompt is not None:
             new = await open_prompt(self._parts, self._state, prompt, events, abort.signal)
         else:
-            new = await open_wake(self._parts, events)
+            new = await open_wake(self._parts, self._state, events)
         if isinstance(new, Terminal):
             return new
         loop = self._loop = AgentLoop(

@@ -59,8 +59,13 @@ def _refusal(outcome: EventOutcome | None) -> str | None:
     return outcome.stop_reason or outcome.reason or "a hook blocked this prompt"
 
 
-async def open_wake(parts: ConversationParts, events: TurnEvents) -> Opening:
+async def open_wake(
+    parts: ConversationParts, state: ConversationState, events: TurnEvents
+) -> Opening:
     """Return what background hooks have for the model; the end where nothing came."""
+    if parts.ports.mail is not None and parts.ports.mail.waits():
+        # The first request takes it.
+        return tuple(user_message(text, origin="reminder") for text in _notes(parts, state))
     texts = parts.hooks.late_context()
     await events.emit_all(parts.hooks.notices())
     if not texts:

@@ -55,7 +55,12 @@ class AgentLoop:
         self._history = LiveHistory(events)
         self._tools = ToolRound(ports, self._history, events, max_turns=max_turns)
         self._end = TurnEnd(
-            ports.hooks, self._history, events, answer=ports.answer, token_budget=token_budget
+            ports.hooks,
+            self._history,
+            events,
+            answer=ports.answer,
+            token_budget=token_budget,
+            mail=ports.mail,
         )
         self._output_tokens = 0
         self._context_tokens = 0
@@ -135,6 +140,10 @@ class AgentLoop:
         for report in self._ports.reports():
             await self._events.notice("info", report.line)
             await self._history.commit(user_message(report.text, origin="reminder"))
+        if self._ports.mail is not None:
+            await self._tools.commit_queued()
+            for message in self._ports.mail.take():
+                await self._history.commit(message)
 
     async def _after_answer(
         self, state: LoopState, answer: Answered, abort: AbortController

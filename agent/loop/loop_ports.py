@@ -102,6 +102,27 @@ class BackgroundReport(Struct, frozen=True):
     """For the model."""
 
 
+class MailPort(Protocol):
+    """Messages of other agents, for a member of a team; `agent.teams.inbox` implements it."""
+
+    def waits(self) -> bool:
+        """Return whether there is any."""
+        ...
+
+    def take(self) -> list[Message]:
+        """Return what comes next and take it out."""
+        ...
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call this with each arrival."""
+        ...
+
+    async def more(self, abort: AbortSignal) -> bool:
+        """Before a turn ends: wait for what it depends on; return whether there is something to
+        go on with."""
+        ...
+
+
 AfterCalls = Callable[[Sequence[tuple[ToolUse, CallOutcome]]], Awaitable[list[str]]]
 
 
@@ -122,6 +143,8 @@ class LoopPorts(Struct, frozen=True):
     """Take the messages the user sent meanwhile, with the notices about them."""
     reports: Callable[[], list[BackgroundReport]] = list
     """Take what ended in the background since the last request."""
+    mail: MailPort | None = None
+    """None outside of a team."""
     answer: AnswerSchema | None = None
     """The form that the answer must have."""
     context: ContextPort | None = None

@@ -19,6 +19,7 @@ TransitionReason = Literal[
     "token_budget_continuation",
     "queued_prompt",
     "answer_correction",
+    "mail",
 ]
 
 
@@ -66,5 +67,5 @@ class LoopState(Struct, frozen=True):
                 return replace(base, stop_hook_blocks=self.stop_hook_blocks + 1)
             case "answer_correction":
                 return replace(base, corrections=self.corrections + 1)
-            case "reactive_compact_retry" | "token_budget_continuation":
+            case "reactive_compact_retry" | "token_budget_continuation" | "mail":
                 return base

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from agent.abort import AbortSignal
+from agent.abort import AbortSignal, has_fired
 from agent.events import Terminal
 from agent.loop.answer_schema import MAX_CORRECTIONS, AnswerSchema, correction
 from agent.loop.live_history import LiveHistory
-from agent.loop.loop_ports import TurnHooks
+from agent.loop.loop_ports import MailPort, TurnHooks
 from agent.loop.loop_state import LoopState
 from agent.loop.token_budget import BudgetTracker, ContinueBudget, check_token_budget
 from agent.messages import user_message
@@ -25,9 +25,11 @@ class TurnEnd:
         *,
         answer: AnswerSchema | None = None,
         token_budget: int | None = None,
+        mail: MailPort | None = None,
     ) -> None:
         """`answer` is the form of the last answer; `token_budget` counts output tokens."""
         self._answer = answer
+        self._mail = mail
         self._hooks = hooks
         self._history = history
         self._events = events
@@ -48,6 +50,11 @@ class TurnEnd:
         turns = state.turn_count + 1
         if signal.aborted:
             return await history.interrupted("aborted_streaming", state)
+        if self._mail is not None:
+            if await self._mail.more(signal):
+                return state.advance("mail")
+            if has_fired(signal):
+                return await history.interrupted("aborted_streaming", state)
         outcome = await self._hooks.stop(text, active=state.stop_hook_blocks > 0, abort=signal)
         await self._events.emit_all(self._hooks.notices())
         if outcome is not None and not outcome.continue_:

@@ -89,7 +89,7 @@ class ToolRound:
             reason = batch.stop_reason or batch.reason or "a PostToolBatch hook stopped the turn"
             return history.terminal("stop_hook_prevented", state, reason, turns=turns)
         await self._commit_context(outcomes, batch)
-        has_queued = await self._commit_queued()
+        has_queued = await self.commit_queued()
         state = replace(state, messages=history.messages)
         return state.advance("queued_prompt" if has_queued else "next_turn")
 
@@ -105,7 +105,7 @@ class ToolRound:
                 await self._history.commit(user_message(text, origin="reminder"))
             await self._emit_hook_events()
 
-    async def _commit_queued(self) -> bool:
+    async def commit_queued(self) -> bool:
         """Commit the prompts that join the turn; return whether there were any."""
         queued = await self._ports.queued()
         for item in queued:

@@ -15,6 +15,7 @@ from msgspec.structs import asdict, fields
 from agent.display import DiffDisplay, Display
 from agent.events import Usage
 from agent.messages import Block, Message
+from agent.session.team_records import MailAnswerRecord, MailRecord, TeamMembershipRecord
 from permissions.decision import Behavior, Decision, DecisionSource, Reason, ReasonType
 
 CONTEXT_LINES: Final = 3
@@ -270,6 +271,9 @@ Record = (
     | TombstoneRecord
     | NoticeRecord
     | TerminalRecord
+    | TeamMembershipRecord
+    | MailRecord
+    | MailAnswerRecord
 )
 
 _KINDS: Final[dict[str, type[Record]]] = {
@@ -294,10 +298,24 @@ _KINDS: Final[dict[str, type[Record]]] = {
     "tombstone": TombstoneRecord,
     "notice": NoticeRecord,
     "terminal": TerminalRecord,
+    "team-membership": TeamMembershipRecord,
+    "mail": MailRecord,
+    "mail_answer": MailAnswerRecord,
 }
 
 DURABLE: Final = frozenset(
-    {"prompt", "message", "tool_start", "tool_end", "compaction", "rewind", "grants"}
+    {
+        "prompt",
+        "message",
+        "tool_start",
+        "tool_end",
+        "compaction",
+        "rewind",
+        "grants",
+        "team-membership",
+        "mail",
+        "mail_answer",
+    }
 )
 """Kinds that must be on the disk before the conversation continues."""
 

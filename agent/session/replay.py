@@ -27,6 +27,7 @@ from agent.session.records import (
     ToolStart,
     UsageRecord,
 )
+from agent.session.team_records import MailAnswerRecord, MailRecord, TeamMembershipRecord
 from agent.session.validity import CallState, Gap
 
 
@@ -88,8 +89,11 @@ class Replay:
                 | RequestRecord()
                 | NoticeRecord()
                 | DenialRecord()
+                | TeamMembershipRecord()
+                | MailRecord()
+                | MailAnswerRecord()
             ):
-                # Of sub-agents, or only for the screen.
+                # Of sub-agents, only for the screen, or for the member of a team.
                 pass
 
     def _add(self, message: Message, *, redacted: bool) -> None:

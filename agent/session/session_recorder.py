@@ -235,11 +235,12 @@ class SessionRecorder:
         stays."""
         await self.write(RewindRecord(to_uid, tuple(history)))
 
-    async def write(self, record: Record) -> None:
-        """Append one record; never raises for the disk (see `take_complaint`)."""
+    async def write(self, record: Record) -> bool:
+        """Append one record; return whether the disk has it, which is no error otherwise (see
+        `take_complaint`)."""
         if record.kind in LAST_ONE_COUNTS:
             if self._latest.get(record.kind) == record:
-                return
+                return True
             self._latest[record.kind] = record
         try:
             self._session.transcript.append(to_json(record), redact=partial(self._redacted, record))
@@ -251,6 +252,7 @@ class SessionRecorder:
             if self._has_trouble:
                 self._complain("The session is saved again; nothing is missing from it.")
             self._has_trouble = False
+        return not self._has_trouble
 
     def _complain(self, text: str) -> bool:
         self._complaint = text

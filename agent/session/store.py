@@ -28,7 +28,7 @@ _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ID_START: Final = re.compile(r"[0-9a-f][0-9a-f-]{3,35}")
 _SUFFIX: Final = ".jsonl"
 _SLUG_CHARACTERS: Final = 80
-_NAMED: Final = frozenset({"message", "prompt", "title"})
+_NAMED: Final = frozenset({"message", "prompt", "title", "mail"})
 """Kinds of records that make a session more than words that were typed and not sent."""
 
 

@@ -80,6 +80,10 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "permissionChannel": "A command that receives permission requests and may print answers.",
     "sandbox": "Where commands run: `enabled` lets them work inside the sandbox, `filesystem` and "
     "`network` say what they reach there. A project's files may only tighten it.",
+    "teammateMode": "Where the workers of a team run; `auto` is `in-process`, `panes` are those of "
+    "the terminal or of tmux.",
+    "teamLeaderGraceSeconds": "How long a worker in a process of its own waits for a leader that "
+    "is gone, before the answer to its question is a no and it ends.",
     "verbose": "Whether the transcript starts with full detail.",
     "syntaxHighlightingDisabled": "Show code without syntax colors.",
     "screen": "`full` draws the whole window; `inline` keeps the conversation in the terminal's "
@@ -136,6 +140,8 @@ UNSET: Final[Mapping[str, str]] = {
     "permissionBridge": "off",
     "permissionChannel": "off",
     "sandbox": "off",
+    "teammateMode": "auto",
+    "teamLeaderGraceSeconds": "300",
     "syntaxHighlightingDisabled": "false",
     "screen": "full",
     "readingWidth": "the whole width",

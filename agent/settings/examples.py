@@ -44,6 +44,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "permissionBridge": {"enabled": True, "port": 7711},
     "permissionChannel": {"command": ["ask-my-phone", "--wait"]},
     "sandbox": {"enabled": True, "network": {"allowedDomains": ["*.example.org"]}},
+    "teamLeaderGraceSeconds": 60,
     "readingWidth": 110,
     "toolDetail": {"Bash": "full", "Read": "line"},
 }

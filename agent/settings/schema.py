@@ -193,6 +193,8 @@ class SettingsFile(_Section):
     sandbox: SandboxSection | None = None
     agents: AgentsSection | None = None
     agent: str | None = None
+    teammateMode: Literal["auto", "in-process", "process", "panes", "tmux", "iterm2"] | None = None
+    teamLeaderGraceSeconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
     verbose: bool | None = None
     syntaxHighlightingDisabled: bool | None = None
     screen: Literal["full", "inline"] | None = None

@@ -97,6 +97,7 @@ class HookAgent:
             request=request,
             queued=_nothing_queued,
             reports=list,
+            mail=None,
             context=None,
             after_calls=None,
         )

@@ -81,10 +81,7 @@ class _InOrder:
 
 
 class CoordinatorHandler(_InOrder):
-    """Hooks, then classifier, then dialog, one after the other.
-
-    Nothing uses it yet: the agent that leads a team will.
-    """
+    """Hooks, then classifier, then dialog, one after the other: for the leader of a team."""
 
 
 class HeadlessHandler(_InOrder):

@@ -1,8 +1,8 @@
 """A worker's line to its leader: what a worker may not decide is put before the leader's user.
 
 Register before send: an answer that comes quicker than the bookkeeping would be lost, and the
-worker would wait for ever. Nothing uses it yet: the agents of a team will. Source:
-safety-and-permissions, multi-agent permission forwarding.
+worker would wait for ever. `agent.teams.forwarding` implements it. Source: safety-and-permissions,
+multi-agent permission forwarding.
 """
 
 from __future__ import annotations

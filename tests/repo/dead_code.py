@@ -32,7 +32,6 @@ USED_BY_NAME: Final = (
     ("agent/model/scripted/cache.py", "*", "the JSON of a response, as its keys"),
     ("agent/tools/shell/shell_process.py", "wait_ended", "the tests of what stays behind"),
     ("permissions/decision.py", "*_SETTINGS", "the names of settings files, as values"),
-    ("permissions/resolve/*.py", "*Handler", "teams, which are to come"),
     ("themes/theme.py", "ASSISTANT", "theme files, as a value"),
     ("benchmarks/terminal.py", "*", "pyte, and the tests of the terminal"),
     ("agent/headless/library.py", "*", "programs that run the agent as a library"),

@@ -318,6 +318,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         endpoint=lambda: "http://127.0.0.1:1",
         list_models=list_models,
         reload_settings=reload_settings,
+        team=lambda: None,
         ask_side_question=ask_side_question,
     )
     return CommandService(registry, custom, context, FileIndex(root, reading))

@@ -16,3 +16,6 @@ SUBCOMMANDS: Final = {
     "completion": "Print the completion script for bash, zsh or fish.",
 }
 """What the first word of a command line may be besides a prompt, with what it is for."""
+
+WORKER: Final = "worker"
+"""Runs a worker of a team; its leader starts it, no user."""

@@ -20,6 +20,7 @@ from tui.version import version
 
 EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
 MODES: Final = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
+TEAMMATE_MODES: Final = ("auto", "in-process", "process", "panes")
 SOURCES: Final = ("user", "project", "local")
 CONTEXT: Final[dict[str, Any]] = {
     "help_option_names": ["-h", "--help"],
@@ -30,8 +31,8 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "Start",
         (
-            "headless", "continue_latest", "resume", "fork_session", "session_id", "name", "demo",
-            "is_inline", "screen_reader",
+            "headless", "continue_latest", "resume", "fork_session", "session_id", "name", "team",
+            "teammate_mode", "demo", "is_inline", "screen_reader",
         ),
     ),
     ("Model", ("model", "fallback_models", "effort", "thinking", "max_turns", "max_budget_usd")),
@@ -287,6 +288,14 @@ class _InSections(click.Command):
     "--session-id", type=click.UUID, metavar="UUID", help="The id of the session that is begun."
 )
 @click.option("-n", "--name", callback=_something, metavar="TEXT", help="A name for the session.")
+@click.option(
+    "--team", callback=_something, metavar="NAME",
+    help="Lead a team: delegate to workers, answer for all of them.",
+)  # fmt: skip
+@click.option(
+    "--teammate-mode", type=click.Choice(TEAMMATE_MODES), metavar="WHERE",
+    help=f"Where its workers run: {', '.join(TEAMMATE_MODES)}.",
+)  # fmt: skip
 @click.option("-m", "--model", callback=_something, metavar="NAME", help="Model to use.")
 @click.option(
     "--fallback-model", "fallback_models", callback=_names, metavar="NAME,…",

@@ -136,6 +136,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             hooks=hooks,
             request=request,
             reports=list,
+            mail=None,
             context=self.managers.build(
                 request, recovery, hooks, system, wire, model=model, agent_id=agent.id
             ),

@@ -13,7 +13,7 @@ class BackgroundTasks:
         """Nothing runs yet."""
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, work: Awaitable[None]) -> None:
+    def start(self, work: Awaitable[object]) -> None:
         """Begin, and come back."""
 
         async def run() -> None:

@@ -7,6 +7,8 @@ from typing import Final
 
 import click
 
+from tui.command_line import WORKER
+
 _MODULES: Final = {
     "permissions": "tui.command_line.subcommands.permissions_command",
     "hooks": "tui.command_line.subcommands.hooks_command",
@@ -17,6 +19,7 @@ _MODULES: Final = {
     "config": "tui.command_line.subcommands.config_command",
     "update": "tui.command_line.subcommands.update_command",
     "completion": "tui.command_line.subcommands.completion",
+    WORKER: "tui.command_line.subcommands.worker_command",
 }
 
 
@@ -25,7 +28,7 @@ class _LazyGroup(click.Group):
     rest."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_MODULES)
+        return [name for name in _MODULES if name != WORKER]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         module = _MODULES.get(cmd_name)

@@ -1,0 +1,1 @@
+"""Teams: the leader's conversation, and those of its workers."""

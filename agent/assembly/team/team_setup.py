@@ -1,0 +1,191 @@
+"""Build a conversation's place in a team: the leader's, or a worker's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from msgspec.structs import replace
+
+from agent.assembly.hook_setup import HookParts
+from agent.assembly.model_setup import ModelParts
+from agent.assembly.recording import Recording
+from agent.assembly.start_context import StartContext
+from agent.assembly.wiring import LateParts, SharedState
+from agent.options import RunOptions
+from agent.subagents.agent_tools import NEVER, STARTS_AGENTS
+from agent.teams.executors.choose_executor import Executors
+from agent.teams.executors.executor import SpawnConfig
+from agent.teams.executors.in_process import InProcessExecutor
+from agent.teams.executors.own_process import DeathWatch
+from agent.teams.forwarding import GRACE_S, LeaderLine
+from agent.teams.leader import TeamLeader
+from agent.teams.lease import Lease
+from agent.teams.mailbox import MailDirectory
+from agent.teams.member import TeamMember
+from agent.teams.permission_desk import PermissionDesk
+from agent.teams.post import MailWatch, Post
+from agent.teams.seat import LeaderSeat, MemberStart, TeamSeat, WorkerSeat
+from agent.teams.staff import Staff, StaffPorts
+from agent.teams.task_list import TaskList
+from agent.teams.team_file import MemberEntry, TeamPlace, open_team
+from agent.teams.team_history import read_team_history
+from agent.teams.team_message import LEADER, TeamError, agent_id
+from agent.teams.team_tools import TaskTools, leader_tools, member_tools
+from agent.tools.base import AnyTool
+
+NOT_FOR_WORKERS: Final = frozenset(
+    NEVER | STARTS_AGENTS | {"ListAgents", "SendMessage", "ToolSearch"}
+)
+"""Tools that need the user, that would nest, or that a worker has of its own."""
+
+
+class RunInProcess(Protocol):
+    """Runs a worker in this process; `agent.assembly.team.team_member` implements it."""
+
+    async def __call__(self, start: MemberStart, leader: StartContext, /) -> None:
+        """Return when the worker has ended."""
+        ...
+
+
+def build_seat(
+    start: StartContext,
+    late: LateParts,
+    shared: SharedState,
+    model: ModelParts,
+    recording: Recording,
+    hooks: HookParts,
+    run_in_process: RunInProcess,
+) -> TeamSeat | None:
+    """Return the conversation's place in a team; None outside of one.
+
+    Raises:
+        TeamError: the team has a leader already, or its files cannot be used.
+    """
+    if start.member is not None:
+        return late.seat.bind(_worker_seat(start.member, late, recording, hooks))
+    if start.options.team is None:
+        return late.seat.bind(None)
+    return late.seat.bind(
+        _leader_seat(start, late, shared, model, recording, hooks, run_in_process)
+    )
+
+
+def _worker_seat(
+    member: MemberStart, late: LateParts, recording: Recording, hooks: HookParts
+) -> WorkerSeat:
+    config, recorder = member.config, recording.recorder
+    post = Post(config.place, config.agent_id, member.watch, recorder)
+    line = LeaderLine(post, config.leader_id, late.cwd, grace_s=config.grace_s)
+    history = read_team_history(recorder.transcript_path)
+    tasks = TaskTools(TaskList(config.place.tasks), config.agent_id, config.team, hooks.dispatch)
+    return WorkerSeat(
+        TeamMember(config, post, line, history, recorder, hooks.dispatch),
+        config,
+        member_tools(post, config.leader_id, tasks),
+    )
+
+
+def _leader_seat(
+    start: StartContext,
+    late: LateParts,
+    shared: SharedState,
+    model: ModelParts,
+    recording: Recording,
+    hooks: HookParts,
+    run_in_process: RunInProcess,
+) -> LeaderSeat:
+    name, recorder = start.options.team or "", recording.recorder
+    place = TeamPlace.of(start.environment.agent_home, name)
+    own_id = agent_id(LEADER, name)
+    lease = _take_lead(place)
+    watch = MailWatch(place)
+    post = Post(place, own_id, watch, recorder)
+    history = read_team_history(recorder.transcript_path)
+    leader = TeamLeader(
+        post, history, has_queued=lambda: bool(shared.queue), notify=start.user.notify
+    )
+
+    async def run_member(config: SpawnConfig) -> None:
+        await run_in_process(MemberStart(config, watch, model.client), start)
+
+    executors = Executors(
+        place,
+        start.environment.env,
+        chosen_mode(start),
+        InProcessExecutor(run_member, lambda who: leader.staff.on_death(who)),
+        DeathWatch(place, lambda who: leader.staff.on_death(who)),
+    )
+    grace_s = start.settings.values.teamLeaderGraceSeconds
+    ports = StaffPorts(
+        executors=executors.choose,
+        options=lambda entry: _member_options(start, late, place, model, entry),
+        cwd=start.environment.launch_dir,
+        grace_s=GRACE_S if grace_s is None else grace_s,
+        lost=leader.lost,
+        notify=start.user.notify,
+    )
+    leader.attach(
+        Staff(post, open_team(place, start.session.id), ports),
+        PermissionDesk(post, late.gate, recorder, start.user.notify, history.answers),
+    )
+    tasks = TaskTools(leader.tasks, own_id, name, hooks.dispatch)
+
+    def tools(names: Sequence[str]) -> tuple[AnyTool, ...]:
+        return leader_tools(leader, tasks, [n for n in names if n not in NOT_FOR_WORKERS])
+
+    return LeaderSeat(leader, watch, executors, lease, tools)
+
+
+def _take_lead(place: TeamPlace) -> Lease:
+    """Become the leader. Raises TeamError where there is one, or the disk takes no files."""
+    try:
+        lease = Lease.take(place.leader_lease, f"The leader of the team {place.name}")
+        MailDirectory(place.member_dir(LEADER)).make()
+    except OSError as error:
+        raise TeamError(
+            f"{place.directory} cannot be used: {error.strerror}. A team needs a disk that takes "
+            "its files; AGENT_TUI_HOME names another place."
+        ) from error
+    return lease
+
+
+def chosen_mode(start: StartContext) -> str:
+    """Return where workers run, as the command line or the settings have it."""
+    if start.is_demo:
+        return "in-process"  # the scripted model is this process's own
+    return start.options.teammate_mode or start.settings.values.teammateMode or "auto"
+
+
+def _member_options(
+    start: StartContext, late: LateParts, place: TeamPlace, model: ModelParts, entry: MemberEntry
+) -> RunOptions:
+    """Return what a worker is started with: the leader's rules and mode as they are now."""
+    return replace(
+        start.options,
+        prompt=None,
+        headless=True,
+        continue_latest=False,
+        resume=None,
+        fork_session=False,
+        session_id=entry.session_id,
+        name=None,
+        stores_session=True,
+        team=None,
+        session_home=place.member_dir(entry.name),
+        model=model.used.model,
+        tools=entry.tools,
+        skills=None,
+        permission_mode=late.mode(),
+        system_prompt=None,
+        json_schema=None,
+        output_format="text",
+        input_format="text",
+        asks_over_stdout=False,
+        debug=False,
+        debug_file=None,
+        after_clear=False,
+        setup=None,
+        demo=False,
+        trust=start.options.trust or start.is_demo,
+    )

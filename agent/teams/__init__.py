@@ -1,0 +1,1 @@
+"""Teams: a leader that delegates and workers that report, over mailboxes on the disk."""

@@ -1,0 +1,55 @@
+"""Which executor a worker gets: what the settings say, as far as it is here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agent.teams.executors.executor import TeammateExecutor
+from agent.teams.executors.in_process import InProcessExecutor
+from agent.teams.executors.own_process import DeathWatch, ProcessExecutor
+from agent.teams.executors.pane_terminals import TERMINALS, terminal_here
+from agent.teams.executors.panes import PaneExecutor
+from agent.teams.team_file import ExecutorName, TeamPlace
+
+PANE_MODES = frozenset({"panes", "tmux", "iterm2"})
+"""The last two are names that other agents' settings have."""
+
+
+class Executors:
+    """The executors of one leader."""
+
+    def __init__(
+        self,
+        place: TeamPlace,
+        env: Mapping[str, str],
+        mode: str,
+        in_process: InProcessExecutor,
+        watch: DeathWatch,
+    ) -> None:
+        """`mode` is `auto` and `in-process`, `process`, or `panes`."""
+        self._env = env
+        self._mode = mode
+        self._in_process = in_process
+        self._watch = watch
+        self._process = ProcessExecutor(place, env, watch)
+        self._panes = {one.name: PaneExecutor(place, env, one, watch) for one in TERMINALS}
+
+    def choose(self, name: ExecutorName | None) -> TeammateExecutor:
+        """Return the executor of that name, if it is here; None and what is not choose anew."""
+        here = terminal_here(self._env)
+        match name:
+            case "in-process":
+                return self._in_process
+            case "process":
+                return self._process
+            case _ if here is not None and (name == here.name or self._mode in PANE_MODES):
+                return self._panes[here.name]
+            case _ if self._mode == "process":
+                return self._process
+            case _:
+                return self._in_process
+
+    async def aclose(self) -> None:
+        """End what cannot be without this process."""
+        await self._in_process.aclose()
+        await self._watch.aclose()

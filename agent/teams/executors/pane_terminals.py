@@ -1,0 +1,90 @@
+"""How each terminal opens a pane beside the one that this program is in.
+
+A pane gets the worker's color: as its border where the terminal has one for each pane (tmux), and
+in every terminal as the bar that the worker writes at the top of what it shows.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from agent.teams.executors.executor import SpawnConfig
+from agent.teams.team_file import ExecutorName
+
+Argv = tuple[str, ...]
+
+
+class PaneTerminal(Struct, frozen=True):
+    """One terminal."""
+
+    name: ExecutorName
+    is_here: Callable[[Mapping[str, str]], bool]
+    """Whether this program runs inside it, by its environment."""
+    split: Callable[[SpawnConfig, Sequence[str], Mapping[str, str]], Argv]
+    """Returns the command that opens a pane, runs a command in it and prints the pane's id."""
+    mark: Callable[[str, SpawnConfig], tuple[Argv, ...]] = lambda _pane, _config: ()
+    """Returns the commands that give a pane its color and title."""
+
+
+def _tmux_split(config: SpawnConfig, command: Sequence[str], env: Mapping[str, str]) -> Argv:
+    target = ("-t", env["TMUX_PANE"]) if env.get("TMUX_PANE") else ()
+    return (
+        "tmux", "split-window", *target, "-d", "-h", "-c", str(config.cwd),
+        "-P", "-F", "#{pane_id}", shlex.join(command),
+    )  # fmt: skip
+
+
+def _tmux_mark(pane: str, config: SpawnConfig) -> tuple[Argv, ...]:
+    style = f"fg={config.color}"
+    return (
+        ("tmux", "select-pane", "-t", pane, "-T", config.agent_id),
+        ("tmux", "set-option", "-p", "-t", pane, "pane-border-style", style),
+        ("tmux", "set-option", "-p", "-t", pane, "pane-active-border-style", style),
+        ("tmux", "select-layout", "-t", pane, "main-vertical"),
+    )
+
+
+def _kitty_split(config: SpawnConfig, command: Sequence[str], env: Mapping[str, str]) -> Argv:
+    return (
+        "kitten", "@", "launch", "--type=window", "--location=vsplit", "--keep-focus",
+        f"--title={config.agent_id}", f"--cwd={config.cwd}", *command,
+    )  # fmt: skip
+
+
+def _wezterm_split(config: SpawnConfig, command: Sequence[str], env: Mapping[str, str]) -> Argv:
+    pane = ("--pane-id", env["WEZTERM_PANE"]) if env.get("WEZTERM_PANE") else ()
+    return ("wezterm", "cli", "split-pane", *pane, "--right", "--cwd", str(config.cwd), "--",
+            *command)  # fmt: skip
+
+
+def _iterm2_split(config: SpawnConfig, command: Sequence[str], env: Mapping[str, str]) -> Argv:
+    line = f"cd {shlex.quote(str(config.cwd))} && exec {shlex.join(command)}"
+    quoted = f"/bin/sh -c {shlex.quote(line)}".replace("\\", "\\\\").replace('"', '\\"')
+    script = (
+        'tell application "iTerm2" to tell current session of current window to '
+        f'return id of (split vertically with default profile command "{quoted}")'
+    )
+    return ("osascript", "-e", script)
+
+
+TERMINALS: Final = (
+    PaneTerminal("kitty", lambda env: bool(env.get("KITTY_WINDOW_ID")), _kitty_split),
+    PaneTerminal("wezterm", lambda env: bool(env.get("WEZTERM_PANE")), _wezterm_split),
+    PaneTerminal("iterm2", lambda env: env.get("TERM_PROGRAM") == "iTerm.app", _iterm2_split),
+    PaneTerminal("tmux", lambda env: bool(env.get("TMUX")), _tmux_split, _tmux_mark),
+)
+"""The terminals themselves, then the multiplexer."""
+
+
+def terminal_here(env: Mapping[str, str]) -> PaneTerminal | None:
+    """Return what can show panes here; None where nothing can.
+
+    Inside tmux its panes are the only ones that are seen: the terminal's own variables are then
+    those of where tmux was started.
+    """
+    order = TERMINALS[-1:] if env.get("TMUX") else TERMINALS
+    return next((one for one in order if one.is_here(env)), None)

@@ -1,0 +1,75 @@
+"""Workers in panes of the terminal: processes of their own that show what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from agent.teams.executors.executor import SpawnConfig, SpawnResult, write_start
+from agent.teams.executors.own_process import DeathWatch, worker_command
+from agent.teams.executors.pane_terminals import PaneTerminal
+from agent.teams.team_file import ExecutorName, TeamPlace
+from agent.teams.team_message import TeamError
+from permissions.base.process.run_program import RunLimits, run_program
+from permissions.base.process.spawn import CannotStart, Launch
+
+if TYPE_CHECKING:
+    from agent.teams.executors.executor import TeammateExecutor
+
+_LIMITS: Final = RunLimits(10.0, stdout_bytes=4096, stderr_bytes=4096, leaves_descendants=True)
+_OF_THE_TERMINAL: Final = ("TERM", "COLORTERM", "TMUX", "TMUX_PANE", "COLUMNS", "LINES")
+"""Variables that a pane has of its own."""
+
+
+class PaneExecutor:
+    """Runs each worker as `agent-tui worker` in a pane."""
+
+    def __init__(
+        self, place: TeamPlace, env: Mapping[str, str], terminal: PaneTerminal, watch: DeathWatch
+    ) -> None:
+        """`env` is the environment that the program was started with."""
+        self._place = place
+        self._env = env
+        self._terminal = terminal
+        self._watch = watch
+
+    @property
+    def name(self) -> ExecutorName:
+        """Which executor it is."""
+        return self._terminal.name
+
+    async def spawn(self, config: SpawnConfig) -> SpawnResult:
+        """Open a pane and start a worker in it. Raises TeamError."""
+        # A pane inherits the multiplexer's environment; a command line would show keys to all.
+        env = {key: value for key, value in self._env.items() if key not in _OF_THE_TERMINAL}
+        start = write_start(self._place, config, env=env)
+        pane = await self._run(self._terminal.split(config, worker_command(start), self._env))
+        for command in self._terminal.mark(pane, config):
+            await self._run(command)
+        self._watch.follow(config.agent_id)
+        return SpawnResult(config.agent_id, self.name, pane)
+
+    def adopt(self, agent_id: str) -> None:
+        """Watch a worker that is alive."""
+        self._watch.follow(agent_id)
+
+    async def terminate(self, agent_id: str) -> bool:
+        """End a worker's process; its pane closes with it."""
+        return await self._watch.end(agent_id)
+
+    async def _run(self, argv: tuple[str, ...]) -> str:
+        """Run a command of the terminal and return what it prints. Raises TeamError."""
+        try:
+            result = await run_program(Launch(argv, self._env), _LIMITS)
+        except (CannotStart, TimeoutError) as error:
+            raise TeamError(f"{self._terminal.name} opens no pane: {error}") from error
+        if result.exit_code != 0:
+            reason = result.stderr.decode("utf-8", "replace").strip()
+            raise TeamError(f"{self._terminal.name} opens no pane: {reason or argv[0]}")
+        return result.stdout.decode("utf-8", "replace").strip()
+
+
+if TYPE_CHECKING:
+
+    def _proves(executor: PaneExecutor) -> TeammateExecutor:
+        return executor

@@ -1,0 +1,51 @@
+"""What a member has received for its model, until a request takes it: the loop's port of mail."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from agent.messages import Message
+from agent.teams.agent_text import as_message, first_that_fit
+from agent.teams.team_message import TeamMessage
+
+
+class Inbox:
+    """Messages in the order of their arrival."""
+
+    def __init__(self, messages: Iterable[TeamMessage] = ()) -> None:
+        """Start with what an earlier process received and did not get to."""
+        self._waiting = list(messages)
+        self._more: list[Message] = []
+        self.changed = asyncio.Event()
+        """Set with each arrival; whoever waits for it clears it."""
+        self._listener: Callable[[], None] = lambda: None
+
+    def add(self, message: TeamMessage) -> None:
+        """Put in a message."""
+        self._waiting.append(message)
+        self._announce()
+
+    def add_note(self, message: Message) -> None:
+        """Put in what comes from this program itself."""
+        self._more.append(message)
+        self.changed.set()
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call this with each message that arrives."""
+        self._listener = listener
+
+    def waits(self) -> bool:
+        """Return whether there is anything."""
+        return bool(self._waiting or self._more)
+
+    def take(self) -> list[Message]:
+        """Return what comes next and take it out."""
+        count = first_that_fit(self._waiting)
+        taken, self._waiting = self._waiting[:count], self._waiting[count:]
+        notes, self._more = self._more, []
+        return [*map(as_message, taken), *notes]
+
+    def _announce(self) -> None:
+        self.changed.set()
+        self._listener()

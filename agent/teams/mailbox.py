@@ -1,0 +1,163 @@
+"""A mailbox: a directory with one file for each message.
+
+A message is written beside and renamed into place, so that it is there whole or not at all. It is
+consumed under a lock, once: recorded in the receiver's transcript first, deleted after. A kill in
+between leaves a file whose id the transcript has; it is deleted then, and not delivered again.
+Source: the pattern "Mailbox Communication".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from agent.teams.team_message import URGENT, BadMessage, TeamError, TeamMessage, decode
+from permissions.base.files.private_file import make_private_dir, sync_dir
+
+MAX_BATCH: Final = 50
+"""Messages of one delivery; the rest waits for the next."""
+
+Record = Callable[[TeamMessage], Awaitable[bool]]
+"""Puts a message on the disk as received; False where the disk does not take it."""
+
+
+class Received(Struct, frozen=True):
+    """What one delivery brought."""
+
+    messages: tuple[TeamMessage, ...] = ()
+    problems: tuple[str, ...] = ()
+    """For users, each reported once."""
+    is_stuck: bool = False
+    """Whether the disk did not take the record of a message, which therefore stays where it is."""
+
+
+class MailDirectory:
+    """One member's mailbox, for those that send to it and for the one that reads it."""
+
+    def __init__(self, member_dir: Path) -> None:
+        """`member_dir` is the member's directory."""
+        self._new = member_dir / "inbox" / "new"
+        self._tmp = member_dir / "inbox" / "tmp"
+        self._broken = member_dir / "inbox" / "broken"
+        self._lock = member_dir / "inbox" / "reader.lock"
+
+    def make(self) -> None:
+        """Make the directories, for this user alone. Raises OSError."""
+        for directory in (self._new, self._tmp):
+            make_private_dir(directory)
+
+    def put(self, message: TeamMessage) -> None:
+        """Deliver a message: when this returns, it is on the disk.
+
+        Raises:
+            TeamError: there is no such mailbox, or the message is too large.
+            OSError: the disk does not take it; nothing was sent.
+        """
+        data = message.encode()
+        if not self._new.is_dir():
+            raise TeamError(f"There is no {message.to}: nothing was sent.")
+        name = _file_name(message)
+        temporary = self._tmp / name
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            descriptor = os.open(temporary, flags, 0o600)
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(self._new / name)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+        sync_dir(self._new)
+
+    def has_mail(self) -> bool:
+        """Return whether anything waits."""
+        return bool(self._names())
+
+    async def receive(self, seen: set[str], record: Record) -> Received:
+        """Take what waits, urgent kinds first, the senders in turn; `seen` grows with it."""
+        taken: list[TeamMessage] = []
+        problems: list[str] = []
+        with self._reading() as is_reader:
+            if not is_reader:
+                return Received()
+            for name in _fair(self._names())[:MAX_BATCH]:
+                message = self._read(name, problems)
+                if message is None:
+                    continue
+                if message.id not in seen:
+                    if not await record(message):
+                        return Received(tuple(taken), tuple(problems), is_stuck=True)
+                    seen.add(message.id)
+                    taken.append(message)
+                with contextlib.suppress(OSError):  # it is in `seen`
+                    (self._new / name).unlink()
+        return Received(tuple(taken), tuple(problems))
+
+    def _names(self) -> list[str]:
+        try:
+            return sorted(name for name in os.listdir(self._new) if name.endswith(".msg"))
+        except OSError:
+            return []
+
+    def _read(self, name: str, problems: list[str]) -> TeamMessage | None:
+        path = self._new / name
+        try:
+            return decode(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (BadMessage, OSError) as error:
+            with contextlib.suppress(OSError):
+                make_private_dir(self._broken)
+                path.replace(self._broken / name)
+                problems.append(f"A message cannot be read ({error}); it is in {self._broken}.")
+            return None
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[bool]:
+        """Hold the reader's lock; False where another reader has it or it cannot be taken."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            descriptor = os.open(self._lock, flags, 0o600)
+        except OSError:
+            # A read-only disk: nothing could be deleted, so nothing is consumed.
+            yield False
+            return
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
+        finally:
+            os.close(descriptor)
+
+
+def _file_name(message: TeamMessage) -> str:
+    """Return a name that sorts by urgency, then by time, and names sender and id."""
+    rank = 0 if message.kind in URGENT else 1
+    return f"{rank}-{message.sent_ns:020d}-{message.sender}-{message.id}.msg"
+
+
+def _fair(names: list[str]) -> list[str]:
+    """Return urgent ones first, then one of each sender in turn, each sender's in order."""
+    urgent = [name for name in names if name.startswith("0-")]
+    senders: defaultdict[str, deque[str]] = defaultdict(deque)
+    for name in names[len(urgent) :]:
+        senders[name[23:].rpartition("-")[0]].append(name)
+    order: list[str] = []
+    while senders:
+        for sender in list(senders):
+            order.append(senders[sender].popleft())
+            if not senders[sender]:
+                del senders[sender]
+    return [*urgent, *order]

@@ -1,0 +1,131 @@
+"""The leader's end of its workers' permission requests: decided by its rules, hooks, classifier and
+user, one request after the other for each worker, each answered once.
+
+An answer is in the leader's transcript before it is sent; what a leader that was killed did not
+answer is asked again under the same id. The other end: `agent.teams.forwarding`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from agent.abort import AbortController
+from agent.session.session_recorder import SessionRecorder
+from agent.session.team_records import MailAnswerRecord
+from agent.teams.forwarding import ForwardedRequest, decision_json, read_request
+from agent.teams.post import Post
+from agent.teams.team_message import TeamError, TeamMessage, derived_id
+from permissions.decision import Behavior, Decision
+from permissions.gate import PermissionGate
+from permissions.resolve.race import RaceAborted
+
+MAX_REPEATED: Final = 20
+"""Answers that a worker gets again; it has fewer calls under way."""
+
+
+class PermissionDesk:
+    """Answers the requests of one team's workers."""
+
+    def __init__(
+        self,
+        post: Post,
+        gate: Callable[[], PermissionGate],
+        recorder: SessionRecorder,
+        notify: Callable[[str, str], None],
+        answers: Mapping[str, MailAnswerRecord],
+    ) -> None:
+        """`answers` are those that an earlier process of this session recorded."""
+        self._post = post
+        self._gate = gate
+        self._recorder = recorder
+        self._notify = notify
+        self._answers = dict(answers)
+        self._open: dict[str, tuple[str, AbortController, asyncio.Task[None]]] = {}
+        """By request: who asks, what ends it, and who works on it."""
+        self._one_by_one = asyncio.Lock()
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The workers that wait for an answer."""
+        return tuple(sender for sender, _, _ in self._open.values())
+
+    def take(self, message: TeamMessage) -> None:
+        """Begin to answer a request."""
+        controller = AbortController()
+        task = asyncio.ensure_future(self._answer(message, controller))
+        self._open[message.id] = (message.sender, controller, task)
+        task.add_done_callback(lambda _: self._open.pop(message.id, None))
+
+    async def repeat(self, worker: str) -> None:
+        """Send a worker once more what was answered last: a kill may have come in between."""
+        answered = [one for one in self._answers.values() if one.to == worker]
+        for answer in answered[-MAX_REPEATED:]:
+            await self._send(answer)
+
+    def withdraw(self, message: TeamMessage) -> None:
+        """Take back a request that its worker needs no longer."""
+        found = self._open.get(str(message.data.get("request_id")))
+        if found is not None and found[0] == message.sender:
+            found[1].abort("withdrawn")
+
+    def withdraw_all(self, sender: str) -> None:
+        """Take back what a worker asked: it is gone, and nobody waits for the answer."""
+        for who, controller, _ in tuple(self._open.values()):
+            if who == sender:
+                controller.abort("the worker is gone")
+
+    async def aclose(self) -> None:
+        """End; what is open stays unanswered, for whoever leads next."""
+        tasks = [task for _, _, task in self._open.values()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def _answer(self, message: TeamMessage, controller: AbortController) -> None:
+        try:
+            request = read_request(message.data)
+        except msgspec.ValidationError as error:
+            self._notify(f"{message.sender} asks for something unreadable: {error}", "warning")
+            return
+        try:
+            # Dialogs come one after the other, as for the calls of one agent.
+            async with self._one_by_one:
+                decision = await self._decide(request, message.sender, controller)
+        except RaceAborted:
+            return
+        answer = MailAnswerRecord(message.id, message.sender, decision_json(decision))
+        self._answers[message.id] = answer
+        await self._recorder.write(answer)
+        await self._send(answer)
+
+    async def _decide(
+        self, forwarded: ForwardedRequest, sender: str, controller: AbortController
+    ) -> Decision:
+        gate, cwd = self._gate(), Path(forwarded.cwd)
+        request = forwarded.to_request(sender)
+        evaluation = gate.evaluation(request, cwd=cwd)
+        decision = evaluation.decision
+        if decision.behavior is not Behavior.ASK:
+            gate.log(decision, request)
+            return decision
+        self._notify(f"{sender} waits for permission: {request.tool}", "info")
+        return await gate.resolve(
+            request, decision, controller.signal, cwd=cwd, evaluation=evaluation
+        )
+
+    async def _send(self, answer: MailAnswerRecord) -> None:
+        try:
+            await self._post.send(
+                answer.to,
+                "permission_answer",
+                data={"request_id": answer.request_id, "decision": answer.decision},
+                message_id=derived_id("answer", answer.request_id),
+            )
+        except (TeamError, OSError) as error:
+            self._notify(f"The answer to {answer.to} could not be sent: {error}", "warning")

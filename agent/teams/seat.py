@@ -1,0 +1,113 @@
+"""A conversation's place in a team, as the assembly builds it in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from agent.loop.loop_ports import MailPort
+from agent.messages import Message
+from agent.model.client import ModelRequest
+from agent.model.providers.router import ModelRouter
+from agent.teams.executors.choose_executor import Executors
+from agent.teams.executors.executor import SpawnConfig
+from agent.teams.leader import COORDINATOR, TeamLeader
+from agent.teams.lease import Lease
+from agent.teams.member import MEMBER_PROMPT, TeamMember
+from agent.teams.post import MailWatch
+from agent.tools.base import AnyTool
+from agent.tools.registry import ToolRegistry
+
+BuildRequests = Callable[[tuple[Message, ...]], ModelRequest]
+
+
+class MemberStart(Struct, frozen=True):
+    """What a worker's conversation is assembled with."""
+
+    config: SpawnConfig
+    watch: MailWatch
+    client: ModelRouter | None = None
+    """The leader's, for a worker of its process; None makes one."""
+
+
+class LeaderSeat(Struct, frozen=True):
+    """The leader's place."""
+
+    leader: TeamLeader
+    watch: MailWatch
+    executors: Executors
+    lease: Lease
+    tools: Callable[[Sequence[str]], tuple[AnyTool, ...]]
+    """Takes the names of the tools that workers may be given."""
+
+    @property
+    def coordinator(self) -> str | None:
+        """The system prompt of a coordinator."""
+        return COORDINATOR
+
+    @property
+    def tail(self) -> str:
+        """What ends the system prompt."""
+        return ""
+
+    @property
+    def mail(self) -> MailPort:
+        """What arrives for the model."""
+        return self.leader.mail
+
+    def registry(self, usual: ToolRegistry) -> ToolRegistry:
+        """Return the leader's tools: it coordinates, and does nothing itself."""
+        return ToolRegistry(self.tools([tool.name for tool in usual.all()]))
+
+    def request(self, build: BuildRequests) -> BuildRequests:
+        """Return what builds the requests."""
+        return self.leader.request(build)
+
+    async def aclose(self) -> None:
+        """End with the conversation."""
+        await self.leader.aclose()
+        await self.executors.aclose()
+        await self.watch.aclose()
+        self.lease.release()
+
+
+class WorkerSeat(Struct, frozen=True):
+    """A worker's place."""
+
+    member: TeamMember
+    config: SpawnConfig
+    own_tools: tuple[AnyTool, ...]
+
+    @property
+    def coordinator(self) -> str | None:
+        """A worker is none."""
+        return None
+
+    @property
+    def tail(self) -> str:
+        """What ends the system prompt."""
+        return MEMBER_PROMPT.format(agent_id=self.config.agent_id, leader_id=self.config.leader_id)
+
+    @property
+    def mail(self) -> MailPort:
+        """What arrives for the model."""
+        return self.member.mail
+
+    def registry(self, usual: ToolRegistry) -> ToolRegistry:
+        """Return the tools of the subtask and those of every member."""
+        tools = usual.without({tool.name for tool in self.own_tools})
+        for tool in self.own_tools:
+            tools.register(tool)
+        return tools
+
+    def request(self, build: BuildRequests) -> BuildRequests:
+        """Return what builds the requests."""
+        return build
+
+    async def aclose(self) -> None:
+        """End with the conversation."""
+        await self.member.aclose()
+
+
+TeamSeat = LeaderSeat | WorkerSeat

@@ -1,0 +1,278 @@
+"""The workers of a team, for its leader: started, restarted, adopted, stopped.
+
+What a worker is and does is in the team file before it is started, and its task in its mailbox: a
+kill at any moment leaves enough to go on with, and nothing to do twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agent.options import RunOptions
+from agent.teams.executors.executor import SpawnConfig, TeammateExecutor
+from agent.teams.lease import is_held
+from agent.teams.mailbox import MailDirectory
+from agent.teams.post import Post
+from agent.teams.team_file import (
+    ExecutorName,
+    MemberEntry,
+    MemberStatus,
+    OnFailure,
+    TeamFile,
+    write_team,
+)
+from agent.teams.team_message import TeamError, agent_id, checked_name, derived_id
+
+MAX_STARTS: Final = 5
+"""How often a worker is started for one piece of work, before it counts as failed."""
+MAX_WORKERS: Final = 10
+MAX_PROCESSES: Final = 4
+COLORS: Final = ("green", "blue", "magenta", "cyan", "yellow", "red")
+STOP_S: Final = 10.0
+"""How long a worker may take to stop by itself."""
+
+
+class NewMember(Struct, frozen=True, kw_only=True):
+    """A worker to be started."""
+
+    name: str
+    prompt: str
+    tools: tuple[str, ...]
+    task_id: str | None = None
+    on_failure: OnFailure = "continue"
+
+
+class StaffPorts(Struct, frozen=True, kw_only=True):
+    """What the workers of a team are started with."""
+
+    executors: Callable[[ExecutorName | None], TeammateExecutor]
+    """Returns the executor of that name, or the one that the settings choose; where the named one
+    is not here any more, too."""
+    options: Callable[[MemberEntry], RunOptions]
+    """Returns what a worker's program is started with."""
+    cwd: Path
+    """Where workers begin."""
+    grace_s: float
+    lost: Callable[[MemberEntry], None]
+    """Receives a worker that was started too often."""
+    notify: Callable[[str, str], None]
+    max_starts: int = MAX_STARTS
+
+
+class Staff:
+    """The workers of one team. Only the process that holds the leader's lease has one."""
+
+    def __init__(self, post: Post, team: TeamFile, ports: StaffPorts) -> None:
+        """`team` is what the team file has."""
+        self._post = post
+        self._place = post.place
+        self._team = team
+        self._ports = ports
+        self._starting = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_closing = False
+
+    @property
+    def members(self) -> tuple[MemberEntry, ...]:
+        """All workers that there ever were, in the order of their start."""
+        return self._team.members
+
+    @property
+    def working(self) -> tuple[MemberEntry, ...]:
+        """Those whose report is still to come."""
+        return tuple(one for one in self.members if one.status == "working")
+
+    def find(self, name: str) -> MemberEntry:
+        """Return a worker by name or id. Raises TeamError."""
+        found = self._team.member(name)
+        if found is None:
+            known = ", ".join(one.name for one in self.members) or "none yet"
+            raise TeamError(f"There is no {name} in this team; its members: {known}.")
+        return found
+
+    def is_active(self, name: str) -> bool:
+        """Return whether a worker lives: it, or its process, holds its lease."""
+        return is_held(self._place.lease(name))
+
+    async def spawn(self, new: NewMember) -> MemberEntry:
+        """Start a worker on its task and return its entry. Raises TeamError."""
+        checked_name(new.name, "team member")
+        async with self._starting:
+            if self._team.member(new.name) is not None or new.name == "leader":
+                raise TeamError(
+                    f"There is a {new.name} already: send it a message, or choose another name."
+                )
+            if len(self.working) >= MAX_WORKERS:
+                raise TeamError(f"{MAX_WORKERS} workers are at work: wait until one has ended.")
+            executor = self._ports.executors(None)
+            own = sum(one.executor != "in-process" for one in self.working)
+            if executor.name != "in-process" and own >= MAX_PROCESSES:
+                raise TeamError(
+                    f"{MAX_PROCESSES} workers with a process of their own are at work: wait until "
+                    "one has ended."
+                )
+            entry = MemberEntry(
+                name=new.name,
+                agent_id=agent_id(new.name, self._place.name),
+                session_id=str(uuid.uuid4()),
+                executor=executor.name,
+                subtask=new.prompt,
+                color=COLORS[len(self.members) % len(COLORS)],
+                tools=new.tools,
+                task_id=new.task_id,
+                on_failure=new.on_failure,
+            )
+            await asyncio.to_thread(self._make_mailbox, entry)
+            await self._store(entry)
+            try:
+                await self._start(entry, executor)
+            except TeamError:
+                await self._store(replace(entry, status="failed"))
+                raise
+            return entry
+
+    async def send_text(self, name: str, text: str) -> str:
+        """Send a worker a message; return what becomes of it. Raises TeamError and OSError."""
+        entry = self.find(name)
+        if entry.status == "stopped":
+            raise TeamError(f"{entry.agent_id} was stopped; start another one.")
+        # At work before it can report.
+        await self._store(replace(entry, status="working", starts=1))
+        try:
+            await self._post.send(entry.agent_id, "text", text=text)
+        except (TeamError, OSError):
+            await self._store(entry)
+            raise
+        if self.is_active(name):
+            return f"Delivered to {entry.agent_id}."
+        await self._start(entry, self._ports.executors(entry.executor))
+        return f"Delivered to {entry.agent_id}, which was started again for it."
+
+    async def terminate(self, name: str, reason: str) -> bool:
+        """Stop a worker for good; return whether it was alive. Raises TeamError and OSError."""
+        entry = self.find(name)
+        was_alive = self.is_active(name)
+        await self._store(replace(entry, status="stopped"))
+        if was_alive:
+            await self._post.send(entry.agent_id, "stop", text=reason)
+            if not await self._has_ended(name):
+                await self._ports.executors(entry.executor).terminate(entry.agent_id)
+        return was_alive
+
+    async def adopt(self) -> None:
+        """Take over what an earlier leader left: the living go on, the lost are started again."""
+        for entry in self.members:
+            if self.is_active(entry.name):
+                self._ports.executors(entry.executor).adopt(entry.agent_id)
+                self._ports.notify(f"{entry.agent_id} is alive and was taken over.", "info")
+            elif entry.status == "working":
+                await self._restart(entry)
+
+    async def reported(self, agent: str, report_id: str, *, has_failed: bool) -> MemberEntry | None:
+        """Note how a worker ended its work; return its entry, None where that is known."""
+        entry = self._team.member(agent)
+        if entry is None or entry.last_report == report_id:
+            return None
+        status: MemberStatus = "failed" if has_failed else "idle"
+        status = entry.status if entry.status == "stopped" else status
+        entry = replace(entry, status=status, starts=1, last_report=report_id)
+        await self._store(entry)
+        return entry
+
+    async def retry(self, entry: MemberEntry, text: str) -> None:
+        """Have a worker that failed try once more. Raises TeamError and OSError."""
+        await self._store(replace(entry, is_retried=True))
+        await self.send_text(entry.name, text)
+
+    def on_death(self, agent: str) -> None:
+        """Start a worker that has ended again, if it was at work; a second report of what it did
+        is recognized."""
+        if self._is_closing:
+            return
+        task = asyncio.ensure_future(self._after_death(agent))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def aclose(self) -> None:
+        """Start nothing more, and stop those that live: their work goes on with the next leader."""
+        self._is_closing = True
+        for task in tuple(self._tasks):
+            task.cancel()
+        alive = [one for one in self.members if self.is_active(one.name)]
+        await asyncio.gather(*map(self._end, alive))
+
+    async def _end(self, entry: MemberEntry) -> None:
+        if entry.executor != "in-process":
+            with contextlib.suppress(TeamError, OSError):  # it is ended all the same
+                await self._post.send(entry.agent_id, "stop", text="The leader has ended.")
+            if await self._has_ended(entry.name):
+                return
+        await self._ports.executors(entry.executor).terminate(entry.agent_id)
+
+    async def _after_death(self, agent: str) -> None:
+        entry = self._team.member(agent)
+        if entry is not None and entry.status == "working" and not self.is_active(agent):
+            await self._restart(entry)
+
+    async def _restart(self, entry: MemberEntry) -> None:
+        if entry.starts >= self._ports.max_starts:
+            await self._store(replace(entry, status="failed"))
+            self._ports.lost(entry)
+            return
+        entry = replace(entry, starts=entry.starts + 1)
+        await self._store(entry)
+        self._ports.notify(f"{entry.agent_id} ended unexpectedly and continues.", "warning")
+        try:
+            await self._start(entry, self._ports.executors(entry.executor))
+        except (TeamError, OSError) as error:
+            self._ports.notify(str(error), "warning")
+            await self._store(replace(entry, status="failed"))
+            self._ports.lost(entry)
+
+    async def _start(self, entry: MemberEntry, executor: TeammateExecutor) -> None:
+        # The same id each time: a worker that has it takes no second copy.
+        await self._post.send(
+            entry.agent_id,
+            "task",
+            text=entry.subtask,
+            message_id=derived_id("task", entry.session_id),
+        )
+        await executor.spawn(
+            SpawnConfig(
+                agent_id=entry.agent_id,
+                team=self._place.name,
+                team_dir=self._place.directory,
+                leader_id=self._team.leader_id,
+                color=entry.color,
+                cwd=self._ports.cwd,
+                options=self._ports.options(entry),
+                grace_s=self._ports.grace_s,
+            )
+        )
+
+    def _make_mailbox(self, entry: MemberEntry) -> None:
+        try:
+            MailDirectory(self._place.member_dir(entry.name)).make()
+        except OSError as error:
+            raise TeamError(
+                f"The mailbox of {entry.agent_id} cannot be made: {error.strerror}."
+            ) from error
+
+    async def _store(self, entry: MemberEntry) -> None:
+        self._team = self._team.with_member(entry)
+        await asyncio.to_thread(write_team, self._place, self._team)
+
+    async def _has_ended(self, name: str) -> bool:
+        for _ in range(int(STOP_S / 0.1)):
+            if not self.is_active(name):
+                return True
+            await asyncio.sleep(0.1)
+        return False

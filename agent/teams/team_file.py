@@ -1,0 +1,158 @@
+"""The team on the disk: who leads it, who its members are, what each works on.
+
+The leader alone writes the file, whole and in one step; workers read who their leader is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agent.teams.team_message import LEADER, TeamError, agent_id, checked_name
+from permissions.base.files.private_file import make_private_dir, write_private
+
+VERSION: Final = 1
+ExecutorName = Literal["in-process", "process", "tmux", "kitty", "wezterm", "iterm2"]
+MemberStatus = Literal["working", "idle", "failed", "stopped"]
+OnFailure = Literal["continue", "stop_all", "retry"]
+
+
+class MemberEntry(Struct, frozen=True, kw_only=True):
+    """One worker of a team."""
+
+    name: str
+    agent_id: str
+    session_id: str
+    executor: ExecutorName
+    subtask: str
+    """What it was given to do."""
+    color: str
+    tools: tuple[str, ...] = ()
+    task_id: str | None = None
+    on_failure: OnFailure = "continue"
+    status: MemberStatus = "working"
+    last_report: str = ""
+    """Id of the message with which it ended its work last."""
+    is_retried: bool = False
+    """Whether it was asked to try again after a failure."""
+    starts: int = 1
+    """How often it was started for what it is at."""
+
+
+class TeamFile(Struct, frozen=True, kw_only=True):
+    """A team."""
+
+    name: str
+    leader_session: str
+    leader_id: str
+    members: tuple[MemberEntry, ...] = ()
+    version: int = VERSION
+
+    def member(self, name: str) -> MemberEntry | None:
+        """Return a worker by its name or id; None where there is none."""
+        found = (one for one in self.members if name in {one.name, one.agent_id})
+        return next(found, None)
+
+    def with_member(self, entry: MemberEntry) -> TeamFile:
+        """Return the team with this entry, in the place of one of the same name."""
+        names = [one.name for one in self.members]
+        if entry.name not in names:
+            return replace(self, members=(*self.members, entry))
+        kept = tuple(entry if one.name == entry.name else one for one in self.members)
+        return replace(self, members=kept)
+
+
+class TeamPlace(Struct, frozen=True):
+    """Where a team's files are."""
+
+    directory: Path
+    name: str
+
+    @classmethod
+    def of(cls, agent_home: Path, name: str) -> TeamPlace:
+        """Return the place of the team of this name. Raises TeamError for no name."""
+        return cls(agent_home / "teams" / checked_name(name, "team"), name)
+
+    @property
+    def file(self) -> Path:
+        """The team file."""
+        return self.directory / "team.json"
+
+    @property
+    def members(self) -> Path:
+        """Holds a directory for each member."""
+        return self.directory / "agents"
+
+    @property
+    def tasks(self) -> Path:
+        """The task list."""
+        return self.directory / "tasks.json"
+
+    def member_dir(self, name: str) -> Path:
+        """Return a member's directory; takes the name or the id."""
+        return self.members / checked_name(name.partition("@")[0], "team member")
+
+    def lease(self, name: str) -> Path:
+        """Return the lock that a member holds while it lives."""
+        return self.member_dir(name) / "lease"
+
+    @property
+    def leader_lease(self) -> Path:
+        """The leader's."""
+        return self.lease(LEADER)
+
+
+def read_team(place: TeamPlace) -> TeamFile | None:
+    """Return the team, or None where there is none yet.
+
+    Raises:
+        TeamError: the file cannot be read, or holds something else.
+    """
+    advice = "Move it away to begin the team anew; its messages and transcripts stay."
+    try:
+        team = msgspec.json.decode(place.file.read_bytes(), type=TeamFile)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise TeamError(f"The team file {place.file} cannot be read: {error.strerror}.") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise TeamError(f"The team file {place.file} is damaged ({error}). {advice}") from error
+    if team.version != VERSION or team.name != place.name:
+        raise TeamError(f"The team file {place.file} is not one of this version. {advice}")
+    return team
+
+
+def write_team(place: TeamPlace, team: TeamFile) -> None:
+    """Replace the team file. Raises TeamError where the disk does not take it."""
+    try:
+        write_private(place.file, msgspec.json.format(msgspec.json.encode(team), indent=2))
+    except OSError as error:
+        raise TeamError(
+            f"The team file {place.file} cannot be written: {error.strerror}. A team needs a disk "
+            "that takes its files; AGENT_TUI_HOME names another place."
+        ) from error
+
+
+def open_team(place: TeamPlace, leader_session: str) -> TeamFile:
+    """Return the team, made where there is none, with this session as its leader.
+
+    Raises:
+        TeamError: see `read_team` and `write_team`.
+    """
+    found = read_team(place)
+    leader = agent_id(LEADER, place.name)
+    team = (
+        TeamFile(name=place.name, leader_session=leader_session, leader_id=leader)
+        if found is None
+        else replace(found, leader_session=leader_session, leader_id=leader)
+    )
+    try:
+        make_private_dir(place.members)
+    except OSError as error:
+        raise TeamError(f"{place.directory} cannot be made: {error.strerror}.") from error
+    write_team(place, team)
+    return team

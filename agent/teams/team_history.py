@@ -1,0 +1,100 @@
+"""What a transcript says of its session's part in a team, read whole: also before a compaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, field
+
+from agent.errors import SessionError
+from agent.messages import Message
+from agent.session.record_lines import Line, read_forwards
+from agent.session.records import MessageRecord, TerminalRecord, UnreadableRecord, from_json
+from agent.session.team_records import MailAnswerRecord, MailRecord, TeamMembershipRecord
+from agent.teams.team_message import TeamMessage
+
+
+class TeamHistory(Struct):
+    """What happened so far."""
+
+    membership: TeamMembershipRecord | None = None
+    mail: list[TeamMessage] = field(default_factory=list)
+    """Everything received, oldest first."""
+    delivered: set[str] = field(default_factory=set)
+    """Ids of the messages that the model was given."""
+    answers: dict[str, MailAnswerRecord] = field(default_factory=dict)
+    """Answered permission requests, by their id."""
+    synthesized: set[str] = field(default_factory=set)
+    """Ids of the reports that a finished answer was made of."""
+    open_turn: str | None = None
+    """The turn that began and did not end."""
+    last_turn: str | None = None
+    """The last one that ended."""
+    last_reason: str = ""
+    """How it ended."""
+    last_text: str = ""
+    """The last words of the model."""
+
+    @property
+    def undelivered(self) -> list[TeamMessage]:
+        """Messages for the model that it was not given: the program was killed in between."""
+        kinds = {"task", "text", "report"}
+        return [m for m in self.mail if m.kind in kinds and m.id not in self.delivered]
+
+    @property
+    def open_requests(self) -> list[TeamMessage]:
+        """Permission requests that were received, and neither answered nor taken back."""
+        gone = {
+            str(m.data.get("request_id")) for m in self.mail if m.kind == "permission_withdrawn"
+        }
+        settled = gone | self.answers.keys()
+        return [m for m in self.mail if m.kind == "permission_request" and m.id not in settled]
+
+    def see(self, record: object) -> None:
+        """Take in the next record."""
+        match record:
+            case TeamMembershipRecord():
+                self.membership = record
+            case MailRecord():
+                self.mail.append(_message(record.message))
+            case MailAnswerRecord():
+                self.answers[record.request_id] = record
+            case MessageRecord(agent_id=None):
+                self._see_message(record.message, record.turn_id)
+            case TerminalRecord():
+                self.open_turn, self.last_turn = None, record.turn_id
+                self.last_reason = record.reason
+            case _:
+                pass
+
+    def _see_message(self, message: Message, turn_id: str) -> None:
+        self.open_turn = turn_id
+        self.delivered.add(message.uid)
+        if message.role == "assistant" and message.text.strip():
+            self.last_text = message.text
+            if self._answers_synthesis:
+                self.synthesized.update(m.id for m in self.mail if m.kind == "report")
+        self._answers_synthesis = message.origin == "synthesis"
+
+    _answers_synthesis: bool = False
+
+
+def read_team_history(path: Path) -> TeamHistory:
+    """Read a transcript. Raises SessionError."""
+    history = TeamHistory()
+    try:
+        for line in read_forwards(path):
+            if isinstance(line, Line):
+                try:
+                    history.see(from_json(line.data))
+                except (UnreadableRecord, msgspec.ValidationError):
+                    continue  # a resume reports it
+    except OSError as error:
+        raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
+    return history
+
+
+def _message(data: Mapping[str, object]) -> TeamMessage:
+    return msgspec.convert(data, TeamMessage)

@@ -1,0 +1,94 @@
+"""What members of a team send each other, and their names: `name@team`.
+
+Next: `agent.teams.mailbox` (how a message travels).
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import Struct, field
+
+from agent.errors import AgentError
+
+LEADER: Final = "leader"
+MAX_BYTES: Final = 256 * 1024
+"""Of one message; what is larger goes into a file that the message names."""
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+MessageKind = Literal[
+    "task",
+    "text",
+    "report",
+    "permission_request",
+    "permission_answer",
+    "permission_withdrawn",
+    "stop",
+]
+URGENT: Final = frozenset(
+    {"permission_request", "permission_answer", "permission_withdrawn", "stop"}
+)
+"""Kinds that overtake the others."""
+
+
+class TeamError(AgentError):
+    """A team cannot do what was asked; the text is for users and models."""
+
+
+class BadMessage(ValueError):
+    """A file of a mailbox holds no message."""
+
+
+class TeamMessage(Struct, frozen=True, kw_only=True):
+    """One message."""
+
+    id: str
+    sender: str
+    """As `name@team`."""
+    to: str
+    kind: MessageKind
+    sent_ns: int
+    """Grows with each message of one sender."""
+    text: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def encode(self) -> bytes:
+        """Return it as JSON. Raises TeamError for one that is too large."""
+        data = msgspec.json.encode(self)
+        if len(data) > MAX_BYTES:
+            raise TeamError(
+                f"The message is too long ({len(data):,} bytes, at most {MAX_BYTES:,}). Write it "
+                "to a file and send the file's name."
+            )
+        return data
+
+
+def decode(data: bytes) -> TeamMessage:
+    """Return the message. Raises BadMessage."""
+    try:
+        return msgspec.json.decode(data, type=TeamMessage)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadMessage(str(error)) from error
+
+
+def checked_name(name: str, what: str) -> str:
+    """Return a name that is fit for a directory and an id. Raises TeamError."""
+    if _NAME.fullmatch(name) is None:
+        raise TeamError(
+            f"{name!r} is no name of a {what}: use lower-case letters, digits and hyphens, at most "
+            "40, a letter or digit first."
+        )
+    return name
+
+
+def agent_id(name: str, team: str) -> str:
+    """Return a member's id."""
+    return f"{name}@{team}"
+
+
+def derived_id(*parts: str) -> str:
+    """Return an id that is the same each time: what is sent again is recognized by it."""
+    return uuid.uuid5(uuid.NAMESPACE_OID, "\0".join(parts)).hex

@@ -1,0 +1,273 @@
+"""The tools of a team: a leader's, which only coordinate, and those that workers have as well."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.teams.staff import NewMember
+from agent.teams.task_list import TaskList, TeamTask, task_line
+from agent.teams.team_file import OnFailure
+from agent.teams.team_message import TeamError
+from agent.tools.base import AnyTool, Concurrency, ToolContext, ToolError, ToolOutcome, build_tool
+from hooks.events import TaskCompleted, TaskCreated
+
+if TYPE_CHECKING:
+    from agent.hook_events.hook_dispatch import HookDispatch
+    from agent.teams.leader import TeamLeader
+    from agent.teams.post import Post
+
+_ID: Final = r"^[a-z0-9][a-z0-9-]{0,39}(@[a-z0-9-]{1,40})?$"
+
+
+class _Input(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class SpawnInput(_Input):
+    """Parameters of SpawnTeammate."""
+
+    name: Annotated[str, Field(pattern=_ID, description="What it is called, e.g. `researcher`.")]
+    prompt: Annotated[
+        str, Field(min_length=1, max_length=100_000, description="Its whole subtask.")
+    ]
+    tools: Annotated[
+        list[str],
+        Field(min_length=1, max_length=30, description="The tools of its subtask, no others."),
+    ]
+    task_id: Annotated[str | None, Field(description="The task of the list that it claims.")] = None
+    on_failure: Annotated[
+        OnFailure,
+        Field(
+            description="What happens if it fails: go on with what the others bring, stop all, or "
+            "have it try once more."
+        ),
+    ] = "continue"
+
+
+class SendInput(_Input):
+    """Parameters of SendMessage."""
+
+    to: Annotated[str, Field(pattern=_ID, description="A member's name, or its id.")]
+    message: Annotated[str, Field(min_length=1, max_length=100_000)]
+
+
+class StopInput(_Input):
+    """Parameters of StopTeammate."""
+
+    name: Annotated[str, Field(pattern=_ID, description="A member's name, or its id.")]
+    reason: Annotated[str, Field(max_length=1_000)] = "Its work is not needed any more."
+
+
+class TaskCreateInput(_Input):
+    """Parameters of TaskCreate."""
+
+    subject: Annotated[str, Field(min_length=1, max_length=200)]
+    description: Annotated[str, Field(max_length=20_000)] = ""
+    blocked_by: Annotated[
+        list[str], Field(max_length=50, description="Ids of tasks to be completed first.")
+    ] = []
+
+
+class TaskListInput(_Input):
+    """TaskList has no parameters."""
+
+
+class TaskUpdateInput(_Input):
+    """Parameters of TaskUpdate."""
+
+    task_id: str
+    status: Annotated[
+        Literal["in_progress", "completed", "deleted"],
+        Field(description="`in_progress` claims it for you."),
+    ]
+
+
+def leader_tools(
+    leader: TeamLeader, tasks: TaskTools, worker_tools: Sequence[str]
+) -> tuple[AnyTool, ...]:
+    """Return the leader's tools; `worker_tools` are those that workers may be given."""
+
+    async def spawn(given: SpawnInput, _context: ToolContext) -> ToolOutcome:
+        if unknown := [name for name in given.tools if name not in worker_tools]:
+            raise ToolError(
+                f"Workers have no tool {', '.join(unknown)}. There are: {', '.join(worker_tools)}."
+            )
+        new = NewMember(
+            name=given.name.partition("@")[0],
+            prompt=given.prompt,
+            tools=tuple(given.tools),
+            task_id=given.task_id,
+            on_failure=given.on_failure,
+        )
+        try:
+            entry = await leader.spawn(new)
+        except (TeamError, OSError) as error:
+            raise ToolError(str(error)) from error
+        return ToolOutcome(
+            f"{entry.agent_id} has begun ({entry.executor}). Its report will reach you.",
+            structured={"agentId": entry.agent_id, "status": "async_launched"},
+        )
+
+    async def send(given: SendInput, _context: ToolContext) -> ToolOutcome:
+        try:
+            return ToolOutcome(await leader.staff.send_text(given.to, given.message))
+        except (TeamError, OSError) as error:
+            raise ToolError(f"Nothing was sent. {error}") from error
+
+    async def stop(given: StopInput, _context: ToolContext) -> ToolOutcome:
+        try:
+            return ToolOutcome(await leader.stop_worker(given.name, given.reason))
+        except (TeamError, OSError) as error:
+            raise ToolError(str(error)) from error
+
+    return (
+        build_tool(
+            name="SpawnTeammate",
+            description="Starts a worker on a subtask. It works by itself, with an empty "
+            "conversation and the tools that you name, and its report comes to you by itself. "
+            f"Tools that there are: {', '.join(worker_tools)}.",
+            input_model=SpawnInput,
+            run=spawn,
+            requires_permission=False,
+            concurrency=lambda _: Concurrency.WRITE_EXCLUSIVE,
+            identifier=lambda given, _root: f"SpawnTeammate {given.name}",
+        ),
+        _send_tool(send),
+        build_tool(
+            name="StopTeammate",
+            description="Stops a worker whose work is not needed any more. What it has not "
+            "reported is lost.",
+            input_model=StopInput,
+            run=stop,
+            requires_permission=False,
+            identifier=lambda given, _root: f"StopTeammate {given.name}",
+        ),
+        *tasks.tools(),
+    )
+
+
+def member_tools(post: Post, leader_id: str, tasks: TaskTools) -> tuple[AnyTool, ...]:
+    """Return what a worker has beside the tools of its subtask."""
+
+    async def send(given: SendInput, _context: ToolContext) -> ToolOutcome:
+        team = leader_id.partition("@")[2]
+        to = given.to if "@" in given.to else f"{given.to}@{team}"
+        if to == post.own_id or not to.endswith(f"@{team}"):
+            raise ToolError(f"{to} is no other member of the team.")
+        try:
+            await post.send(to, "text", text=given.message)
+        except (TeamError, OSError) as error:
+            raise ToolError(f"Nothing was sent. {error}") from error
+        return ToolOutcome(f"Delivered to {to}.")
+
+    return (_send_tool(send), *tasks.tools(can_create=False))
+
+
+def _send_tool(run: Callable[[SendInput, ToolContext], Awaitable[ToolOutcome]]) -> AnyTool:
+    return build_tool(
+        name="SendMessage",
+        description="Sends a message to a member of the team; `leader` is its leader. It gets it "
+        "between two of its steps.",
+        input_model=SendInput,
+        run=run,
+        requires_permission=False,
+        identifier=lambda given, _root: f"SendMessage {given.to}",
+    )
+
+
+class TaskTools:
+    """The tools of the task list, for one member."""
+
+    def __init__(self, tasks: TaskList, own_id: str, team: str, hooks: HookDispatch) -> None:
+        """`hooks` fires TaskCreated and TaskCompleted."""
+        self._tasks = tasks
+        self._own_id = own_id
+        self._team = team
+        self._hooks = hooks
+
+    def tools(self, *, can_create: bool = True) -> tuple[AnyTool, ...]:
+        """Return the tools; only the leader creates tasks."""
+        create = build_tool(
+            name="TaskCreate",
+            description="Adds a task to the team's list. `blocked_by` names tasks that have to be "
+            "completed before it can be claimed.",
+            input_model=TaskCreateInput,
+            run=self._create,
+            requires_permission=False,
+            identifier=lambda given, _root: f"TaskCreate {given.subject}",
+        )
+        return (
+            *((create,) if can_create else ()),
+            build_tool(
+                name="TaskList",
+                description="Shows the team's tasks: state, owner, and what each waits for.",
+                input_model=TaskListInput,
+                run=self._list,
+                requires_permission=False,
+                is_read_only=lambda _: True,
+                is_destructive=lambda _: False,
+                concurrency=lambda _: Concurrency.READ_ONLY,
+            ),
+            build_tool(
+                name="TaskUpdate",
+                description="Claims a task (`in_progress`), which only one member can, or marks "
+                "it as completed or deleted.",
+                input_model=TaskUpdateInput,
+                run=self._update,
+                requires_permission=False,
+                identifier=lambda given, _root: f"TaskUpdate {given.task_id} {given.status}",
+            ),
+        )
+
+    async def _create(self, given: TaskCreateInput, _context: ToolContext) -> ToolOutcome:
+        try:
+            task = self._tasks.create(given.subject, given.description, tuple(given.blocked_by))
+            if refusal := await self._refusal(task, TaskCreated):
+                self._tasks.remove(task.id)
+                raise ToolError(f"The task was not created: {refusal}")
+        except TeamError as error:
+            raise ToolError(str(error)) from error
+        return ToolOutcome(f"Task {task.id} was added: {task.subject}")
+
+    async def _list(self, _given: TaskListInput, _context: ToolContext) -> ToolOutcome:
+        try:
+            tasks = self._tasks.all()
+        except TeamError as error:
+            raise ToolError(str(error)) from error
+        return ToolOutcome("\n".join(map(task_line, tasks)) or "The list is empty.")
+
+    async def _update(self, given: TaskUpdateInput, _context: ToolContext) -> ToolOutcome:
+        try:
+            match given.status:
+                case "in_progress":
+                    task = self._tasks.claim(given.task_id, self._own_id)
+                case "completed":
+                    known = self._tasks.get(given.task_id)
+                    if refusal := await self._refusal(known, TaskCompleted):
+                        raise ToolError(f"The task is not completed: {refusal}")
+                    task = self._tasks.complete(given.task_id, self._own_id)
+                case "deleted":
+                    task = self._tasks.get(given.task_id)
+                    self._tasks.remove(given.task_id)
+        except TeamError as error:
+            raise ToolError(str(error)) from error
+        return ToolOutcome(f"Task {task.id} is {given.status} now.")
+
+    async def _refusal(
+        self, task: TeamTask, event: type[TaskCreated] | type[TaskCompleted]
+    ) -> str | None:
+        """Fire an event; return why a hook refuses, None where none does."""
+        payload = event(
+            task_id=task.id,
+            task_subject=task.subject,
+            task_description=task.description or None,
+            teammate_name=self._own_id.partition("@")[0],
+            team_name=self._team,
+        )
+        outcome = await self._hooks.firing.fire(payload)
+        if outcome is None or outcome.proceeds is not False:
+            return None
+        return outcome.stop_reason or outcome.reason or "a hook refused"
