@@ -128,7 +128,9 @@ class AgentKinds(Struct, frozen=True):
 def agent_kinds(start: StartContext, late: LateParts) -> AgentKinds:
     """Return the kinds of agents. Raises UsageError where there is none to lead the session."""
     catalog = _catalog(start, late)
-    return AgentKinds(catalog, lead_of(start.options.agent or start.settings.values.agent, catalog))
+    # A worker of a team has the prompt and the tools of its subtask.
+    in_settings = start.settings.values.agent if start.member is None else None
+    return AgentKinds(catalog, lead_of(start.options.agent or in_settings, catalog))
 
 
 def _catalog(start: StartContext, late: LateParts) -> AgentCatalog:

@@ -172,6 +172,7 @@ def _member_options(
         name=None,
         stores_session=True,
         team=None,
+        agent=None,
         session_home=place.member_dir(entry.name),
         model=model.used.model,
         tools=entry.tools,
