@@ -1,8 +1,9 @@
 """Empty directories in place of protected names that do not exist.
 
 A name can only be blocked by a mount, and a mount needs something to stand on. Each is recorded
-before it is made and removed after the last command that needs it. What a killed program left is
-removed by its guardian, or at the next start.
+before it is made and removed after the last command that needs it, of whichever process that is:
+several may work in one project. What a killed program left is removed by its guardian, or at the
+next start.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 
-from permissions.base.files.private_file import write_private
+from permissions.base.files.private_file import exclusive, write_private
 from permissions.base.process.guardian import remove_listed
 
 
@@ -35,45 +36,61 @@ class Placeholders:
             OSError: one cannot be made; none is left then.
         """
         wanted = tuple(dict.fromkeys(paths))
-        with self._lock:
+        with self._lock, exclusive(self._directory / "placeholders"):
             missing = [path for path in wanted if path not in self._users]
             self._write_record([*self._inodes, *missing])
+            others = self._of_other_processes() if missing else frozenset()
             acquired: list[str] = []
             try:
                 for path in wanted:
-                    self._acquire(path)
+                    self._acquire(path, others)
                     acquired.append(path)
             except OSError:
-                self._release(acquired)
+                self._release(acquired, others)
                 raise
+            if not self._inodes.keys() >= set(missing):
+                self._write_record(list(self._inodes))
         return wanted
 
     def release(self, paths: Iterable[str]) -> None:
         """Remove those that no other command needs. Raises nothing."""
-        with self._lock:
-            self._release(paths)
+        with self._lock, contextlib.ExitStack() as held:
+            with contextlib.suppress(OSError):
+                held.enter_context(exclusive(self._directory / "placeholders"))
+            self._release(paths, self._of_other_processes())
 
-    def _acquire(self, path: str) -> None:
+    def _of_other_processes(self) -> frozenset[str]:
+        """Return the placeholders that other processes use."""
+        found: set[str] = set()
+        for record in self._directory.glob("placeholders-*.txt"):
+            pid = record.stem.removeprefix("placeholders-")
+            if record != self._record and pid.isdigit() and _is_running(int(pid)):
+                with contextlib.suppress(OSError):
+                    found.update(os.fsdecode(record.read_bytes()).splitlines())
+        return frozenset(found)
+
+    def _acquire(self, path: str, others: frozenset[str]) -> None:
         if path in self._users:
             self._users[path] += 1
             return
         try:
             os.mkdir(path, 0o755)
         except FileExistsError:
-            # Made by another agent here, or by the user just now: not ours to remove.
-            self._users[path] = 1
-            return
+            if path not in others:
+                # Made by the user just now: not ours to remove.
+                self._users[path] = 1
+                return
         status = os.lstat(path)
         self._users[path], self._inodes[path] = 1, (status.st_dev, status.st_ino)
 
-    def _release(self, paths: Iterable[str]) -> None:
+    def _release(self, paths: Iterable[str], others: frozenset[str]) -> None:
         for path in paths:
             self._users[path] -= 1
             if self._users[path]:
                 continue
             del self._users[path]
             inode = self._inodes.pop(path, None)
-            if inode is not None:
+            if inode is not None and path not in others:
                 _remove_empty(path, inode)
         with contextlib.suppress(OSError):
             self._write_record(list(self._inodes))

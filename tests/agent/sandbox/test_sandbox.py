@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -151,7 +152,38 @@ def test_placeholders_are_shared_and_go_with_the_last_user(tmp_path: Path) -> No
     assert os.path.isdir(directory)
     placeholders.release(second)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["state"]
-    assert list((tmp_path / "state").iterdir()) == []
+    assert list((tmp_path / "state").glob("*.txt")) == []
+
+
+_OTHER = """
+import sys
+from pathlib import Path
+from agent.sandbox.placeholders import Placeholders
+
+placeholders = Placeholders(Path(sys.argv[1]))
+held = placeholders.acquire([sys.argv[2]])
+print("held", flush=True)
+sys.stdin.readline()
+placeholders.release(held)
+"""
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_placeholders_stay_while_another_process_needs_them(tmp_path: Path, is_first: bool) -> None:
+    state, directory = tmp_path / "state", str(tmp_path / ".claude")
+    own = Placeholders(state)
+    held = own.acquire([directory]) if is_first else ()
+    with subprocess.Popen(
+        [sys.executable, "-c", _OTHER, str(state), directory],
+        cwd=Path(__file__).parents[3], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as other:  # fmt: skip
+        assert other.stdout is not None
+        other.stdout.readline()
+        held = held or own.acquire([directory])
+        other.communicate(b"\n")
+    assert os.path.isdir(directory)
+    own.release(held)
+    assert not os.path.exists(directory)
 
 
 def test_what_a_user_put_into_a_placeholder_stays(tmp_path: Path) -> None:

@@ -1,0 +1,185 @@
+"""SIGKILL at random instants of a team's run, its leader or a worker; then the leader comes back.
+
+Held: no subtask is given twice and no effect happens twice, every message is recorded once, the
+histories are valid, and the team ends with its answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import random
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from agent.history import problems
+from agent.messages import user_message
+from agent.model.scripted.record import RecordedRequest
+from agent.model.scripted.scenario import Part, Scenario, Text, ToolCall, Turn
+from agent.model.scripted.server import ScriptedServer
+from agent.session.resume import load
+from agent.teams.lease import holder
+from agent.teams.team_history import read_team_history
+from tests.journeys.program import environment
+from tests.soak.run_program import Zygote, zygote
+from tests.soak.scale import IS_SOAK
+
+STEPS: Final = 3
+NAMES: Final = ("ada", "bob")
+ANSWER: Final = "Both did their three steps."
+REQUESTS: Final = (STEPS + 1) * len(NAMES) + 2
+"""What a run makes at least: a delegation, the workers' steps and reports, and the answer."""
+LAST_RESUMES: Final = 6
+ROUNDS: Final = {"in-process": 300 if IS_SOAK else 12, "process": 300 if IS_SOAK else 8}
+PARTS: Final = 10 if IS_SOAK else 1
+
+
+def respond(request: RecordedRequest) -> Turn:
+    """Play the leader, a worker or the synthesis, from what the conversation knows alone."""
+    body = request.body
+    tools = {tool["name"] for tool in body.get("tools", [])}
+    if not tools:
+        return Turn((Text(ANSWER),))
+    blocks = [block for message in body["messages"] for block in message["content"]]
+    if "SpawnTeammate" in tools:
+        begun = json.dumps([block for block in blocks if block["type"] == "tool_result"])
+        # One that was interrupted may have begun all the same.
+        missing = [
+            name for name in NAMES if f"{name}@crew has begun" not in begun
+            and f"There is a {name} already" not in begun
+        ]  # fmt: skip
+        parts: list[Part] = [_spawn(name) for name in missing]
+        return Turn(tuple(parts) or (Text("They work."),))
+    name = next(name for name in NAMES if f"Work as {name}." in json.dumps(body["messages"]))
+    step = sum(block["type"] == "tool_use" for block in blocks)
+    if step >= STEPS:
+        return Turn((Text(f"{name} did {STEPS} steps."),))
+    command = f"echo {name}-{step} >> effects"
+    return Turn((ToolCall("Bash", {"command": command}, id=f"toolu_{name}_{step}"),))
+
+
+def _spawn(name: str) -> ToolCall:
+    return ToolCall(
+        "SpawnTeammate", {"name": name, "prompt": f"Work as {name}.", "tools": ["Bash"]}
+    )
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("mode", ["in-process", "process"])
+@pytest.mark.parametrize("part", range(PARTS))
+async def test_kills_lose_no_message_and_run_no_subtask_twice(
+    part: int, mode: str, tmp_path: Path
+) -> None:
+    rng = random.Random(part)
+    outcomes: Counter[str] = Counter()
+    async with zygote(tmp_path) as starter:
+        whole_s = await _whole_run(starter, tmp_path / "whole", mode)
+        for number in range(part, ROUNDS[mode], PARTS):
+            outcomes[await _killed_run(starter, tmp_path / str(number), mode, rng, whole_s)] += 1
+    assert outcomes["killed"] > sum(outcomes.values()) / 2, outcomes
+
+
+@contextlib.asynccontextmanager
+async def _served(directory: Path) -> AsyncIterator[tuple[ScriptedServer, dict[str, Any]]]:
+    project = directory / "project"
+    project.mkdir(parents=True)
+    async with ScriptedServer(Scenario(bound_thinking=True), respond=respond) as server:
+        where = {
+            "cwd": project,
+            "env": environment(directory, server.base_url),
+            "out": directory / "out",
+        }
+        yield server, where
+
+
+async def _start(starter: Zygote, mode: str, *arguments: str, **where: Any) -> int:
+    return await starter.start(
+        "-p", *arguments, "--team", "crew", "--teammate-mode", mode, "--allow", "Bash,Edit", **where
+    )
+
+
+async def _whole_run(starter: Zygote, directory: Path, mode: str) -> float:
+    """Return how long a run takes that nobody kills, in seconds."""
+    async with _served(directory) as (_, where):
+        begun = asyncio.get_running_loop().time()
+        await _start(starter, mode, "go", **where)
+        assert await starter.ended() == 0, where["out"].read_text()
+        assert ANSWER in where["out"].read_text()
+        _check(directory, must_be_done=True)
+        return asyncio.get_running_loop().time() - begun
+
+
+async def _killed_run(
+    starter: Zygote, directory: Path, mode: str, rng: random.Random, whole_s: float
+) -> str:
+    async with _served(directory) as (server, where):
+        out: Path = where["out"]
+        leader = await _start(starter, mode, "go", **where)
+        kills_worker = mode == "process" and rng.random() < 0.5
+        requests = rng.randint(1, REQUESTS)
+        while len(server.requests) < requests:  # noqa: ASYNC110 - the server announces none
+            await asyncio.sleep(0.005)
+        # The instant of the kill is the point of this test.
+        await asyncio.sleep(rng.uniform(0, whole_s / REQUESTS))
+        if kills_worker:
+            was_killed = _kill(holder(_member(directory, rng.choice(NAMES)) / "lease"))
+        else:
+            was_killed = _kill(leader)
+        await starter.ended()
+        if not kills_worker or ANSWER not in out.read_text():
+            for _ in range(LAST_RESUMES):
+                prompt = ("go on", "-c") if _has_session(directory) else ("go",)
+                await _start(starter, mode, *prompt, **where)
+                await starter.ended()
+                if ANSWER in out.read_text():
+                    break
+        assert ANSWER in out.read_text(), out.read_text()
+        assert [one.problem for one in server.requests if one.problem] == []
+        _check(directory, must_be_done=False)
+        return "killed" if was_killed else "ended before"
+
+
+def _kill(process: int | None) -> bool:
+    if not process:
+        return False
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _has_session(directory: Path) -> bool:
+    return any((directory / ".agent" / "sessions").glob("*/*.jsonl"))
+
+
+def _member(directory: Path, name: str) -> Path:
+    return directory / ".agent" / "teams" / "crew" / "agents" / name
+
+
+def _check(directory: Path, *, must_be_done: bool) -> None:
+    """Hold the team's files against what has to be true after any kill."""
+    effects = Counter((directory / "project" / "effects").read_text().split())
+    assert [name for name, times in effects.items() if times > 1] == []
+    if must_be_done:
+        assert len(effects) == STEPS * len(NAMES)
+    for name in NAMES:
+        [transcript] = _member(directory, name).glob("sessions/*/*-*-*.jsonl")
+        history = read_team_history(transcript)
+        ids = [message.id for message in history.mail]
+        assert len(ids) == len(set(ids)), "a message was recorded twice"
+        assert [message.kind for message in history.mail].count("task") == 1
+        told = [m for m in load(transcript).messages if m.origin == "agent"]
+        assert sum("Work as" in message.text for message in told) == 1, "a subtask was given twice"
+        assert problems((*load(transcript).messages, user_message("go on"))) == ()
+    for transcript in (directory / ".agent" / "sessions").glob("*/*.jsonl"):
+        ids = [message.id for message in read_team_history(transcript).mail]
+        assert len(ids) == len(set(ids)), "a report was recorded twice"
+        assert problems((*load(transcript).messages, user_message("go on"))) == ()
