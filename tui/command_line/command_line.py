@@ -55,7 +55,8 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         "With -p",
         (
             "output_format", "json_schema", "input_format", "include_partial_messages",
-            "replays_prompts", "permission_prompt_tool", "no_session_persistence", "init", "maintenance", "init_only",
+            "replays_prompts", "permission_prompt_tool", "no_session_persistence", "init",
+            "maintenance", "init_only",
         ),
     ),
 )  # fmt: skip
