@@ -5,7 +5,10 @@ Imports nothing: this is part of the way to the first frame.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,3 +94,14 @@ class ConversationStatus(Protocol):
     def context_window(self) -> int:
         """How many tokens the model can take."""
         ...
+
+
+class ServerSummary(Struct, frozen=True):
+    """The MCP servers, as a run without a screen reports them."""
+
+    states: tuple[tuple[str, str], ...] = ()
+    """Name and state of each."""
+    tools: tuple[str, ...] = ()
+    """Names of their tools."""
+    errors: tuple[Mapping[str, str], ...] = ()
+    """Entries that cannot be used: `name`, `type`, `message`."""

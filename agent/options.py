@@ -56,8 +56,10 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Definitions of agents by name, as in `--agents`."""
     agent: str | None = None
     """The agent that leads the session; None is what the settings set."""
-    mcp_config: str | None = None
-    """A file, or servers as JSON text."""
+    mcp_configs: tuple[str, ...] = ()
+    """Files, or servers as JSON text."""
+    strict_mcp_config: bool = False
+    """Use only the servers of `mcp_configs`."""
     max_turns: int | None = None
     max_budget_usd: float | None = None
     output_format: OutputFormat = "text"

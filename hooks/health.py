@@ -22,12 +22,10 @@ from hooks.config.spec import (
     CommandHandler,
     HandlerSpec,
     HttpHandler,
-    McpToolHandler,
     is_background,
 )
 from hooks.execution.environment import fill_placeholders
 from hooks.execution.handlers.command import shell_argv
-from hooks.execution.handlers.mcp_tool import NO_MCP
 from permissions.base.process.run_program import RunLimits, run_blocking, run_program
 from permissions.base.process.spawn import CannotStart, Launch
 
@@ -117,8 +115,6 @@ def _check(spec: HandlerSpec, *, env: Mapping[str, str], cwd: Path) -> Iterator[
                 yield from _check_shell(handler.command, own, cwd)
         case HttpHandler() as handler:
             yield from _check_headers(handler, env)
-        case McpToolHandler(server=server):
-            yield NO_MCP.format(server=server)
         case _:
             return
 

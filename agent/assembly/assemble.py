@@ -32,6 +32,7 @@ from agent.assembly.permission_setup import PermissionParts, build_permissions
 from agent.assembly.prompt_setup import build_prompt
 from agent.assembly.recording import build_recording
 from agent.assembly.sandbox_setup import build_sandbox, probe_sandbox, sandbox_notes
+from agent.assembly.servers.mcp_setup import McpSetup, has_servers
 from agent.assembly.session_opening import open_session
 from agent.assembly.start_context import (
     CurrentSettings,
@@ -90,6 +91,7 @@ class Assembled(Struct, frozen=True, kw_only=True):
     facts: FactExtractor
     seat: TeamSeat | None
     """The conversation's place in a team."""
+    servers: McpSetup
 
 
 async def assemble(
@@ -177,8 +179,19 @@ async def _build(
     agents = build_agents(
         start, late, shared, prompt, managers, recording, model=model, kinds=kinds, hooks=hooks
     )
+    with_servers = await has_servers(start)
     tools = build_tools(
-        start, late, shared, model=model, gate=gate, skills=commands.skills, agents=agents
+        start,
+        late,
+        shared,
+        model=model,
+        gate=gate,
+        skills=commands.skills,
+        agents=agents,
+        with_search=with_servers,
+    )
+    mcp = McpSetup(
+        start, late, shared, model=model, hooks=hooks, tools=tools, is_wanted=with_servers
     )
     loop = await build_loop(
         start,
@@ -204,23 +217,38 @@ async def _build(
         agents=agents,
         tools=tools,
         loop=loop,
+        mcp=mcp,
     )
     conversation = build_conversation(start, late, shared, parts, on_close)
     service = build_command_service(start, late, shared, parts, conversation)
     await _begin(start, permissions, conversation, seat)
+    mcp.begin(permissions.grants)
+    return _assembled(start, parts, (setup.notes, session_notes), conversation, service, seat)
+
+
+def _assembled(
+    start: StartContext,
+    parts: AssembledParts,
+    notes: tuple[Sequence[str], Sequence[str]],
+    conversation: Conversation,
+    service: CommandService,
+    seat: TeamSeat | None,
+) -> Assembled:
+    """Return the conversation; `notes` are those of the rules and of the session."""
     return Assembled(
         conversation=conversation,
         settings=start.settings,
-        notices=_notices(start, parts, setup.notes, session_notes),
-        resumed=loop.prefix.resumed,
+        notices=_notices(start, parts, *notes),
+        resumed=parts.loop.prefix.resumed,
         temporary_home=start.session.temporary_home,
-        hook_runner=hooks.runner,
-        grants=permissions.grants,
-        checkpoints=tools.checkpoints,
+        hook_runner=parts.hooks.runner,
+        grants=parts.permissions.grants,
+        checkpoints=parts.tools.checkpoints,
         commands=service,
-        ports=loop.ports,
-        facts=loop.extractor,
+        ports=parts.loop.ports,
+        facts=parts.loop.extractor,
         seat=seat,
+        servers=parts.mcp,
     )
 
 

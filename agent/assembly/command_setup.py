@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
@@ -19,12 +20,13 @@ from agent.commands.sources.command_files import CustomCommands
 from agent.commands.sources.directories import CommandLocations
 from agent.commands.sources.discover import CommandFinder
 from agent.commands.sources.frontmatter_cache import FILE, FrontmatterCache
-from agent.commands.spec import Surface
+from agent.commands.spec import Command, Surface
 from agent.commands.table import BUILTIN_COMMANDS
 from agent.commands.turn_scope import TurnScope
 from agent.files.file_index import FileIndex
 from agent.files.mentions import MentionReader
 from agent.hook_events.hook_dispatch import HookDispatch
+from agent.messages import Block
 from agent.prompt.system import note
 from permissions.gate import PermissionGate
 from permissions.rule import RuleSource
@@ -92,14 +94,14 @@ def build_commands(
         )
     )
     registry = CommandRegistry(
-        [custom.commands, lambda: BUILTIN_COMMANDS],
+        [custom.commands, lambda: BUILTIN_COMMANDS, partial(_of_servers, late)],
         Surface.HEADLESS if is_headless else Surface.SCREEN,
     )
     runner = TemplateRunner(
         lambda: late.ports().calls,
         TemplateValues(start.session.id, settings.project_root, model.effort),
     )
-    mentions = MentionReader(late.services, gate)
+    mentions = MentionReader(late.services, gate, partial(_resource, late))
     scope = TurnScope(gate, model.used, model.name, model.effort)
     skill_hooks = SkillHooks(hooks)
     files = FileIndex(
@@ -128,6 +130,22 @@ def build_commands(
         Expander(registry, runner, mentions, scope, hooks, skill_hooks, ready=ready),
         reading,
     )
+
+
+def _of_servers(late: LateParts) -> Sequence[Command]:
+    """Return the prompts of connected servers as commands."""
+    live = late.servers_or_none()
+    if live is None:
+        return ()
+    from agent.commands.sources.server_prompts import prompt_commands  # where there are servers
+
+    return prompt_commands(live.servers)
+
+
+async def _resource(late: LateParts, name: str) -> Sequence[Block] | None:
+    """Return the contents of a server's resource; None where the name is of none."""
+    live = late.servers_or_none()
+    return await live.read_mention(name) if live is not None else None
 
 
 class SkillReminders:

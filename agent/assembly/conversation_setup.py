@@ -17,6 +17,7 @@ from agent.assembly.model_setup import ModelParts
 from agent.assembly.permission_setup import PermissionParts
 from agent.assembly.prompt_setup import PromptParts
 from agent.assembly.recording import Recording
+from agent.assembly.servers.mcp_setup import McpSetup
 from agent.assembly.start_context import StartContext
 from agent.assembly.tool_setup import ToolParts
 from agent.assembly.wiring import LateParts, SharedState
@@ -45,6 +46,7 @@ class AssembledParts(Struct, frozen=True, kw_only=True):
     agents: AgentParts
     tools: ToolParts
     loop: LoopParts
+    mcp: McpSetup
 
 
 def build_conversation(
@@ -79,7 +81,9 @@ def build_conversation(
             ports=loop.ports,
             stream=shared.stream,
             recorder=parts.recording.recorder,
-            reminders=parts.commands.reminders(reminders, parts.agents.catalog.news),
+            reminders=parts.mcp.reminders(
+                parts.commands.reminders(reminders, parts.agents.catalog.news)
+            ),
             totals=model.used.totals,
             model=model.name,
             effort=model.effort,
@@ -97,7 +101,7 @@ def build_conversation(
             messages=loop.prefix.messages,
             is_resumed=resumed is not None,
             observe=observer.record,
-            on_start=start_hooks.run,
+            on_start=parts.mcp.before_start(start_hooks.run),
             display=DisplayHooks(dispatch, replaces=start.user.dialog is not None),
             checkpoints=tools.checkpoints,
             costs=model.costs.costs,
@@ -156,6 +160,7 @@ def build_command_service(
         version=start.environment.version,
         endpoint=lambda: model.client.address(model.name()),
         list_models=model.client.list_models,
+        servers=late.servers_or_none,
         reload_settings=parts.permissions.live.reload,
         team=partial(_team_lines, late.seat()),
         ask_side_question=side_question.ask,
@@ -188,6 +193,7 @@ def _closers(
         parts.loop.extractor.aclose,
         shared.background.aclose,
         parts.commands.aclose,
+        parts.mcp.aclose,
         parts.permissions.live.aclose,
         parts.permissions.contenders.aclose,
         parts.loop.sources.aclose,

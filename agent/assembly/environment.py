@@ -75,7 +75,7 @@ def settings_for(
             effort=options.effort,
             permission_mode=options.permission_mode,
             add_dirs=tuple(str(path) for path in options.add_dirs),
-            mcp_configs=(options.mcp_config,) if options.mcp_config is not None else (),
+            mcp_configs=options.mcp_configs,
             trust=trust,
             sources=_sources(options.setting_sources),
         ),

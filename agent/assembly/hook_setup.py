@@ -4,7 +4,7 @@ the hooks of a start."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Final, Literal
 
@@ -14,6 +14,7 @@ from agent.assembly.model_setup import ModelParts
 from agent.assembly.recording import Recording
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts, SharedState
+from agent.errors import AgentError
 from agent.hook_events.config import hook_config, plugin_hooks
 from agent.hook_events.file_events import HookSources
 from agent.hook_events.fire import HookFiring, HookListeners
@@ -112,6 +113,7 @@ def build_hooks(
             env=start.env,
             ask_small_model=model.small.for_hooks,
             run_hook_agent=HookAgent(late.ports, shared.stream.emit),
+            call_mcp_tool=partial(_call_server, late),
             confine=partial(_confine, start),
         ),
     )
@@ -130,6 +132,16 @@ def build_hooks(
         listeners=_listeners(start, late, shared, recording),
     )
     return HookParts(session, runner, HookDispatch(firing))
+
+
+async def _call_server(
+    late: LateParts, server: str, tool: str, tool_input: Mapping[str, object]
+) -> str:
+    """Return the text of a server's tool. Raises AgentError."""
+    live = late.servers_or_none()
+    if live is None:
+        raise AgentError(f"There is no MCP server named {server} here.")
+    return await live.call_for_text(server, tool, tool_input)
 
 
 def _confine(start: StartContext, hook: HookOrigin) -> Confine:

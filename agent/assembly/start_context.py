@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -52,6 +52,10 @@ from permissions.mode import Mode
 from permissions.resolve.contender import Contender
 from permissions.rule import RuleBehavior, RuleSource, RuleText
 
+if TYPE_CHECKING:
+    from agent.mcp.live.caller_channel import AskServer
+    from agent.mcp.live.user_port import McpUser
+
 
 class UserPorts(Struct, frozen=True, kw_only=True):
     """How the user is reached; all None in a headless run."""
@@ -64,6 +68,11 @@ class UserPorts(Struct, frozen=True, kw_only=True):
     """Shows at once that a hook is being waited for, and that it no longer is."""
     terminal: Callable[[str], None] | None = None
     """Writes a sequence that a hook asks for, of the few it may, to the terminal."""
+
+    ask_server: AskServer | None = None
+    """Reaches MCP servers inside the calling program."""
+    mcp: Callable[[], McpUser] | None = None
+    """Makes what asks the user about MCP servers, and for them."""
 
     def notify(self, text: str, level: str) -> None:
         """Show a line, where there is somebody to see it."""
@@ -86,6 +95,7 @@ class CurrentSettings:
     def __init__(self, settings: Settings) -> None:
         """Start from those of the start."""
         self._settings = settings
+        self._listeners: list[Callable[[], None]] = []
 
     def __call__(self) -> Settings:
         """Return them."""
@@ -94,6 +104,12 @@ class CurrentSettings:
     def replace(self, settings: Settings) -> None:
         """Put other settings in force."""
         self._settings = settings
+        for listener in self._listeners:
+            listener()
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Have a function called after each change."""
+        self._listeners.append(listener)
 
 
 class RequestPrefix(Struct, frozen=True):

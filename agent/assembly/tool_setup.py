@@ -20,6 +20,7 @@ from agent.session.checkpoints.checkpoint import Checkpoints
 from agent.subagents.lead import gate_of_lead, tools_of_lead
 from agent.tools.builtin.agent import agent_tool
 from agent.tools.builtin.bash import bash_tool
+from agent.tools.builtin.tool_search import tool_search_tool
 from agent.tools.deferred import DeferredTools
 from agent.tools.file_state import FileState
 from agent.tools.registry import ToolRegistry
@@ -59,8 +60,12 @@ def build_tools(
     gate: PermissionGate,
     skills: SkillPort,
     agents: AgentParts,
+    with_search: bool,
 ) -> ToolParts:
-    """Build the tools and their services, as they are at the start of a conversation."""
+    """Build the tools and their services, as they are at the start of a conversation.
+
+    `with_search`: tools of servers follow, most of which the model has to search for.
+    """
     environment, resumed = start.environment, start.resumed
     scope = WorkingDirectories(lambda: gate.context)
     checkpoints = start.checkpoints(late.turn_id, scope)
@@ -73,6 +78,8 @@ def build_tools(
             f"The model's window is {window:,} tokens, so it has only the tools "
             f"{', '.join(SMALL_TOOLS)}; --tools chooses others."
         )
+    if with_search and registry.get("ToolSearch") is None:
+        registry.register(tool_search_tool())
     names = [tool.name for tool in registry.all()]
     registry = registry.without(denied_tools(gate.context.rules, names))
     only: tuple[str, ...] = ()

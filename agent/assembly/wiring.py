@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -21,6 +22,9 @@ from agent.user_prompt import Prompt
 from permissions.base.process.background_tasks import BackgroundTasks
 from permissions.gate import PermissionGate
 
+if TYPE_CHECKING:
+    from agent.mcp.live.live_servers import LiveServers
+
 
 class LateParts(Struct, frozen=True):
     """The parts that others refer to before they are built, each bound once by its builder."""
@@ -33,6 +37,13 @@ class LateParts(Struct, frozen=True):
     conversation: Late[Conversation] = field(default_factory=lambda: Late("conversation"))
     commands: Late[CommandService] = field(default_factory=lambda: Late("command service"))
     seat: Late[TeamSeat | None] = field(default_factory=lambda: Late("place in a team"))
+
+    mcp: Late[LiveServers] = field(default_factory=lambda: Late("MCP servers"))
+    """Bound once a server is configured."""
+
+    def servers_or_none(self) -> LiveServers | None:
+        """Return the MCP servers, where there are any."""
+        return self.mcp() if self.mcp.is_bound else None
 
     def cwd(self) -> Path:
         """Return the shell's current directory."""

@@ -22,7 +22,6 @@ _PLUGIN: Final = (
 )
 _ELSEWHERE: Final = {
     "login logout auth connect setup-token setup-bedrock setup-vertex": _KEY,
-    "mcp": "MCP servers are not connected by this version.",
     "plugin plugins marketplace reload-plugins": _PLUGIN,
     "tui": "agent-tui --screen-reader writes lines instead of drawing.",
     "output-style output-styles rules-file agents-md instructions": (

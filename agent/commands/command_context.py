@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
@@ -22,6 +22,9 @@ from agent.tools.shell.shells import ShellRegistry
 from hooks.runner import HookRunner
 from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.gate import PermissionGate
+
+if TYPE_CHECKING:
+    from agent.mcp.live.live_servers import LiveServers
 
 
 class CommandSession(SessionFacts, Protocol):
@@ -89,5 +92,7 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     """Returns the team that the session leads, in lines; None where it leads none."""
     ask_side_question: Callable[[str], Awaitable[str]]
     """Asks the model beside the conversation. Raises ModelError."""
+    servers: Callable[[], LiveServers | None]
+    """Returns the MCP servers; None where none is configured."""
     reload_settings: Callable[[], Awaitable[None]]
     """Reads settings and trust again; what changed applies at once. Raises ConfigError."""

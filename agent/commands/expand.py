@@ -135,6 +135,8 @@ class Expander:
             template = command.load()
         except CommandError as error:
             return ExpandedPrompt(blocked=str(error))
+        if command.render is not None:
+            return await self._rendered(command, command.render, arguments, added)
         self._skill_hooks.use(command, template)
         await events.emit_all(self._hooks.notices())
         await self._scope.enter(template)
@@ -145,6 +147,20 @@ class Expander:
         context = (user_message(added, origin="hook"),) if added else ()
         expanded = command_message(command, done.text, agent=template.agent)
         return ExpandedPrompt((*attached, *context, expanded))
+
+    async def _rendered(
+        self,
+        command: PromptCommand,
+        render: Callable[[str], Awaitable[str]],
+        arguments: str,
+        added: str,
+    ) -> ExpandedPrompt:
+        try:
+            text = await render(arguments)
+        except CommandError as error:
+            return ExpandedPrompt(blocked=f"/{command.meta.name}: {error}")
+        context = (user_message(added, origin="hook"),) if added else ()
+        return ExpandedPrompt((*context, command_message(command, text[:MAX_TEXT_CHARS])))
 
     async def _attach(
         self, texts: Sequence[str], events: TurnEvents, abort: AbortSignal

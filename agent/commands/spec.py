@@ -7,7 +7,7 @@ becomes words for the model. Nothing of a command is imported before it is run. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -28,6 +28,7 @@ class CommandSource(StrEnum):
     PROJECT_SKILL = "project skill"
     USER_COMMAND = "user command"
     PROJECT_COMMAND = "project command"
+    SERVER = "MCP server"
     BUILTIN = "built-in"
 
 
@@ -120,6 +121,9 @@ class PromptCommand(Struct, frozen=True):
     """Reads the text again each time. Raises CommandError when it cannot or must not be used."""
     for_model: bool = False
     """The model may run it by itself, through the `Skill` tool."""
+    render: Callable[[str], Awaitable[str]] | None = None
+    """Makes the text of the arguments, in place of a template: somebody else wrote it, so nothing
+    in it is run or inserted. Raises CommandError."""
     type: Literal["prompt"] = "prompt"
 
 

@@ -199,6 +199,15 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         "rewind",
     ),
     InteractiveCommand(
+        _meta(
+            "mcp",
+            "Show MCP servers: state, tools, sign in, turn off",
+            "[enable|disable|reconnect <name>]",
+            on_screen=True,
+        ),
+        "mcp",
+    ),
+    InteractiveCommand(
         _meta("sandbox", "Show what confines commands, and run them inside it", on_screen=True),
         "sandbox",
     ),

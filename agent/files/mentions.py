@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Final, Literal
@@ -88,11 +88,20 @@ def find_mentions(text: str) -> tuple[tuple[Mention, ...], ...]:
     return tuple(dict.fromkeys(found))
 
 
+class _Attached(Struct, frozen=True):
+    names: tuple[str, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    refusals: tuple[str, ...] = ()
+
+
 class MentionReader(Struct):
     """Reads what prompts mention, in the name of the conversation's own tools."""
 
     services: Callable[[], ToolServices]
     gate: PermissionGate
+    resources: Callable[[str], Awaitable[Sequence[Block] | None]] | None = None
+    """Reads a resource of a server, given as `server:uri`; None where there is none of this name.
+    Raises ToolError."""
 
     async def attach(
         self, texts: Sequence[str], turn_id: str, abort: AbortSignal
@@ -110,6 +119,11 @@ class MentionReader(Struct):
         done: set[Mention] = set()
         for readings in chain.from_iterable(map(find_mentions, texts)):
             found = next(filter(None, map(self._located, readings)), None)
+            if found is None and (part := await self._resource(readings)) is not None:
+                names.extend(part.names)
+                blocks.extend(part.blocks)
+                refusals.extend(part.refusals)
+                continue
             if found is None:
                 # The last has neither the sentence's punctuation nor line numbers.
                 if self._is_missing(last := readings[-1].path):
@@ -141,6 +155,19 @@ class MentionReader(Struct):
         if names:
             notes.insert(0, Note("info", f"attached: {', '.join(names)}"))
         return MentionContents((message,) if blocks else (), tuple(notes))
+
+    async def _resource(self, readings: Sequence[Mention]) -> _Attached | None:
+        """Return what a resource of a server contains; None where no reading names one."""
+        for mention in readings if self.resources is not None else ():
+            assert self.resources is not None
+            try:
+                content = await self.resources(mention.path)
+            except ToolError as error:
+                return _Attached(refusals=(f"@{mention.path} is not attached: {error}",))
+            if content is not None:
+                head = text_block(f"The person attached {mention.path} with @. It contains:")
+                return _Attached((mention.path,), (head, *content))
+        return None
 
     def _is_missing(self, path: str) -> bool:
         """Whether it is no word, since it begins with a folder that exists."""

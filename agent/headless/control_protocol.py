@@ -55,8 +55,6 @@ class Control:
         self._closed = False
         self.is_introduced = False
         """Whether the other side is a program with this protocol; it reads results, no status."""
-        self.servers: tuple[str, ...] = ()
-        """Names of the MCP servers inside the calling program."""
         self.interrupted = False
         """Whether the running prompt was interrupted by a request; who runs it resets this."""
 
@@ -94,7 +92,6 @@ class Control:
             raise error
         runner.register(introduction.hooks)
         self.is_introduced = True
-        self.servers = introduction.servers
         self._answer(line, _welcome(conversation))
 
     async def serve(self, conversation: Conversation, line: Mapping[str, object]) -> None:
@@ -180,6 +177,24 @@ class Control:
         }
         response = await self._asked(asked)
         return None if response is None else _decision(response, request)
+
+    async def server_message(
+        self, server: str, message: Mapping[str, object]
+    ) -> Mapping[str, object] | None:
+        """Return what an MCP server inside the calling program answers; None once it has exited.
+
+        Raises:
+            NoAnswer: what it returned is no answer.
+        """
+        asked = {"subtype": "mcp_message", "server_name": server, "message": dict(message)}
+        response = await self._asked(asked)
+        if response is None:
+            return None
+        answer = _successful(response)
+        found = answer.get("mcp_response") if isinstance(answer, Mapping) else None
+        if not isinstance(found, Mapping):
+            raise NoAnswer("the calling program answered no message of the server")
+        return found
 
     async def _fired(
         self, callback_id: str, payload: Mapping[str, object]

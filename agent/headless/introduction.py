@@ -80,13 +80,19 @@ class Introduction(Struct, frozen=True):
             "append_system_prompt": self.append_system_prompt,
             "name": self.title,
             "skills": self.skills,
-            "mcp_config": self.mcp_config,
             "agents": self.agents,
             "json_schema": self.json_schema,
         }
-        changes = {name: value for name, value in given.items() if value is not None}
+        changes: dict[str, object] = {
+            name: value for name, value in given.items() if value is not None
+        }
         if self.system_prompt == "" and options.system_prompt is None:
             changes["system_prompt"] = ""
+        inside = {name: {"type": "sdk", "name": name} for name in self.servers}
+        of_caller = [json.dumps({"mcpServers": inside})] if inside else []
+        configs = [*of_caller, *([self.mcp_config] if self.mcp_config is not None else [])]
+        if configs:
+            changes["mcp_configs"] = (*options.mcp_configs, *configs)
         return replace(options, **changes)
 
     @property

@@ -14,6 +14,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from agent.conversation.conversation import Conversation
+from agent.conversation_facts import ServerSummary
 from agent.events import (
     Compacted,
     Complete,
@@ -36,8 +37,8 @@ CLAUDE_CODE_VERSION: Final = "2.1.197"
 """The release whose lines these follow; client libraries refuse or warn of what names none."""
 
 
-def init_line(conversation: Conversation, servers: Sequence[str]) -> Line:
-    """Return the first line: what this run works with. No `servers` are connected yet."""
+def init_line(conversation: Conversation, servers: ServerSummary) -> Line:
+    """Return the first line: what this run works with."""
     from agent.commands.spec import SKILLS  # one form of output alone names commands
 
     commands = conversation.commands.registry.listed()
@@ -49,14 +50,15 @@ def init_line(conversation: Conversation, servers: Sequence[str]) -> Line:
         "cwd": str(conversation.view.launch_dir),
         "model": conversation.status.model,
         "permissionMode": str(conversation.status.mode),
-        "tools": list(conversation.view.tool_names),
-        "mcp_servers": [{"name": name, "status": "failed"} for name in dict.fromkeys(servers)],
+        "tools": [*conversation.view.tool_names, *servers.tools],
+        "mcp_servers": [{"name": name, "status": status} for name, status in servers.states],
         "slash_commands": [command.meta.name for command in commands],
         "skills": [c.meta.name for c in commands if c.meta.source in SKILLS],
         "output_style": "default",
         "claude_code_version": CLAUDE_CODE_VERSION,
         "agent_tui_version": conversation.identity.version,
         "demo": conversation.view.is_demo,
+        **({"mcp_server_errors": list(servers.errors)} if servers.errors else {}),
     }
 
 

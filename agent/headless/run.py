@@ -6,16 +6,18 @@ Standard output has the data, standard error everything else. Next: `agent.headl
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from msgspec import Struct, field
 
 from agent.conversation.conversation import Conversation
+from agent.conversation_facts import ServerSummary
 from agent.errors import OutputError
 from agent.events import (
     AgentEvent,
@@ -66,6 +68,10 @@ from permissions.decision import Behavior, DecisionSource
 
 if TYPE_CHECKING:
     from agent.headless.control_protocol import Control
+
+
+async def _no_servers() -> ServerSummary:
+    return ServerSummary()
 
 
 class _Run(Struct):
@@ -134,7 +140,7 @@ class HeadlessOutput:
         self._partial = PartialLines(conversation.view.session_id) if partial_messages else None
         self._inputs: dict[str, tuple[str, Mapping[str, object]]] = {}
 
-    def begin(self, servers: Sequence[str]) -> None:
+    def begin(self, servers: ServerSummary) -> None:
         """Write the `system`/`init` line of stream-json; other formats write nothing yet."""
         if self._format == "stream-json":
             self._line(init_line(self._conversation, servers))
@@ -422,14 +428,14 @@ async def run_headless(
     is_stored: bool = True,
     interrupted: Callable[[], int | None] = lambda: None,
     control: Control | None = None,
-    servers: Sequence[str] = (),
+    servers: Callable[[], Awaitable[ServerSummary]] = _no_servers,
     answer: AnswerSchema | None = None,
 ) -> int:
     """Run the prompts one after the other; return the first status that is not 0, else 0.
 
     `interrupted` returns the exit status of a signal that arrived, or None. With `control`, who
     sends the prompts learns how each ended, and decides whether more come: a failure ends none of
-    them. `servers` are the names of the MCP servers that the settings list.
+    them. `servers` returns the MCP servers once the first prompt may begin.
     """
     output = HeadlessOutput(
         conversation,
@@ -444,9 +450,16 @@ async def run_headless(
     if output_format == "stream-json":
         # The first line names the commands of files.
         await conversation.commands.ready()
-    output.begin([*servers, *(control.servers if control is not None else ())])
+    # Lines are read meanwhile: servers inside the calling program answer by them.
+    coming = asyncio.ensure_future(anext(prompts, None))
+    try:
+        output.begin(await servers())
+    except BaseException:
+        coming.cancel()
+        await asyncio.wait({coming})
+        raise
     status = EXIT_COMPLETED
-    async for prompt in prompts:
+    while (prompt := await coming) is not None:
         one = await output.run(prompt)
         by_signal = interrupted()
         if by_signal is not None:
@@ -456,6 +469,7 @@ async def run_headless(
         status = status or one
         if control is None and one in {EXIT_ERROR, EXIT_INTERRUPTED}:
             break
+        coming = asyncio.ensure_future(anext(prompts, None))
     return interrupted() or status
 
 

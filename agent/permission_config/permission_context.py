@@ -125,6 +125,8 @@ class Grants(Struct):
     session: list[tuple[str, str]] = field(default_factory=list)
     """`(behavior, rule)` granted for this session."""
     on_session_change: Callable[[Sequence[tuple[str, str]]], None] = lambda _: None
+    on_allowed: Callable[[Sequence[str]], None] = lambda _: None
+    """Receives the allow rules of an answer before they are stored. Raises OSError."""
 
     def store(self, grant: GrantChoice) -> tuple[str, ...]:
         """Store the rules where the answer specifies; return what was added.
@@ -136,6 +138,8 @@ class Grants(Struct):
         source = RuleSource(grant.destination)
         behavior = RuleBehavior(str(grant.behavior))
         file: Path | None = None
+        if behavior is RuleBehavior.ALLOW:
+            self.on_allowed(grant.rules)
         if source is RuleSource.SESSION:
             self.session.extend((str(behavior), rule) for rule in grant.rules)
             self.on_session_change(tuple(self.session))

@@ -137,6 +137,11 @@ class SkillPort(Protocol):
 class DeferredToolsPort(Protocol):
     """Tools whose schemas the model gets only when it asks for them."""
 
+    @property
+    def loaded(self) -> Sequence[str]:
+        """Names of those it asked for, in that order."""
+        ...
+
     def search(self, query: str, limit: int) -> tuple[tuple[str, str], ...]:
         """Return `(name, description)` of tools that fit, best first."""
         ...

@@ -54,6 +54,11 @@ class Program:
                 return line
         raise AssertionError(f"no {kind} line came")
 
+    async def line(self) -> dict[str, Any]:
+        """Read the next line, of whatever type."""
+        line: dict[str, Any] = json.loads(await self._out.readline())
+        return line
+
     async def end(self) -> int:
         self._in.close()
         return await self.process.wait()
@@ -211,25 +216,17 @@ async def test_hooks_that_come_late_count_and_a_second_introduction_ends_the_run
         assert await caller.process.wait() == 2
 
 
-async def test_an_introduction_sets_the_system_prompt_and_lists_servers_as_failed(
-    project: Path, fresh_home: Path
-) -> None:
-    config = (
-        '{"mcpServers": {"inside": {"type": "sdk", "name": "inside"}, "files": {"command": "x"}}}'
-    )
+async def test_an_introduction_sets_the_system_prompt(project: Path, fresh_home: Path) -> None:
     async with (
         ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
-        program(server, project, fresh_home, "--mcp-config", config, "--allow", "Bash") as caller,
+        program(server, project, fresh_home, "--allow", "Bash") as caller,
     ):
         hooks = {"PreToolUse": [{"matcher": "Bash", "hookCallbackIds": ["h1"]}]}
-        asks = {"systemPrompt": ["You are a teapot."], "sdkMcpServers": ["inside", "calc"]}
-        caller.request("1", subtype="initialize", hooks=hooks, **asks)
+        caller.request("1", subtype="initialize", hooks=hooks, systemPrompt=["You are a teapot."])
         assert (await caller.until("control_response"))["response"]["subtype"] == "success"
         caller.prompt("make it")
         init = await caller.until("system")
-        assert init["mcp_servers"] == [
-            {"name": name, "status": "failed"} for name in ("inside", "files", "calc")
-        ]
+        assert init["mcp_servers"] == []
         assert init["claude_code_version"] >= "2."
         asked = await caller.until("control_request")
         decision = {"permissionDecision": "deny", "permissionDecisionReason": "no way"}
@@ -239,6 +236,48 @@ async def test_an_introduction_sets_the_system_prompt_and_lists_servers_as_faile
         assert await caller.end() == 0
     assert server.requests[0].body["system"][0]["text"] == "You are a teapot."
     assert not (project / "made").exists()
+
+
+def served(message: dict[str, Any]) -> dict[str, Any]:
+    """What a server inside the calling program answers."""
+    results: dict[str, Any] = {
+        "initialize": {
+            "protocolVersion": message.get("params", {}).get("protocolVersion"),
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "calc", "version": "1"},
+        },
+        "tools/list": {"tools": [{"name": "add", "inputSchema": {"type": "object"}}]},
+        "tools/call": {"content": [{"type": "text", "text": "it is 5"}]},
+    }
+    return {"jsonrpc": "2.0", "id": message.get("id"), "result": results.get(message["method"], {})}
+
+
+@pytest.mark.parametrize("by_introduction", [True, False])
+async def test_tools_of_the_calling_program_are_called_there(
+    project: Path, fresh_home: Path, by_introduction: bool
+) -> None:
+    config = '{"mcpServers": {"calc": {"type": "sdk", "name": "calc"}}}'
+    flags = [] if by_introduction else ["--mcp-config", config]
+    call = Turn((ToolCall("mcp__calc__add", {"a": 2, "b": 3}),))
+    async with (
+        ScriptedServer(Scenario(turns=(call, HELLO))) as server,
+        program(server, project, fresh_home, "--allow", "mcp__calc", *flags) as caller,
+    ):
+        inside = {"sdkMcpServers": ["calc"]} if by_introduction else {}
+        caller.request("1", subtype="initialize", hooks={}, **inside)
+        caller.prompt("add")
+        called = []
+        while (line := await caller.line())["type"] != "result":
+            if line["type"] == "system":
+                assert line["mcp_servers"] == [{"name": "calc", "status": "connected"}]
+            request = line.get("request", {})
+            if request.get("subtype") == "mcp_message":
+                assert request["server_name"] == "calc"
+                called.append(request["message"]["method"])
+                caller.answer(line, {"mcp_response": served(request["message"])})
+        assert called[-1] == "tools/call"
+        assert await caller.end() == 0
+    assert "it is 5" in str(server.requests[1].body["messages"])
 
 
 async def test_a_run_ends_when_nobody_reads_its_answers(project: Path, fresh_home: Path) -> None:

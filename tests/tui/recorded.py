@@ -317,6 +317,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         version="1.2.3",
         endpoint=lambda: "http://127.0.0.1:1",
         list_models=list_models,
+        servers=lambda: None,
         reload_settings=reload_settings,
         team=lambda: None,
         ask_side_question=ask_side_question,

@@ -46,8 +46,8 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "Settings",
         (
-            "settings_file", "setting_sources", "plugin_dirs", "agent", "agents", "mcp_config",
-            "system_prompt",
+            "settings_file", "setting_sources", "plugin_dirs", "agent", "agents", "mcp_configs",
+            "strict_mcp_config", "system_prompt",
             "system_prompt_file", "append_system_prompt", "append_system_prompt_file",
         ),
     ),
@@ -159,6 +159,12 @@ def _agents(
     if not isinstance(entries, dict):
         raise click.BadParameter("expected an object of agents")
     return entries
+
+
+def _files_or_json(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    return tuple(filter(None, (_file_or_json(context, parameter, value) for value in values)))
 
 
 def _amount(
@@ -360,9 +366,10 @@ class _InSections(click.Command):
     help="Agents by name: {name: {description, prompt, …}}.",
 )  # fmt: skip
 @click.option(
-    "--mcp-config", callback=_file_or_json, metavar="FILE|JSON",
-    help="MCP servers; read and checked, not connected yet.",
+    "--mcp-config", "mcp_configs", multiple=True, callback=_files_or_json, metavar="FILE|JSON",
+    help="MCP servers for this run: a file, or its text. Repeatable.",
 )  # fmt: skip
+@click.option("--strict-mcp-config", is_flag=True, help="Use only the servers of --mcp-config.")
 @click.option(
     "--max-turns",
     type=click.IntRange(min=1),

@@ -11,7 +11,6 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _TAKEN_FLAGS: Final = (
     "--await-initialize", "--debug-to-stderr", "--exclude-dynamic-system-prompt-sections",
     "--forward-subagent-text", "--include-hook-events", "--mcp-debug", "--no-chrome",
-    "--strict-mcp-config",
 )  # fmt: skip
 _TAKEN_VALUES: Final = (
     "--betas", "--permission-prompts", "--system-prompt-snapshot", "--thinking-display",

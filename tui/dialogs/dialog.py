@@ -15,6 +15,7 @@ from tui.input.actions import Context
 from tui.text.styled_rows import Row, Run
 
 AnswerT = TypeVar("AnswerT")
+_GivenT = TypeVar("_GivenT", covariant=True)
 _ASKED_CELLS: Final = 100
 
 
@@ -81,6 +82,22 @@ class Dialog(Protocol):
 
     def choose(self, choice: int) -> None:
         """Take a click on an answer."""
+        ...
+
+
+class AnsweredDialog(Dialog, Protocol[_GivenT]):
+    """A dialog that returns an answer."""
+
+    async def wait(self) -> _GivenT:
+        """Return it."""
+        ...
+
+
+class ShowDialog(Protocol):
+    """Shows a dialog until it is answered, or the wait for it is cancelled."""
+
+    async def __call__(self, dialog: AnsweredDialog[AnswerT]) -> AnswerT:
+        """Return the answer."""
         ...
 
 

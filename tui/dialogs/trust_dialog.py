@@ -19,8 +19,8 @@ from tui.text.wrap import wrap
 if TYPE_CHECKING:
     from agent.settings.trust import TrustState
 
-_UNUSED: Final = {"MCP server": " (not connected by this version)"}
-"""Notes for kinds that have no effect yet, though trust covers them."""
+_NOTES: Final = {"MCP server": " (asked about before it starts)"}
+"""What else there is to say about a kind."""
 
 
 class TrustLine(Struct, frozen=True):
@@ -140,7 +140,7 @@ def trust_request(state: TrustState) -> TrustRequest:
         items=[
             TrustLine(
                 item.kind,
-                item.label + _UNUSED.get(item.kind, ""),
+                item.label + _NOTES.get(item.kind, ""),
                 _place(item.file, item.line, state.root),
                 is_new=state.trusted,
             )

@@ -16,6 +16,7 @@ PANELS: Final = {
         "focus",
         "help",
         "hooks",
+        "mcp",
         "memory",
         "model",
         "permissions",

@@ -45,6 +45,15 @@ GROUPS: Final = {
         "blockedHosts": "Blocked hosts",
         "sandbox": "Sandbox",
     },
+    "MCP servers": {
+        "mcpServers": "Servers",
+        "mcp": "Changed tools, tool search",
+        "enableAllProjectMcpServers": "Start every server of projects",
+        "enabledMcpjsonServers": "Servers of projects to start",
+        "disabledMcpjsonServers": "Servers of projects to reject",
+        "allowedMcpServers": "Allowed servers",
+        "deniedMcpServers": "Denied servers",
+    },
     "Context": {
         "autoCompactEnabled": "Automatic compaction",
         "autoCompactWindow": "Context window limit",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agent.user_prompt import Prompt
     from permissions.mode import Mode
     from permissions.resolve.contender import Contender
+    from tui.dialogs.dialog import ShowDialog
     from tui.dialogs.onboarding import LocalModel, Onboarding
     from tui.dialogs.trust_dialog import TrustRequest
 
@@ -223,6 +224,8 @@ class ScreenPorts(Struct, frozen=True):
     """Questions and plans."""
     trust: AskTrust
     onboarding: AskOnboarding
+    show: ShowDialog
+    """Shows any other dialog."""
 
 
 MakeConversation = Callable[[ScreenPorts], Awaitable[ConversationPort]]

@@ -105,7 +105,7 @@ class _LineSession:
             self._maker.judge_call,
             home_relative(self._env.get("HOME", "")),
         )
-        ports = ScreenPorts(contender, user, user.trust, user.onboard)
+        ports = ScreenPorts(contender, user, user.trust, user.onboard, self.dialogs.ask)
         conversation = self.conversation = await self._maker.make(ports)
         demo = ", a scripted demo model" if conversation.view.is_demo else ""
         self.output.write(

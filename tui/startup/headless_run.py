@@ -88,7 +88,10 @@ class _HeadlessRun:
         else:
             settings = settings_for(options, environment)
             setup = await real_model(settings, environment, options)
-        user = UserPorts(dialog=control if options.asks_over_stdout else None)
+        user = UserPorts(
+            dialog=control if options.asks_over_stdout else None,
+            ask_server=control.server_message if control is not None else None,
+        )
         assembled = await assemble(
             options, environment, settings, setup, user, is_demo=options.demo
         )
@@ -120,7 +123,7 @@ class _HeadlessRun:
                 is_stored=options.stores_session,
                 interrupted=lambda: by_signal[0] if by_signal else None,
                 control=control,
-                servers=[each.name for each in assembled.settings.mcp_servers if each.in_force],
+                servers=assembled.servers.summary,
                 answer=assembled.ports.answer,
             )
         finally:

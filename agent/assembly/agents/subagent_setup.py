@@ -34,9 +34,11 @@ from agent.subagents.agent_tools import AgentTools, tools_of
 from agent.subagents.definition import AgentDefinition
 from agent.subagents.running_agent import RunningAgent
 from agent.tools.call import CallPorts
+from agent.tools.deferred import DeferredTools
 from agent.tools.file_state import FileState
+from agent.tools.registry import ToolRegistry
 from agent.tools.repeated_failures import RepeatedFailures
-from agent.tools.services import ToolServices
+from agent.tools.services import DeferredToolsPort, ToolServices
 from permissions.agent_limits import agent_limits
 from permissions.subagent_gate import SubagentGate
 
@@ -122,17 +124,20 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         )
         system = self._system(definition)
         wire = tools.registry.to_wire()
+        deferred = _own_deferred_tools(tools.registry, definition, services.deferred)
         model = self._model(agent, above)
         effort: Effort | None = definition.effort
         if agent.task.effort is not None:
             effort = agent.task.effort  # type: ignore[assignment]
-        request = request_builder(self.used, system, wire, model=model, effort=effort)
+        request = request_builder(
+            self.used, system, wire, loaded=deferred.definitions, model=model, effort=effort
+        )
         recovery = replace(above.recovery, policy=self.policy(RequestSource.SUB_AGENT))
         nested = PathInstructions(hooks, self.instructions.for_another_agent(), cwd)
         ports = replace(
             above,
             recovery=recovery,
-            calls=replace(calls, hooks=hooks.tools),
+            calls=replace(calls, hooks=hooks.tools, services=replace(services, deferred=deferred)),
             hooks=hooks,
             request=request,
             reports=list,
@@ -203,3 +208,14 @@ def subagent_setup(
         tail="\n\n".join(filter(None, (_PROMPT, start.options.append_system_prompt))),
         max_depth=max_depth,
     )
+
+
+def _own_deferred_tools(
+    registry: ToolRegistry, definition: AgentDefinition, parent: DeferredToolsPort | None
+) -> DeferredTools:
+    """Return an agent's deferred tools; those that its parent loaded, and those that its
+    definition names, are loaded."""
+    deferred = DeferredTools(registry)
+    named = [] if definition.tools is None else [tool.name for tool in registry.all()]
+    deferred.load([*(parent.loaded if parent is not None else ()), *named])
+    return deferred

@@ -13,10 +13,7 @@ from hooks.answers.response import HandlerOutcome, HandlerResult, Printed, judge
 from hooks.config.spec import McpToolHandler
 from hooks.execution.handlers.hook_call import HookCall
 
-NO_MCP: Final = (
-    "the MCP server {server!r} cannot be reached: agent-tui connects to no MCP servers yet, so "
-    "`mcp_tool` hooks do nothing (a `command` or `http` hook works)"
-)
+NO_MCP: Final = "the MCP server {server!r} cannot be reached: no MCP servers are connected here"
 REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][\w.]*)\}")
 
 

@@ -20,7 +20,7 @@ def test_places_are_told_from_the_directory_and_what_is_not_used_says_so() -> No
     request = trust_request(TrustState(ROOT, False, items))
     assert [(item.text, item.file) for item in request.items] == [
         ("date", ".agent/settings.json:3"),
-        ("db: serve (not connected by this version)", ".mcp.json"),
+        ("db: serve (asked about before it starts)", ".mcp.json"),
         ("id", "/home/ada/x.json:1"),
     ]
 

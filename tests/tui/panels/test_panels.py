@@ -281,7 +281,9 @@ def test_settings_with_few_values_are_known() -> None:
 
 def test_every_setting_that_has_an_effect_is_named() -> None:
     named = [key for names in GROUPS.values() for key in names]
-    administrators = {"allowManagedHooksOnly", "allowManagedPermissionRulesOnly"}
+    administrators = {
+        "allowManagedHooksOnly", "allowManagedMcpServersOnly", "allowManagedPermissionRulesOnly",
+    }  # fmt: skip
     known = set(SettingsFile.model_fields) - WITHOUT_EFFECT - administrators
     assert sorted(named) == sorted(known - {"prefersReducedMotion"})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,7 @@ class ConversationStart:
     def _ports(self) -> ScreenPorts:
         # Dialogs take some 30 ms to import; the first frame does not wait for them.
         from permissions.explain.explain_decision import home_relative
-        from tui.dialogs.ports import DialogContender, DialogUser
+        from tui.dialogs.ports import DialogContender, DialogUser, show
         from tui.dialogs.sandbox.work_inside import WorkInside
 
         parts = self._parts
@@ -103,7 +104,7 @@ class ConversationStart:
         user = DialogUser(
             parts.dialogs, parts.highlighter, edit_text, lambda: parts.conversations.commands
         )
-        return ScreenPorts(contender, user, user.trust, user.onboard)
+        return ScreenPorts(contender, user, user.trust, user.onboard, partial(show, parts.dialogs))
 
     def _watch_files(self, agent_home: Path) -> None:
         from tui.app.keybindings_watch import follow_keys  # after the first frame

@@ -1,0 +1,186 @@
+"""The MCP servers of a conversation, made once there are any: nothing of MCP is loaded before."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from agent.assembly.hook_setup import HookParts
+from agent.assembly.model_setup import ModelParts
+from agent.assembly.start_context import StartContext
+from agent.assembly.tool_setup import ToolParts
+from agent.assembly.wiring import LateParts, SharedState
+from agent.conversation_facts import ServerSummary
+from agent.errors import FlagError
+from agent.permission_config.permission_context import Grants
+from agent.prompt.system import note
+from agent.settings.load import Settings
+from agent.settings.locations import POLICY_DIR
+from permissions.base.files.plain_file import read_plain
+
+if TYPE_CHECKING:
+    from agent.conversation.conversation_ports import Reminders
+
+CONNECT_VARIABLE: Final = "MCP_CONNECT_TIMEOUT_MS"
+TIMEOUT_VARIABLE: Final = "MCP_TIMEOUT"
+MANAGED_FILE: Final = "managed-mcp.json"
+_MAX_BYTES: Final = 50_000_000
+_CONNECT_MS: Final = 5_000
+_TIMEOUT_MS: Final = 30_000
+
+
+async def has_servers(start: StartContext) -> bool:
+    """Return whether a server is configured. Raises FlagError where none may be named."""
+    if not start.options.mcp_configs and start.is_demo:
+        return False
+    if start.options.mcp_configs and (POLICY_DIR / MANAGED_FILE).exists():
+        raise FlagError(
+            "--mcp-config: servers cannot be named here, because a managed file lists those that "
+            "may be used."
+        )
+    return await asyncio.to_thread(_any_servers, start.settings)
+
+
+def _any_servers(settings: Settings) -> bool:
+    """Whether there may be one, found out without reading what it is."""
+    if settings.mcp_servers or settings.bad_mcp_servers or (POLICY_DIR / MANAGED_FILE).exists():
+        return True
+    try:
+        return b'"mcpServers"' in read_plain(settings.home / ".claude.json", _MAX_BYTES)
+    except OSError:
+        return False
+
+
+class McpSetup:
+    """Begins with the conversation, and follows its settings."""
+
+    def __init__(
+        self,
+        start: StartContext,
+        late: LateParts,
+        shared: SharedState,
+        *,
+        model: ModelParts,
+        hooks: HookParts,
+        tools: ToolParts,
+        is_wanted: bool,
+    ) -> None:
+        """Nothing is loaded; with `is_wanted` it will be, else when a server is configured."""
+        self._start = start
+        self._late = late
+        self._shared = shared
+        self._model = model
+        self._hooks = hooks
+        self._tools = tools
+        self._is_wanted = is_wanted
+        self._making: asyncio.Task[None] | None = None
+
+    def begin(self, grants: Grants) -> None:
+        """Load and start what is configured, in the background; `grants` stores rules."""
+        grants.on_allowed = self._stored
+        self._start.current_settings.on_change(self._follow)
+        if self._is_wanted:
+            self._making = asyncio.create_task(self._make(), name="MCP servers")
+
+    async def _make(self) -> None:
+        # In a thread: it takes longer than a frame.
+        await asyncio.to_thread(importlib.import_module, "agent.assembly.servers.mcp_parts")
+        from agent.assembly.servers.mcp_parts import live_servers
+
+        live = self._late.mcp.bind(
+            live_servers(
+                self._start,
+                self._late,
+                model=self._model,
+                hooks=self._hooks,
+                tools=self._tools,
+            )
+        )
+        try:
+            await live.begin()
+        except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
+            self._start.warn(f"MCP servers are not started: {error}")
+
+    def _stored(self, rules: Sequence[str]) -> None:
+        live = self._late.servers_or_none()
+        if live is not None:
+            live.rules.stored(rules)
+
+    def _follow(self) -> None:
+        if self._late.mcp.is_bound:
+            self._shared.background.start(self._late.mcp().follow_settings())
+        elif self._making is None and _any_servers(self._start.settings):
+            self._making = asyncio.create_task(self._make(), name="MCP servers")
+
+    async def ready(self) -> None:
+        """Wait for what the first prompt needs: all servers without a screen, within limits."""
+        if self._making is None:
+            return
+        await asyncio.shield(self._making)
+        options, env = self._start.options, self._start.environment.env
+        limit: float | None = None
+        if options.headless and options.mcp_configs:
+            limit = _seconds(env.get(TIMEOUT_VARIABLE), _TIMEOUT_MS)
+        elif options.headless:
+            limit = _seconds(env.get(CONNECT_VARIABLE), _CONNECT_MS)
+        await self._late.mcp().ready(timeout_s=limit)
+
+    async def summary(self) -> ServerSummary:
+        """Return the servers once the first prompt may begin.
+
+        Raises:
+            ServerRequired: one without which the run must not begin is not connected.
+        """
+        await self.ready()
+        live = self._late.servers_or_none()
+        return live.summary() if live is not None else ServerSummary()
+
+    def before_start(self, hooks: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+        """Return what also waits for servers, beside the hooks of the start."""
+
+        async def run() -> None:
+            await asyncio.gather(hooks(), self.ready())
+
+        return run
+
+    def reminders(self, inner: Reminders) -> ServerReminders:
+        """Return reminders that also tell the model of the servers."""
+        return ServerReminders(inner, self._late)
+
+    async def aclose(self) -> None:
+        """End everything."""
+        if self._making is not None and not self._making.done():
+            self._making.cancel()
+            await asyncio.wait({self._making})
+        if self._late.mcp.is_bound:
+            await self._late.mcp().aclose()
+
+
+class ServerReminders:
+    """Tells the model what servers offer: once, and again when that changes."""
+
+    def __init__(self, inner: Reminders, late: LateParts) -> None:
+        """`inner` returns everything else."""
+        self._inner = inner
+        self._late = late
+
+    def first(self) -> Sequence[str]:
+        """Return what opens a conversation."""
+        return self._inner.first()
+
+    def before_prompt(self) -> Sequence[str]:
+        """Return what changed since the last prompt."""
+        news = self._late.mcp().news() if self._late.mcp.is_bound else None
+        return [*self._inner.before_prompt(), *([note(news)] if news is not None else [])]
+
+
+def _seconds(text: str | None, default_ms: int) -> float:
+    return (int(text) if text is not None and text.isdigit() else default_ms) / 1000
+
+
+if TYPE_CHECKING:
+
+    def _proves(reminders: ServerReminders) -> Reminders:
+        return reminders

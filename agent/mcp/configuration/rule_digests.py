@@ -1,0 +1,50 @@
+"""For which server the user stored a rule about a tool: a server that takes its name over later,
+with another definition, does not inherit the rule."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct, field
+
+from permissions.base.files.plain_file import read_plain
+from permissions.base.files.private_file import exclusive, write_private
+
+_MAX_BYTES: Final = 10_000_000
+
+
+class _Stored(Struct, frozen=True):
+    tools: dict[str, list[str]] = field(default_factory=dict)
+    """By the full name of a tool, digests of the definitions that rules were stored for."""
+    v: int = 1
+
+
+class RuleDigests:
+    """One file in the agent's home (0600); rules written by hand are bound to the name alone."""
+
+    def __init__(self, agent_home: Path) -> None:
+        """The file need not exist."""
+        self._path = agent_home / "mcp" / "rules.json"
+
+    def bind(self, tool: str, digest: str) -> None:
+        """Note that a rule about a tool is for this definition of its server. Raises OSError."""
+        with exclusive(self._path):
+            known = self._read().tools
+            if digest not in known.get(tool, ()):
+                tools = {**known, tool: [*known.get(tool, ()), digest]}
+                data = msgspec.to_builtins(_Stored(tools))
+                write_private(self._path, json.dumps(data).encode())
+
+    def foreign(self, digest: str, tools: list[str]) -> list[str]:
+        """Return those of the tools whose rules were stored for other definitions alone."""
+        known = self._read().tools
+        return [tool for tool in tools if tool in known and digest not in known[tool]]
+
+    def _read(self) -> _Stored:
+        try:
+            return msgspec.json.decode(read_plain(self._path, _MAX_BYTES), type=_Stored)
+        except (OSError, msgspec.DecodeError, RecursionError):
+            return _Stored()

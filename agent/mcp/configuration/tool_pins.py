@@ -1,0 +1,123 @@
+"""What servers offered when the user accepted them: a tool that changed since is withheld."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal, Protocol
+
+import msgspec
+from msgspec import Struct, field
+
+from agent.mcp.configuration.server_definition import ServerDefinition
+from permissions.base.files.plain_file import read_plain
+from permissions.base.files.private_file import exclusive, write_private
+
+ToolChangePolicy = Literal["withhold", "notify"]
+INSTRUCTIONS: Final = ""
+"""In place of a tool's name."""
+_PINNED: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+_MAX_BYTES: Final = 50_000_000
+
+
+class PinnedTool(Protocol):
+    """A tool as its server defines it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def definition(self) -> Mapping[str, object]: ...
+
+
+class ToolChange(Struct, frozen=True):
+    """A tool, or the instructions, that a server defines otherwise than it did."""
+
+    name: str
+    """Empty for the server's instructions."""
+    before: str | None
+    """The text that was accepted; None for a tool that was not there."""
+    now: str
+
+
+class _ServerPins(Struct, frozen=True):
+    pins: dict[str, str] = field(default_factory=dict)
+    """By name, the canonical text."""
+
+
+class _Stored(Struct, frozen=True):
+    servers: dict[str, _ServerPins] = field(default_factory=dict)
+    """By the digest of the definition."""
+    v: int = 1
+
+
+class ToolPins:
+    """The pins of all servers, one file in the agent's home (0600)."""
+
+    def __init__(self, agent_home: Path) -> None:
+        """The file need not exist."""
+        self._path = agent_home / "mcp" / "pins.json"
+
+    def compare(
+        self, definition: ServerDefinition, tools: Sequence[PinnedTool], instructions: str
+    ) -> tuple[ToolChange, ...]:
+        """Return what differs from what was accepted; what is seen first is accepted by that.
+
+        Tools that are gone are no change. Raises nothing: where pins cannot be stored, everything
+        is as new at the next start.
+        """
+        offered = pinned_texts(tools, instructions)
+        known = self._read().servers.get(definition.digest)
+        if known is None:
+            self._store(definition, offered)
+            return ()
+        return tuple(
+            ToolChange(name, known.pins.get(name), text)
+            for name, text in offered.items()
+            if known.pins.get(name) != text
+        )
+
+    def accept(self, definition: ServerDefinition, changes: Sequence[ToolChange]) -> None:
+        """Accept changes. Raises OSError."""
+        known = self._read().servers.get(definition.digest, _ServerPins())
+        self._write(definition, known.pins | {change.name: change.now for change in changes})
+
+    def _store(self, definition: ServerDefinition, pins: Mapping[str, str]) -> None:
+        try:
+            self._write(definition, pins)
+        except OSError:
+            return
+
+    def _write(self, definition: ServerDefinition, pins: Mapping[str, str]) -> None:
+        with exclusive(self._path):
+            servers = {**self._read().servers, definition.digest: _ServerPins(dict(pins))}
+            data = msgspec.to_builtins(_Stored(servers))
+            write_private(self._path, json.dumps(data).encode())
+
+    def _read(self) -> _Stored:
+        try:
+            return msgspec.json.decode(read_plain(self._path, _MAX_BYTES), type=_Stored)
+        except (OSError, msgspec.DecodeError, RecursionError):
+            return _Stored()
+
+
+def pinned_texts(tools: Sequence[PinnedTool], instructions: str) -> dict[str, str]:
+    """Return what is pinned, by the name of the tool; of equal names the first."""
+    texts: dict[str, str] = {}
+    for tool in tools:
+        pinned = {key: tool.definition[key] for key in _PINNED if key in tool.definition}
+        texts.setdefault(tool.name, _canonical(pinned))
+    if instructions:
+        texts[INSTRUCTIONS] = instructions
+    return texts
+
+
+def tool_digest(tool: PinnedTool) -> str:
+    """Return a short digest of what is pinned of a tool."""
+    pinned = {key: tool.definition[key] for key in _PINNED if key in tool.definition}
+    return hashlib.sha256(_canonical(pinned).encode()).hexdigest()[:16]
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, indent=1)

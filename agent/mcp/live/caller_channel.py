@@ -1,0 +1,67 @@
+"""A server inside the calling program, reached by control lines: `mcp_message`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
+
+from agent.errors import AgentError
+from agent.mcp.transport.message_channel import ChannelClosed
+
+if TYPE_CHECKING:
+    from agent.mcp.transport.message_channel import MessageChannel
+
+AskServer = Callable[[str, Mapping[str, object]], Awaitable[Mapping[str, object] | None]]
+"""Hands a message to a server of the program; returns what it answers, None once it is gone."""
+
+
+class CallerChannel:
+    """Messages to one server and back."""
+
+    def __init__(self, name: str, ask: AskServer) -> None:
+        """Nothing is sent yet."""
+        self._name = name
+        self._ask = ask
+        self._answers: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._asking: set[asyncio.Task[None]] = set()
+
+    async def send(self, message: Mapping[str, object]) -> None:
+        """Hand on a message; its answer is received."""
+        task = asyncio.ensure_future(self._sent(message))
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    async def _sent(self, message: Mapping[str, object]) -> None:
+        try:
+            answer = await self._ask(self._name, message)
+        except AgentError as error:
+            failed = {"code": -32603, "message": str(error)}
+            answer = {"jsonrpc": "2.0", "id": message.get("id"), "error": failed}
+        if answer is None:
+            await self._answers.put(None)
+        elif "id" in message:
+            await self._answers.put(json.dumps(answer).encode())
+
+    async def receive(self) -> bytes:
+        """Return the next answer. Raises ChannelClosed."""
+        answer = await self._answers.get()
+        if answer is None:
+            raise ChannelClosed("the calling program has gone")
+        return answer
+
+    async def aclose(self) -> None:
+        """Give up what is under way."""
+        tasks = set(self._asking)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        await self._answers.put(None)
+
+
+if TYPE_CHECKING:
+
+    def _proves(channel: CallerChannel) -> MessageChannel:
+        return channel

@@ -1,0 +1,75 @@
+"""A server asks the user something: hooks are heard before and after, a dialog asks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, cast
+
+from agent.mcp.elicited_values import FormValue
+from agent.mcp.live.user_port import McpUser
+from agent.mcp.server_requests import ElicitationAnswer, ElicitationRequest
+from hooks.answers.outcome import EventOutcome
+from hooks.events.workspace import Elicitation, ElicitationResult
+
+FireElicitation = Callable[[Elicitation | ElicitationResult], Awaitable[EventOutcome | None]]
+MAX_OPEN: Final = 5
+"""Questions of one server that may wait; more are cancelled."""
+
+
+class Elicitations:
+    """Answers servers, one question after the other."""
+
+    def __init__(self, fire: FireElicitation, user: McpUser | None) -> None:
+        """Without a user only hooks answer."""
+        self._fire = fire
+        self._user = user
+        self._open: dict[str, int] = {}
+        self._one_at_a_time = asyncio.Lock()
+
+    async def answer(self, request: ElicitationRequest) -> ElicitationAnswer:
+        """Return the answer for a server."""
+        count = self._open.get(request.server, 0)
+        if count >= MAX_OPEN:
+            return ElicitationAnswer("cancel")
+        self._open[request.server] = count + 1
+        try:
+            return await self._answered(request)
+        finally:
+            self._open[request.server] -= 1
+
+    async def _answered(self, request: ElicitationRequest) -> ElicitationAnswer:
+        before = await self._fire(
+            Elicitation(
+                mcp_server_name=request.server,
+                message=request.message,
+                mode=request.mode,
+                url=request.url or None,
+                requested_schema=dict(request.schema) or None,
+            )
+        )
+        answer = _given(before)
+        if answer is None:
+            if self._user is None:
+                return ElicitationAnswer("cancel")
+            async with self._one_at_a_time:
+                answer = await self._user.elicit(request)
+        after = await self._fire(
+            ElicitationResult(
+                mcp_server_name=request.server,
+                action=answer.action,
+                mode=request.mode,
+                content=dict(answer.content) if answer.content is not None else None,
+            )
+        )
+        return _given(after) or answer
+
+
+def _given(outcome: EventOutcome | None) -> ElicitationAnswer | None:
+    """Return the answer that hooks gave, or None where they gave none."""
+    if outcome is None or outcome.action not in ("accept", "decline", "cancel"):
+        return None
+    content = cast("Mapping[str, FormValue] | None", outcome.content)
+    if outcome.action == "accept":
+        return ElicitationAnswer("accept", content or {})
+    return ElicitationAnswer("decline" if outcome.action == "decline" else "cancel")

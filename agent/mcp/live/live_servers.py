@@ -1,0 +1,250 @@
+"""The servers of a conversation as its settings have them: started, asked about, shown."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from agent.conversation_facts import ServerSummary
+from agent.errors import AgentError
+from agent.mcp.configuration.configured_servers import (
+    ConfiguredServer,
+    ConfiguredServers,
+    ServerSources,
+    Standing,
+    configured_servers,
+)
+from agent.mcp.configuration.consent_store import ConsentAnswer, ConsentStore
+from agent.mcp.live.offered_tools import OfferedTools
+from agent.mcp.live.resource_contents import content_blocks
+from agent.mcp.live.rule_binding import RuleBinding
+from agent.mcp.live.server_notes import ServerNotes
+from agent.mcp.live.tool_changes import ToolChangeGuard
+from agent.mcp.live.user_port import McpUser
+from agent.mcp.mcp_errors import McpError
+from agent.mcp.mcp_servers import McpServers
+from agent.mcp.server_state import ServerState, ServerView
+from agent.mcp.server_text import call_for_text
+from agent.messages import Block
+from agent.settings.load import Settings
+from agent.tools.base import ToolError
+
+Notify = Callable[[str, str], None]
+"""Takes a line for the user, and its level."""
+_SHOWN_AS: Final[dict[Standing, ServerState]] = {"not_configured": ServerState.FAILED}
+"""Every other server that may not start is silent."""
+ALWAYS_LOAD_WAIT_S: Final = 5.0
+
+
+class ServerRequired(AgentError):
+    """A run must not begin without this server; the text says why it is not there."""
+
+
+class LiveServers:
+    """Follows the settings; asks the user about a project's servers."""
+
+    def __init__(
+        self,
+        servers: McpServers,
+        settings: Callable[[], Settings],
+        sources: ServerSources,
+        *,
+        tools: OfferedTools,
+        changes: ToolChangeGuard,
+        rules: RuleBinding,
+        user: McpUser | None,
+        notify: Notify,
+    ) -> None:
+        """Nothing is read or started before `begin`."""
+        self.servers = servers
+        self.tools = tools
+        self.changes = changes
+        self.rules = rules
+        self.configured = ConfiguredServers()
+        self._settings = settings
+        self._sources = sources
+        self._user = user
+        self._notify = notify
+        self._notes = ServerNotes(servers.views, tools, changes.withholds_instructions)
+        self._one_at_a_time = asyncio.Lock()
+        self._asking: asyncio.Task[None] | None = None
+        self._open: set[str] = set()
+        """Digests of servers that the user was asked about in this run, and left open."""
+        servers.on_change(self._follow_view)
+
+    def _follow_view(self, view: ServerView) -> None:
+        self.rules.check(view)
+        self.tools.follow(view)
+
+    # -- start and settings ---------------------------------------------------------------------
+
+    async def begin(self) -> None:
+        """Start what may start, in the background; then ask about the rest, one by one."""
+        await self.follow_settings()
+        for server in self.configured.waiting if self._user is None else ():
+            name = server.definition.name
+            text = f"MCP server {name} of the project is not started: it {server.reason}. "
+            self._notify(f"{text}Approve it in agent-tui, or pass --trust.", "warning")
+
+    async def follow_settings(self) -> None:
+        """Read what is configured now; start, end and show servers accordingly."""
+        async with self._one_at_a_time:
+            found = await asyncio.to_thread(configured_servers, self._settings(), self._sources)
+            before, self.configured = self.configured, found
+            for warning in found.warnings:
+                if warning not in before.warnings:
+                    self._notify(str(warning), "warning")
+            for old in before.servers:
+                if found.get(old.definition.name) is None:
+                    await self._forget(old.definition.name)
+            for server in found.servers:
+                await self._apply(before.get(server.definition.name), server)
+            for view in self.servers.views():
+                # The rules may have been read again.
+                self.rules.check(view)
+        if self._user is not None and self._asking is None and self._to_ask():
+            self._asking = asyncio.create_task(self._ask(self._user), name="MCP approvals")
+
+    async def _apply(self, before: ConfiguredServer | None, server: ConfiguredServer) -> None:
+        definition = server.definition
+        if before is not None and _same(before, server):
+            return
+        if server.standing == "may_start":
+            await self.servers.replace(definition)
+            return
+        await self._forget(definition.name)
+        state = _SHOWN_AS.get(server.standing, ServerState.DISABLED)
+        self.servers.show(definition, state, server.reason)
+
+    async def _forget(self, name: str) -> None:
+        view = self.servers.view(name)
+        await self.servers.remove(name)
+        if view is not None:
+            self.tools.forget(name)
+
+    async def ready(self, *, timeout_s: float | None) -> None:
+        """Wait for servers before the first prompt: for all of them so long, or with None only
+        for those whose tools must be there."""
+        if timeout_s is not None:
+            await self.servers.settle(timeout_s=timeout_s)
+            return
+        always = [one.name for one in self.configured.startable if one.always_load]
+        if always:
+            await self.servers.settle(always, timeout_s=ALWAYS_LOAD_WAIT_S)
+
+    def summary(self) -> ServerSummary:
+        """Return what a run without a screen reports of the servers.
+
+        Raises:
+            ServerRequired: one without which the run must not begin is not connected.
+        """
+        views = self.servers.views()
+        for view in views:
+            if view.definition.required and view.state is not ServerState.CONNECTED:
+                raise ServerRequired(
+                    f"The MCP server {view.name} is required and not connected: {view.reason}"
+                )
+        return ServerSummary(
+            states=tuple((view.name, str(view.state)) for view in views),
+            tools=tuple(name for view in views for name in self.tools.names(view.name)),
+            errors=tuple(
+                {"name": bad.name, "type": bad.mistake.kind, "message": str(bad.warning())}
+                for bad in self.configured.bad
+            ),
+        )
+
+    def news(self) -> str | None:
+        """Return what the model does not know yet of the servers, before a prompt."""
+        self.tools.begin()
+        return self._notes.news()
+
+    async def aclose(self) -> None:
+        """End everything."""
+        if self._asking is not None:
+            self._asking.cancel()
+            await asyncio.wait({self._asking})
+        await self.servers.aclose()
+
+    # -- consent --------------------------------------------------------------------------------
+
+    def _to_ask(self) -> list[ConfiguredServer]:
+        return [one for one in self.configured.waiting if one.definition.digest not in self._open]
+
+    async def _ask(self, user: McpUser) -> None:
+        try:
+            while servers := self._to_ask():
+                answer = await user.approve_server(servers[0])
+                if answer is None:
+                    self._open.add(servers[0].definition.digest)
+                else:
+                    await self.answer(servers[0], approved=answer == "approved")
+        finally:
+            self._asking = None
+
+    async def answer(self, server: ConfiguredServer, *, approved: bool) -> None:
+        """Store the user's answer about a project's server; it takes effect at once."""
+        root = self._settings().project_root
+        answer: ConsentAnswer = "approved" if approved else "rejected"
+        await self._change(lambda store: store.answer(root, server.definition, answer))
+        self._open.add(server.definition.digest)
+
+    # -- what the panel does ----------------------------------------------------------------------
+
+    async def set_disabled(self, name: str, is_disabled: bool) -> None:
+        """Turn a server off or on in this project."""
+        root = self._settings().project_root
+        await self._change(lambda store: store.set_disabled(root, name, is_disabled))
+
+    async def accept_changes(self, name: str) -> None:
+        """Accept the tools of a server as they are now."""
+        try:
+            self.changes.accept(name)
+        except OSError as error:
+            self._notify(f"Not kept: {error.strerror}", "warning")
+            return
+        self.servers.list_again(name)
+
+    async def reconnect(self, name: str) -> None:
+        """Read the settings again and connect a server anew. Raises McpError."""
+        await self.follow_settings()
+        await self.servers.reconnect(name)
+
+    async def _change(self, change: Callable[[ConsentStore], None]) -> None:
+        store = ConsentStore(self._settings().agent_home)
+        try:
+            await asyncio.to_thread(change, store)
+        except OSError as error:
+            self._notify(f"Your answer cannot be saved, so it has no effect: {error}", "warning")
+        await self.follow_settings()
+
+    async def read_mention(self, name: str) -> Sequence[Block] | None:
+        """Return the contents of a resource given as `server:uri`; None where no such server is.
+
+        Raises:
+            ToolError: the server does not give it.
+        """
+        for view in self.servers.views():
+            uri = name.removeprefix(f"{view.name}:")
+            if uri != name and uri and view.state is ServerState.CONNECTED:
+                try:
+                    return content_blocks(await self.servers.read_resource(view.name, uri))
+                except McpError as error:
+                    raise ToolError(str(error)) from error
+        return None
+
+    async def call_for_text(self, server: str, tool: str, tool_input: Mapping[str, object]) -> str:
+        """Return the text of what a tool returns, for hooks. Raises McpError."""
+        return await call_for_text(lambda: self.servers)(server, tool, tool_input)
+
+    def views(self) -> tuple[ServerView, ...]:
+        """Return every server as it is now."""
+        return self.servers.views()
+
+
+def _same(one: ConfiguredServer, other: ConfiguredServer) -> bool:
+    # A variable of the environment may have another value, which the digest does not cover.
+    definitions = [replace(each.definition, line=None) for each in (one, other)]
+    return definitions[0] == definitions[1] and one.standing == other.standing

@@ -1,0 +1,118 @@
+"""The tools of connected servers among the tools of a conversation, most of them deferred.
+
+The definitions of tools that the model has are sent with every request, and a change of them costs
+the prompt cache. So what fits a share of the window is loaded before the first request; everything
+else, and everything later, is found with ToolSearch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from agent.mcp.server_state import ServerView
+from agent.model.text_tokens import text_tokens
+from agent.tools.base import AnyTool
+from agent.tools.deferred import DeferredTools
+from agent.tools.registry import ToolRegistry
+
+SEARCH_VARIABLE: Final = "ENABLE_TOOL_SEARCH"
+DEFAULT_PERCENT: Final = 10
+
+
+def share_of_window(env: Mapping[str, str], setting: int | None) -> int:
+    """Return how many per cent of the window MCP tools may take before they are deferred.
+
+    0 defers all of them, 100 none. The variable is Claude Code's: `true`, `false`, `auto`,
+    `auto:N`.
+    """
+    text = env.get(SEARCH_VARIABLE, "").strip().lower()
+    if text in ("true", "1"):
+        return 0
+    if text in ("false", "0"):
+        return 100
+    percent = text.removeprefix("auto:")
+    if percent != text and percent.isdigit():
+        return min(100, int(percent))
+    return DEFAULT_PERCENT if setting is None else setting
+
+
+class OfferedTools:
+    """Follows the views of servers; a tool is in the registry while its server offers it."""
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        deferred: DeferredTools,
+        build: Callable[[ServerView], Sequence[AnyTool]],
+        room_tokens: Callable[[], int],
+    ) -> None:
+        """`build` makes the tools of a server; `room_tokens` is what they may all take."""
+        self._registry = registry
+        self._deferred = deferred
+        self._build = build
+        self._room_tokens = room_tokens
+        self._by_server: dict[str, tuple[AnyTool, ...]] = {}
+        self._always: set[str] = set()
+        self._has_begun = False
+        # Without it, as where a first server comes later, the model could not find them.
+        self._can_search = registry.get("ToolSearch") is not None
+        self.clashes: list[str] = []
+        """Names of tools that are left out because there is one of this name."""
+
+    def follow(self, view: ServerView) -> None:
+        """Take the tools that a server offers now in place of those it offered."""
+        before = {tool.name for tool in self._by_server.get(view.name, ())}
+        offered: dict[str, AnyTool] = {}
+        for built in self._build(view):
+            tool = replace(built, should_defer=True, always_load=False)
+            if built.always_load:
+                self._always.add(tool.name)
+            if tool.name in before:
+                self._registry.replace(tool)
+            elif self._registry.get(tool.name) is not None:
+                self.clashes.append(tool.name)
+                continue
+            else:
+                self._registry.register(tool)
+            offered[tool.name] = tool
+        for name in before - offered.keys():
+            self._registry.unregister(name)
+        self._by_server[view.name] = tuple(offered.values())
+        if not self._can_search:
+            self._deferred.load(list(offered))
+
+    def forget(self, server: str) -> None:
+        """Take out the tools of a server that is gone."""
+        for tool in self._by_server.pop(server, ()):
+            self._registry.unregister(tool.name)
+
+    def begin(self) -> None:
+        """Load what fits, before the first request."""
+        if self._has_begun:
+            return
+        self._has_begun = True
+        tools = [tool for tools in self._by_server.values() for tool in tools]
+        fits = sum(map(tool_tokens, tools)) <= self._room_tokens()
+        self._deferred.load([tool.name for tool in tools if fits or tool.name in self._always])
+
+    def names(self, server: str) -> tuple[str, ...]:
+        """Return the names of a server's tools."""
+        return tuple(tool.name for tool in self._by_server.get(server, ()))
+
+    def tokens(self, server: str) -> int:
+        """Return about what a server's definitions take where they are loaded."""
+        return sum(map(tool_tokens, self._by_server.get(server, ())))
+
+    def waiting(self, server: str) -> tuple[str, ...]:
+        """Return the names of a server's tools that the model has to search for."""
+        loaded = set(self._deferred.loaded)
+        return tuple(name for name in self.names(server) if name not in loaded)
+
+
+def tool_tokens(tool: AnyTool) -> int:
+    """Return about how many tokens a tool's definition takes."""
+    return text_tokens(json.dumps(tool.to_wire()))

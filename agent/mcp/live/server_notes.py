@@ -1,0 +1,104 @@
+"""Notes to the model on the servers: what they offer, say of themselves, and why one is missing.
+
+Each is said once, at the end of the history as it is then, and never taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from agent.mcp.live.offered_tools import OfferedTools
+from agent.mcp.server_state import ServerState, ServerView
+
+MAX_NAMES: Final = 400
+"""Names of deferred tools of one server; the rest is only counted."""
+
+
+class _Told(Struct, frozen=True):
+    state: ServerState
+    reason: str = ""
+    waiting: tuple[str, ...] = ()
+    instructions: str = ""
+
+
+class ServerNotes:
+    """Compares the servers with what the model knows of them."""
+
+    def __init__(
+        self,
+        views: Callable[[], Sequence[ServerView]],
+        tools: OfferedTools,
+        withholds_instructions: Callable[[str], bool],
+    ) -> None:
+        """Nothing is told yet."""
+        self._views = views
+        self._tools = tools
+        self._withholds_instructions = withholds_instructions
+        self._told: dict[str, _Told] = {}
+
+    def news(self) -> str | None:
+        """Return what the model does not know yet; None where that is nothing."""
+        lines: list[str] = []
+        for view in self._views():
+            now = self._state_of(view)
+            before = self._told.get(view.name)
+            if now != before and view.state is not ServerState.DISABLED:
+                lines.extend(self._lines(view, now, before))
+            elif view.state is ServerState.DISABLED and _was_there(before):
+                lines.append(f"- {view.name}: turned off; its tools are gone")
+            self._told[view.name] = now
+        gone = self._told.keys() - {view.name for view in self._views()}
+        for name in sorted(gone):
+            if _was_there(self._told.pop(name)):
+                lines.append(f"- {name}: removed; its tools are gone")
+        return "MCP servers:\n" + "\n".join(lines) if lines else None
+
+    def _state_of(self, view: ServerView) -> _Told:
+        connected = view.state is ServerState.CONNECTED
+        return _Told(
+            view.state,
+            "" if connected else view.reason,
+            self._tools.waiting(view.name) if connected else (),
+            self._instructions(view) if connected else "",
+        )
+
+    def _instructions(self, view: ServerView) -> str:
+        return "" if self._withholds_instructions(view.name) else view.offer.instructions
+
+    def _lines(self, view: ServerView, now: _Told, before: _Told | None) -> list[str]:
+        name = view.name
+        match now.state:
+            case ServerState.CONNECTED:
+                return self._connected(view, now, before)
+            case ServerState.NEEDS_AUTH:
+                return [
+                    f"- {name}: waits for the user to sign in (/mcp); it has no tools till then"
+                ]
+            case ServerState.FAILED:
+                return [f"- {name}: not connected ({now.reason}); it has no tools"]
+            case _ if before is not None and before.state is ServerState.CONNECTED:
+                return [f"- {name}: the connection was lost and is made again"]
+            case _:
+                return [f"- {name}: being connected; its tools are announced when they are there"]
+
+    def _connected(self, view: ServerView, now: _Told, before: _Told | None) -> list[str]:
+        count = len(self._tools.names(view.name))
+        parts = [f"- {view.name}: connected, {count} tool{'' if count == 1 else 's'}"]
+        fresh = [name for name in now.waiting if before is None or name not in before.waiting]
+        if fresh:
+            more = f" and {len(fresh) - MAX_NAMES} more" if len(fresh) > MAX_NAMES else ""
+            parts.append(f"  load with ToolSearch: {', '.join(fresh[:MAX_NAMES])}{more}")
+        if view.offer.resources and before is None:
+            count = len(view.offer.resources)
+            parts.append(f"  {count} resources: load ListMcpResourcesTool, ReadMcpResourceTool")
+        if now.instructions and (before is None or now.instructions != before.instructions):
+            text = now.instructions.replace("\n", "\n  ")
+            parts.append(f"  the server describes itself (its text, not the user's):\n  {text}")
+        return parts
+
+
+def _was_there(told: _Told | None) -> bool:
+    return told is not None and told.state is ServerState.CONNECTED

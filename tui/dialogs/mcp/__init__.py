@@ -1,0 +1,1 @@
+"""Questions about MCP servers, and those that servers ask."""

@@ -1,0 +1,161 @@
+"""A server's form as questions with options, and the answers as the values it wants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from agent.mcp.elicited_values import FormValue
+from agent.tools.services import Question, QuestionOption
+from permissions.base.text.named_secrets import is_secret_name
+from permissions.base.text.sanitize import reveal
+
+EMPTY: Final = "Leave empty"
+_FORMATS: Final = {
+    "email": (re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"), "an e-mail address"),
+    "uri": (re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+"), "an address such as https://…"),
+    "date": (re.compile(r"\d{4}-\d\d-\d\d"), "a date such as 2026-01-31"),
+    "date-time": (
+        re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d.*"),
+        "a date and time such as 2026-01-31T12:00:00Z",
+    ),
+}
+_WORDS_OF: Final = {True: "Yes", False: "No"}
+
+
+class BadValueError(ValueError):
+    """An answer is not what the field takes; the text says what is expected."""
+
+
+class FormField(Struct, frozen=True):
+    """One field of a form."""
+
+    name: str
+    schema: Mapping[str, object]
+    required: bool
+
+    @property
+    def question(self) -> Question:
+        """The field as a question."""
+        title = str(self.schema.get("title") or self.name)
+        described = str(self.schema.get("description") or "")
+        text = reveal(f"{title}: {described}" if described else title)
+        labels = self.labels
+        default = self.schema.get("default")
+        options = [QuestionOption(label) for label in labels.values()]
+        if not labels and default is not None:
+            options.append(QuestionOption(_text_of(default), "the server's suggestion"))
+        if not self.required:
+            options.append(QuestionOption(EMPTY))
+        return Question(text, reveal(self.name)[:20], tuple(options), self.is_multiple)
+
+    @property
+    def is_multiple(self) -> bool:
+        """Whether several values are chosen."""
+        return self.schema.get("type") == "array"
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What can be chosen: values, as text, with what is shown for them."""
+        if self.schema.get("type") == "boolean":
+            return {"true": "Yes", "false": "No"}
+        items = self.schema.get("items")
+        source = items if self.is_multiple and isinstance(items, Mapping) else self.schema
+        for key in ("oneOf", "anyOf"):
+            entries = source.get(key)
+            if isinstance(entries, list):
+                return {
+                    str(e["const"]): reveal(str(e.get("title", e["const"])))
+                    for e in entries
+                    if isinstance(e, Mapping) and "const" in e
+                }
+        values, names = source.get("enum"), source.get("enumNames")
+        if not isinstance(values, list):
+            return {}
+        shown = names if isinstance(names, list) and len(names) == len(values) else values
+        return {str(v): reveal(str(n)) for v, n in zip(values, shown, strict=True)}
+
+    def value(self, answer: str) -> FormValue:
+        """Return the value of an answer; None where it is left empty. Raises BadValueError."""
+        if answer == EMPTY:
+            return None
+        by_label = {label: value for value, label in self.labels.items()}
+        if self.is_multiple:
+            return _several(answer, by_label)
+        if self.schema.get("type") == "boolean":
+            return _boolean(answer)
+        if by_label:
+            chosen = by_label.get(answer, answer)
+            if chosen not in by_label.values():
+                raise BadValueError(f"expected one of {', '.join(by_label)}")
+            return chosen
+        if self.schema.get("type") in ("integer", "number"):
+            return self._number(answer)
+        return self._checked_text(answer)
+
+    def _number(self, answer: str) -> int | float:
+        is_whole = self.schema.get("type") == "integer"
+        try:
+            number = int(answer) if is_whole else float(answer)
+        except ValueError:
+            expected = "a whole number" if is_whole else "a number"
+            raise BadValueError(f"expected {expected}") from None
+        least, most = self.schema.get("minimum"), self.schema.get("maximum")
+        if isinstance(least, int | float) and number < least:
+            raise BadValueError(f"expected at least {least}")
+        if isinstance(most, int | float) and number > most:
+            raise BadValueError(f"expected at most {most}")
+        return number
+
+    def _checked_text(self, answer: str) -> str:
+        least, most = self.schema.get("minLength"), self.schema.get("maxLength")
+        if isinstance(least, int) and len(answer) < least:
+            raise BadValueError(f"expected at least {least} characters")
+        if isinstance(most, int) and len(answer) > most:
+            raise BadValueError(f"expected at most {most} characters")
+        pattern = _FORMATS.get(str(self.schema.get("format")))
+        if pattern is not None and not pattern[0].fullmatch(answer):
+            raise BadValueError(f"expected {pattern[1]}")
+        return answer
+
+
+def form_fields(schema: Mapping[str, object]) -> list[FormField]:
+    """Return the fields of a form's schema."""
+    properties, required = schema.get("properties"), schema.get("required")
+    names = required if isinstance(required, list) else []
+    return [
+        FormField(str(name), described, name in names)
+        for name, described in (properties.items() if isinstance(properties, Mapping) else ())
+        if isinstance(described, Mapping)
+    ]
+
+
+def secret_fields(fields: list[FormField]) -> list[str]:
+    """Return the names of fields that seem to want a secret, which no form may ask for."""
+    return [field.name for field in fields if is_secret_name(field.name)]
+
+
+def _several(answer: str, by_label: Mapping[str, str]) -> list[str]:
+    chosen: list[str] = []
+    rest = answer
+    for label in sorted(by_label, key=len, reverse=True):
+        if label in rest:
+            chosen.append(by_label[label])
+            rest = rest.replace(label, "", 1)
+    if rest.replace(",", "").replace(EMPTY, "").strip():
+        raise BadValueError(f"expected some of {', '.join(by_label)}")
+    return [value for value in by_label.values() if value in chosen]
+
+
+def _boolean(answer: str) -> bool:
+    word = answer.strip().lower()
+    if word not in ("yes", "no", "y", "n", "true", "false"):
+        raise BadValueError("expected yes or no")
+    return word[0] in "yt"
+
+
+def _text_of(value: object) -> str:
+    return _WORDS_OF[value] if isinstance(value, bool) else str(value)

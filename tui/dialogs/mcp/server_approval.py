@@ -1,0 +1,111 @@
+"""The question whether a project's server may start: what it runs, and what changed since."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from agent.display import DiffDisplay
+from agent.mcp.configuration.configured_servers import ConfiguredServer
+from agent.mcp.configuration.consent_store import ConsentAnswer
+from agent.mcp.configuration.server_definition import ServerDefinition
+from permissions.base.text.sanitize import reveal
+from themes.theme import Role
+from tui.dialogs.choice_dialog import ChoiceDialog
+from tui.dialogs.choices import Choice
+from tui.text.highlight import Highlighter
+from tui.text.styled_rows import BLANK, MUTED, TEXT, Ink, Row
+from tui.text.wrap import wrap
+from tui.transcript.diff.change_rows import diff_rows
+
+_RUNS: Final = (
+    "It is a program of this project. It runs as you, without your environment but what is named "
+    "here, and confined to the project where this machine can do that."
+)
+_FREE: Final = "It is a program, and runs as you; nothing confines it."
+_LATEST: Final = "It runs whatever version is published when it starts: the package names none."
+_RUNNERS: Final = frozenset({"npx", "bunx", "pnpx", "uvx", "pipx"})
+
+
+def server_approval(server: ConfiguredServer) -> ChoiceDialog[ConsentAnswer | None]:
+    """Return the question about one server."""
+    changed = server.earlier is not None
+    question = "Start it as it is now?" if changed else "Start this server?"
+    return ChoiceDialog(
+        f"MCP server {reveal(server.definition.name)}",
+        _body(server),
+        question,
+        [
+            (Choice("Yes", "until its definition changes"), "approved"),
+            (Choice("No, and do not ask again", "until its definition changes"), "rejected"),
+            (Choice("Not now"), None),
+        ],
+    )
+
+
+def _body(server: ConfiguredServer) -> Callable[[int], Sequence[Row]]:
+    definition = server.definition
+
+    def rows(width: int) -> list[Row]:
+        lead = f"{_place(definition)} wants to start an MCP server."
+        if server.earlier is not None:
+            lead = f"{_place(definition)} defines this server otherwise than you approved it."
+        body = [*wrap([(lead, TEXT)], width), BLANK]
+        if server.earlier is not None:
+            display = DiffDisplay("", _entry_text(server.earlier), _entry_text(definition.written))
+            body += diff_rows(display, width, highlighter=Highlighter(), indent=0)
+        else:
+            body += _entry_rows(definition, width)
+        body.append(BLANK)
+        for note in _notes(definition):
+            body += wrap([(note, MUTED)], width)
+        return body
+
+    return rows
+
+
+def _entry_rows(definition: ServerDefinition, width: int) -> list[Row]:
+    rows: list[Row] = []
+    for key, value in definition.written.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if key == "args" and isinstance(value, list):
+            text = " ".join(_quoted(str(one)) for one in value)
+        rows += wrap([(f"{reveal(key)}: ", MUTED), (reveal(text), Ink(Role.CODE))], width)
+    return rows
+
+
+def _quoted(word: str) -> str:
+    return word if word and not any(c.isspace() or c in "\"'" for c in word) else json.dumps(word)
+
+
+def _entry_text(entry: Mapping[str, object]) -> str:
+    return reveal(json.dumps(entry, indent=2, ensure_ascii=False, sort_keys=True))
+
+
+def _notes(definition: ServerDefinition) -> list[str]:
+    notes: list[str] = []
+    if definition.transport == "stdio":
+        notes.append(_RUNS if definition.is_foreign else _FREE)
+        if is_unpinned(definition):
+            notes.append(_LATEST)
+    else:
+        notes.append("What the model gives to its tools is sent to this address.")
+    if definition.headers_helper:
+        notes.append("headersHelper is a command that runs each time it connects.")
+    return notes
+
+
+def is_unpinned(definition: ServerDefinition) -> bool:
+    """Whether a package runner gets a package whose version is not said."""
+    runner = definition.command.rpartition("/")[2]
+    package = next((one for one in definition.args if not one.startswith("-")), "")
+    if runner not in _RUNNERS or not package:
+        return False
+    return "@" not in package[1:] and "==" not in package
+
+
+def _place(definition: ServerDefinition) -> str:
+    if definition.file is None:
+        return "The command line"
+    return reveal(f"{definition.file.name}:{definition.line}")

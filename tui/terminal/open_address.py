@@ -1,0 +1,38 @@
+"""Open a web address in the user's browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from typing import Final
+from urllib.parse import urlsplit
+
+from permissions.base.process.spawn import CannotStart, Launch, spawn
+
+_SCREENS: Final = ("DISPLAY", "WAYLAND_DISPLAY")
+
+
+def open_address(url: str) -> bool:
+    """Open an http or https address; False where there is no browser to open it in.
+
+    No shell sees the address, and nobody waits for the browser.
+    """
+    opener = _opener()
+    if opener is None or urlsplit(url).scheme not in ("http", "https"):
+        return False
+    try:
+        program = Launch((opener, url), dict(os.environ))
+        spawn(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except CannotStart:
+        return False
+    return True
+
+
+def _opener() -> str | None:
+    if sys.platform == "darwin":
+        return shutil.which("open")
+    if not any(os.environ.get(name) for name in _SCREENS):
+        return None
+    return shutil.which("xdg-open")
