@@ -4,6 +4,7 @@
 #   make test [ARGS=…]   run the tests
 #   make check           style, strict types, import contracts, dead code
 #   make bench [ARGS=…]  measure the installed program
+#   make conformance     run the MCP conformance suite (Node and the suite are installed into .cache)
 #   make trace [ARGS=…]  count function entries for a key, a text delta and a Bash call
 #   make docs            write what the program's tables say into docs/
 #   make docs-assets     that, and record the demo and every theme into docs/images/ (also: make demo)
@@ -26,7 +27,7 @@ RUN_READY := $(VENV)/.ready-to-run
 DEV_READY := $(VENV)/.ready-to-develop
 PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check -qq install
 
-.PHONY: run test check bench trace docs demo docs-assets console soak format lock
+.PHONY: run test check conformance bench trace docs demo docs-assets console soak format lock
 .DEFAULT_GOAL := run
 
 run: $(RUN_READY)
@@ -44,6 +45,9 @@ check: $(DEV_READY)
 
 bench: $(DEV_READY)
 	$(BIN)/python -m benchmarks $(ARGS)
+
+conformance: $(DEV_READY)
+	$(BIN)/python -m tests.conformance $(ARGS)
 
 trace: $(DEV_READY)
 	$(BIN)/python -m benchmarks.trace $(ARGS)
