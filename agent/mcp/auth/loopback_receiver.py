@@ -21,7 +21,7 @@ class LoopbackReceiver:
     def __init__(self) -> None:
         """Nothing listens before `start`."""
         self._servers: list[asyncio.Server] = []
-        self._url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._urls: asyncio.Queue[str] = asyncio.Queue()
         self.port = 0
 
     @property
@@ -42,12 +42,11 @@ class LoopbackReceiver:
             self.port = int(server.sockets[0].getsockname()[1])
 
     async def received(self) -> str:
-        """Return the address that the browser asked for."""
-        return await asyncio.shield(self._url)
+        """Return the next address that the browser asks for."""
+        return await self._urls.get()
 
     async def aclose(self) -> None:
         """Stop listening."""
-        self._url.cancel()
         for server in self._servers:
             server.close()
         self._servers.clear()
@@ -66,6 +65,6 @@ class LoopbackReceiver:
                     + body
                 )
                 await writer.drain()
-                if is_ours and not self._url.done():
-                    self._url.set_result(f"http://localhost:{self.port}{target}")
+                if is_ours:
+                    self._urls.put_nowait(f"http://localhost:{self.port}{target}")
         writer.close()

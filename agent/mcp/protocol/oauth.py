@@ -129,7 +129,7 @@ class ServerAuth(httpx2.Auth):
                 is_sent = is_sent or outgoing is request
                 if outgoing is not request:
                     if is_sent and self._user is None:
-                        raise NeedsSignIn(self._why())
+                        raise NeedsSignIn(await self._why())
                     outgoing = await self._checked(outgoing)
                 response = yield outgoing
                 if outgoing is request:
@@ -137,10 +137,10 @@ class ServerAuth(httpx2.Auth):
                     held = None
                     await self._note_scope(response)
                 if await _is_unknown_client(outgoing, response) and not has_registered_again:
-                    has_registered_again = True
+                    has_registered_again, is_sent = True, False
                     outgoing = await self._register_again(flow)
                 elif self._may_refresh(outgoing is request, response) and not has_refreshed:
-                    has_refreshed = True
+                    has_refreshed, is_sent = True, False
                     outgoing = await self._refresh_again(flow)
                 else:
                     outgoing = await flow.answer(response)
@@ -238,7 +238,7 @@ class ServerAuth(httpx2.Auth):
     async def _show(self, url: str) -> None:
         attempt = self._user
         if attempt is None:
-            raise NeedsSignIn(self._why())
+            raise NeedsSignIn(await self._why())
         metadata = self._provider.context.oauth_metadata
         if metadata is not None and "S256" not in (metadata.code_challenge_methods_supported or ()):
             raise ConnectFailed(
@@ -293,10 +293,12 @@ class ServerAuth(httpx2.Auth):
                 resource=_fields(resource) if resource is not None else None,
             )
 
-    def _why(self) -> str:
+    async def _why(self) -> str:
         if self._wants_more:
             return WANTS_MORE
-        return SIGN_IN_OVER if self._provider.context.current_tokens else WANTS_SIGN_IN
+        # A refresh that was refused leaves what is stored as it was.
+        has_tokens = (await self._storage.read()).tokens is not None
+        return SIGN_IN_OVER if has_tokens else WANTS_SIGN_IN
 
 
 class _Flow:

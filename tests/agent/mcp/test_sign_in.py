@@ -1,0 +1,222 @@
+"""Signing in: only when a user does, stored for this user alone, refreshed once by all."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from agent.mcp.auth.needs_auth_cache import NeedsAuthCache
+from agent.mcp.auth.token_store import TokenStore
+from agent.mcp.configuration.server_definition import ServerDefinition
+from agent.mcp.mcp_errors import ConnectFailed, McpError
+from agent.mcp.mcp_servers import McpServers
+from agent.mcp.server_state import ServerState
+from tests.agent.mcp.authorization_server import SignInServer
+from tests.agent.mcp.running import definition, of, running
+
+
+class Browser:
+    """Follows the address that it is shown, as a user's browser does."""
+
+    def __init__(self, *, pastes: bool = False) -> None:
+        self.shown: list[str] = []
+        self._pastes = pastes
+        self._back: asyncio.Queue[str] = asyncio.Queue()
+
+    async def show(self, url: str) -> None:
+        self.shown.append(url)
+        async with httpx2.AsyncClient() as client:
+            response = await client.get(url)
+            back = response.headers["location"]
+            if self._pastes:
+                self._back.put_nowait(back)
+            else:
+                assert (await client.get(back)).status_code == 200
+
+    async def pasted(self) -> str:
+        return await self._back.get()
+
+
+def guarded(server: SignInServer, **changes: object) -> ServerDefinition:
+    return definition({"name": "guarded", "transport": "http", "url": server.url, **changes})
+
+
+async def _called(servers: McpServers) -> str:
+    return str((await servers.call_tool("guarded", "echo", {})).content[0]["text"])
+
+
+@pytest.mark.parametrize("pastes", [False, True])
+async def test_a_sign_in_lasts(tmp_path: Path, pastes: bool) -> None:
+    async with SignInServer() as server:
+        async with running(tmp_path, guarded(server)) as servers:
+            view = of(servers, "guarded")
+            assert (view.state, view.can_sign_in) == (ServerState.NEEDS_AUTH, True)
+            assert view.tools == ()
+            assert server.seen["POST /register"] == 0, "nothing is asked of anybody unasked"
+            view = await servers.sign_in("guarded", Browser(pastes=pastes))
+            assert (view.state, view.is_signed_in) == (ServerState.CONNECTED, True)
+            assert await _called(servers) == "done"
+        stored = tmp_path / "agent-home" / "mcp" / "tokens.json"
+        assert stat.S_IMODE(stored.stat().st_mode) == 0o600
+        async with running(tmp_path, guarded(server)) as servers:
+            assert await _called(servers) == "done"
+            assert server.seen["GET /authorize"] == 1
+            await servers.sign_out("guarded")
+            assert of(servers, "guarded").state is ServerState.NEEDS_AUTH
+        assert b"access-" not in stored.read_bytes()
+
+
+async def test_a_token_that_expired_is_refreshed(tmp_path: Path) -> None:
+    async with SignInServer() as server:
+        server.expires_in = 1
+        async with running(tmp_path, guarded(server)) as servers:
+            await servers.sign_in("guarded", Browser())
+        server.expires_in = 3_600
+        async with running(tmp_path, guarded(server)) as servers:
+            assert await _called(servers) == "done"
+        assert server.seen["refresh"] >= 1
+
+
+async def test_a_token_that_is_refused_is_refreshed_and_the_call_runs(tmp_path: Path) -> None:
+    async with SignInServer() as server, running(tmp_path, guarded(server)) as servers:
+        await servers.sign_in("guarded", Browser())
+        server.valid.clear()
+        assert await _called(servers) == "done"
+        assert server.seen["refresh"] == 1
+
+
+async def test_a_refused_refresh_wants_a_sign_in(tmp_path: Path) -> None:
+    async with SignInServer() as server, running(tmp_path, guarded(server)) as servers:
+        await servers.sign_in("guarded", Browser())
+        server.valid.clear()
+        server.refresh_tokens.clear()
+        with pytest.raises(McpError):
+            await _called(servers)
+        await servers.settle(timeout_s=30)
+        view = of(servers, "guarded")
+        assert (view.state, view.reason) == (
+            ServerState.NEEDS_AUTH,
+            "the sign-in is no longer valid",
+        )
+
+
+async def test_a_forgotten_client_registers_again(tmp_path: Path) -> None:
+    async with SignInServer() as server, running(tmp_path, guarded(server)) as servers:
+        await servers.sign_in("guarded", Browser())
+        server.valid.clear()
+        server.clients.clear()
+        view = await servers.sign_in("guarded", Browser())
+        assert view.state is ServerState.CONNECTED
+        assert server.seen["POST /register"] == 2
+
+
+async def test_without_pkce_there_is_no_sign_in(tmp_path: Path) -> None:
+    async with SignInServer() as server, running(tmp_path, guarded(server)) as servers:
+        server.methods = None
+        browser = Browser()
+        view = await servers.sign_in("guarded", browser)
+        assert view.state is ServerState.FAILED
+        assert "PKCE" in view.reason
+        assert browser.shown == []
+
+
+async def test_metadata_of_another_resource_stops_it(tmp_path: Path) -> None:
+    async with SignInServer() as server, running(tmp_path, guarded(server)) as servers:
+        server.resource = "https://elsewhere.example/mcp"
+        browser = Browser()
+        view = await servers.sign_in("guarded", browser)
+        assert view.state is ServerState.FAILED
+        assert "elsewhere.example" in view.reason
+        assert browser.shown == []
+
+
+async def test_a_configured_key_is_never_replaced_by_a_sign_in(tmp_path: Path) -> None:
+    async with SignInServer() as server:
+        keyed = guarded(server, headers={"Authorization": "Bearer wrong"})
+        async with running(tmp_path, keyed) as servers:
+            view = of(servers, "guarded")
+            assert (view.state, view.can_sign_in) == (ServerState.FAILED, False)
+            assert view.reason == "the server refused the request (HTTP 401)"
+            with pytest.raises(ConnectFailed):
+                await servers.sign_in("guarded", Browser())
+
+
+async def test_headers_of_a_helper_are_sent(tmp_path: Path) -> None:
+    async with SignInServer() as server:
+        server.valid.add("helped")
+        helper = """echo '{"Authorization": "Bearer helped"}'"""
+        async with running(tmp_path, guarded(server, headers_helper=helper)) as servers:
+            assert await _called(servers) == "done"
+
+
+async def test_a_server_that_wanted_a_sign_in_is_left_alone_for_a_while(tmp_path: Path) -> None:
+    async with SignInServer() as server:
+        async with running(tmp_path, guarded(server)):
+            pass
+        asked = server.seen["POST /mcp"]
+        async with running(tmp_path, guarded(server)) as servers:
+            assert of(servers, "guarded").state is ServerState.NEEDS_AUTH
+            assert server.seen["POST /mcp"] == asked
+            await servers.reconnect("guarded")
+            await servers.settle(timeout_s=30)
+            assert server.seen["POST /mcp"] > asked
+
+
+def test_what_wanted_a_sign_in_is_forgotten_after_a_quarter_of_an_hour(tmp_path: Path) -> None:
+    now = 1_000.0
+    cache = NeedsAuthCache(tmp_path, clock=lambda: now)
+    cache.note("https://a")
+    cache.note("https://b")
+    cache.forget("https://b")
+    assert (cache.wants("https://a"), cache.wants("https://b")) == (True, False)
+    now += 15 * 60
+    assert not cache.wants("https://a")
+
+
+async def test_two_processes_refresh_once(tmp_path: Path) -> None:
+    async with SignInServer() as server:
+        server.expires_in = 1
+        async with running(tmp_path, guarded(server)) as servers:
+            await servers.sign_in("guarded", Browser())
+        server.expires_in = 3_600
+        before = server.seen["refresh"]
+        code = (
+            "import asyncio, sys\n"
+            "from pathlib import Path\n"
+            "from tests.agent.mcp.running import definition, running\n"
+            "async def main():\n"
+            "    server = definition({'name': 'g', 'transport': 'http', 'url': sys.argv[2]})\n"
+            "    async with running(Path(sys.argv[1]), server) as servers:\n"
+            "        print((await servers.call_tool('g', 'echo', {})).content[0]['text'])\n"
+            "asyncio.run(main())\n"
+        )
+        both = [
+            await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-c",
+                code,
+                str(tmp_path),
+                server.url,
+                stdout=asyncio.subprocess.PIPE,
+                cwd=Path(__file__).parents[3],
+            )
+            for _ in range(2)
+        ]
+        printed = [(await process.communicate())[0].strip() for process in both]
+        assert printed == [b"done", b"done"]
+        assert server.seen["refresh"] == before + 1
+
+
+def test_a_damaged_store_is_an_empty_one(tmp_path: Path) -> None:
+    (tmp_path / "tokens.json").write_text("{")
+    store = TokenStore(tmp_path)
+    assert store.read("https://a").tokens is None
+    store.set_client("https://a", "id", "secret")
+    known = store.read("https://a").client
+    assert known is not None
+    assert known["client_secret"] == "secret"
