@@ -4,7 +4,6 @@ raw and nothing is granted."""
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from agent.mcp.server_requests import ElicitationAnswer, ElicitationRequest, Mcp
 from agent.mcp.server_state import ServerState
 from permissions.base.process.process_tree import MARK
 from tests.agent.mcp.running import connected, of, plain, running, until
+from tests.agent.mcp.test_killed_program import marked
 
 
 async def test_a_server_that_behaves_offers_everything(tmp_path: Path) -> None:
@@ -162,20 +162,8 @@ async def test_nothing_of_a_server_is_left_running(tmp_path: Path) -> None:
         mark = f'"{MARK}": "'
         text = str(result.content[0]["text"])
         value = text[text.index(mark) + len(mark) :].partition('"')[0]
-        assert _marked(value)
-    assert _marked(value) == []
-
-
-def _marked(value: str) -> list[str]:
-    found = []
-    for process in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            block = Path("/proc", process, "environ").read_bytes()
-        except OSError:
-            continue
-        if f"{MARK}={value}".encode() in block:
-            found.append(process)
-    return found
+        assert marked(value)
+    assert marked(value) == []
 
 
 async def test_a_server_gets_little_of_the_environment(
