@@ -156,6 +156,8 @@ class ServerAccess:
         reach: MessageChannel | RemoteAccess
         if self.definition.is_local:
             reach = await self._channel()
+        elif self.definition.transport == "ws":
+            reach = await self._web_socket()
         else:
             reach = await self._remote()
         return await stack.enter_async_context(
@@ -186,6 +188,14 @@ class ServerAccess:
         auth = ServerAuth(definition, world.tokens, self.attempt, world.client_metadata_url)
         return RemoteAccess(headers, traffic, auth)
 
+    async def _web_socket(self) -> MessageChannel:
+        """Open a web socket, which knows no sign-in but the headers. Raises McpError."""
+        from agent.mcp.transport.web_socket import WebSocketChannel
+
+        definition, world = self.definition, self._world
+        helped = await helper_headers(definition, world.env, world.launch_dir)
+        return await WebSocketChannel.connect(definition.url, {**definition.headers, **helped})
+
     async def note_auth(self, *, is_wanted: bool) -> None:
         """Note whether the server wants a sign-in, for the next start."""
         change = self._world.needs_auth.note if is_wanted else self._world.needs_auth.forget
@@ -210,7 +220,7 @@ class ServerAccess:
             return definition.protocol
         if self._is_modern:
             return PRESENT if definition.protocol == "modern" else "auto"
-        return "legacy" if definition.is_local or definition.transport == "sse" else "auto"
+        return "legacy" if definition.is_local or definition.transport in {"sse", "ws"} else "auto"
 
     def failure(self, error: Exception) -> McpError:
         """Return what an attempt failed with, in words."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import json
 import os
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Final, TypeVar, get_args
 
 import click
@@ -27,9 +30,11 @@ from agent.mcp.configuration.edit_servers import (
 )
 from agent.mcp.configuration.shown_entry import shown_address, shown_entry
 from agent.settings.load import Settings
+from permissions.base.process.child_environment import child_environment
 from permissions.base.text.sanitize import reveal
 from tui.command_line.subcommands.places import here, settings_here
 from tui.command_line.subcommands.whole_texts import WholeTexts
+from tui.version import version
 
 _T = TypeVar("_T")
 SCOPES: Final[tuple[WritableScope, ...]] = get_args(WritableScope)
@@ -198,6 +203,22 @@ def reset_project_choices(as_json: bool) -> None:
         click.echo(json.dumps({"project": str(settings.project_root)}))
     else:
         click.echo(reveal(f"the servers of {settings.project_root} are asked about again"))
+
+
+@command.command("serve")
+def serve() -> None:
+    """Offer Read, Glob and Grep to another program, over standard streams.
+
+    They read what the settings of this directory allow; nobody is asked.
+    """
+    from agent.headless.served_tools import ServedTools  # as below
+    from agent.mcp.protocol.serving import serve_tools  # the SDK takes half a second to load
+
+    settings = settings_here(here())
+    env = child_environment(os.environ, settings.env)
+    with tempfile.TemporaryDirectory() as scratch:
+        served = ServedTools(settings, env, Path(scratch))
+        asyncio.run(serve_tools(served.tools, served.call, version()))
 
 
 def _configured() -> tuple[Settings, ConfiguredServers]:

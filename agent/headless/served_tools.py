@@ -1,0 +1,111 @@
+"""Read, Glob and Grep for other programs (`agent-tui mcp serve`): what rules and scope allow runs.
+
+Nobody is asked, so that what would ask is refused; hooks and a model have no part in it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+from pydantic import ValidationError
+
+from agent.abort import AbortController
+from agent.permission_config.permission_context import permission_setup
+from agent.permission_config.tool_scope import WorkingDirectories
+from agent.settings.load import Settings
+from agent.tools.base import AnyTool, ToolContext, ToolError, ToolOutcome
+from agent.tools.builtin.glob import glob_tool
+from agent.tools.builtin.grep import grep_tool
+from agent.tools.builtin.read import read_tool
+from agent.tools.file_state import FileState
+from agent.tools.large_results import bound_result
+from agent.tools.services import ModePort, ToolServices
+from agent.tools.shell.shells import ShellRegistry
+from permissions.base.process.reading_programs import ReadingPrograms
+from permissions.decision import Behavior
+from permissions.evaluate.cascade import evaluate_parts
+from permissions.request import PermissionRequest
+
+REFUSED: Final = "Not allowed here ({reason}). A rule in the user's settings can allow it."
+
+
+class _NoModes:
+    """The mode never changes while nobody is there."""
+
+    mode = "default"
+
+    def enter_plan_mode(self) -> None: ...
+
+    def leave_plan_mode(self, mode: str) -> None: ...
+
+
+class ServedTools:
+    """The tools and what they may do, as the settings of the start say."""
+
+    def __init__(self, settings: Settings, env: Mapping[str, str], scratch: Path) -> None:
+        """`scratch` takes results that are too long."""
+        self.tools: tuple[AnyTool, ...] = (read_tool(), glob_tool(), grep_tool())
+        self._context = permission_setup(
+            settings, bypass_available=False, scratch_dir=scratch
+        ).context
+        self._numbers = itertools.count(1)
+        modes: ModePort = _NoModes()
+        self._services = ToolServices(
+            launch_dir=settings.launch_dir,
+            cwd=settings.launch_dir,
+            home=settings.home,
+            scratch_dir=scratch,
+            results_dir=scratch,
+            env=env,
+            reading=ReadingPrograms(env, settings.project_root, lambda program: program),
+            files=FileState(),
+            shells=ShellRegistry(),
+            scope=WorkingDirectories(lambda: self._context),
+            mode=modes,
+            session_id="served",
+            may_search=lambda path: self._is_allowed("Read", {"file_path": str(path)}),
+        )
+
+    async def call(self, name: str, raw: Mapping[str, object]) -> ToolOutcome:
+        """Run a call; whatever goes wrong is an error result."""
+        tool = next((tool for tool in self.tools if tool.name == name), None)
+        if tool is None:
+            return ToolOutcome(f"There is no tool named {name}.", is_error=True)
+        context = ToolContext(
+            tool_use_id=f"served_{next(self._numbers)}",
+            turn_id="",
+            agent_id=None,
+            abort=AbortController().signal,
+            progress=lambda _text: None,
+            services=self._services,
+        )
+        try:
+            return await self._run(tool, raw, context)
+        except ValidationError as error:
+            fields = (".".join(map(str, one["loc"])) for one in error.errors(include_url=False))
+            return ToolOutcome(f"The input does not fit: {', '.join(fields)}", is_error=True)
+        except (ToolError, OSError) as error:
+            return ToolOutcome(str(error), is_error=True)
+
+    async def _run(
+        self, tool: AnyTool, raw: Mapping[str, object], context: ToolContext
+    ) -> ToolOutcome:
+        parsed = tool.parse(raw)
+        if (problem := await tool.validate(parsed, context)) is not None:
+            return ToolOutcome(problem, is_error=True)
+        request = PermissionRequest(tool.name, tool.permission_input(parsed, raw, context))
+        evaluation = evaluate_parts(request, self._context)
+        decision = evaluation.decision
+        if decision.behavior is not Behavior.ALLOW:
+            reason = decision.message or str(decision.reason)
+            return ToolOutcome(REFUSED.format(reason=reason), is_error=True)
+        outcome = await tool.run(parsed, replace(context, target=evaluation.target))
+        return await bound_result(outcome, tool, context)
+
+    def _is_allowed(self, tool: str, tool_input: Mapping[str, object]) -> bool:
+        evaluation = evaluate_parts(PermissionRequest(tool, tool_input), self._context)
+        return evaluation.decision.behavior is Behavior.ALLOW
