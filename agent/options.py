@@ -69,6 +69,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Whether prompts of a stream-json run are repeated in its output."""
     asks_over_stdout: bool = False
     """Whether the program at the other end of a stream-json run is asked for permission."""
+    permission_tool: str | None = None
+    """The tool of an MCP server that is asked instead: `mcp__server__tool`."""
     json_schema: str | None = None
     """JSON schema, as text, that the answer of a run without a screen must follow."""
     system_prompt: str | None = None

@@ -176,7 +176,7 @@ class Control:
             "permission_suggestions": [],
         }
         response = await self._asked(asked)
-        return None if response is None else _decision(response, request)
+        return None if response is None else decision_of(_successful(response), request)
 
     async def server_message(
         self, server: str, message: Mapping[str, object]
@@ -287,8 +287,12 @@ def _successful(response: Mapping[str, object]) -> object:
     return response.get("response")
 
 
-def _decision(response: Mapping[str, object], request: PermissionRequest) -> Decision:
-    answer = _successful(response)
+def decision_of(answer: object, request: PermissionRequest) -> Decision:
+    """Return the decision that a program's answer stands for: `behavior`, and what goes with it.
+
+    Raises:
+        NoAnswer: it is no answer.
+    """
     behavior = answer.get("behavior") if isinstance(answer, Mapping) else None
     if not isinstance(answer, Mapping) or behavior not in ("allow", "deny"):
         raise NoAnswer('the calling program answered neither "allow" nor "deny"')

@@ -401,8 +401,9 @@ class _InSections(click.Command):
 )
 @click.option(
     "--permission-prompt-tool",
-    metavar="stdio",
-    help="stdio: ask for permission on standard output, read answers from standard input.",
+    metavar="stdio|TOOL",
+    help="stdio: ask for permission on standard output, read answers from standard input. Or an "
+    "MCP tool that is asked, mcp__server__tool.",
 )
 @click.option(
     "--json-schema", callback=_something, metavar="SCHEMA",
@@ -451,7 +452,9 @@ def run(**given: Any) -> int:
     given.pop("verbose")
     given["debug"] |= given["debug_file"] is not None
     refuse_contradictions(given)
-    given["asks_over_stdout"] = given.pop("permission_prompt_tool") is not None
+    asked = given.pop("permission_prompt_tool")
+    given["asks_over_stdout"] = asked == "stdio"
+    given["permission_tool"] = asked if asked != "stdio" else None
     # Other forms have no screen.
     given["headless"] |= given["input_format"] != "text" or given["output_format"] != "text"
     _read_prompt_files(given)

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import click
 
+from permissions.tool_names import is_mcp_name
+
 Given = Mapping[str, Any]
 
 
@@ -63,7 +65,18 @@ def _drops_a_named_session(given: Given) -> bool:
 
 
 def _asks_without_a_stream(given: Given) -> bool:
-    return given["permission_prompt_tool"] is not None and given["input_format"] != "stream-json"
+    asks: bool = given["permission_prompt_tool"] == "stdio"
+    return asks and given["input_format"] != "stream-json"
+
+
+def _asks_something_else(given: Given) -> bool:
+    asked: str | None = given["permission_prompt_tool"]
+    return asked not in (None, "stdio") and not is_mcp_name(asked)
+
+
+def _asks_a_tool_on_the_screen(given: Given) -> bool:
+    has_screen: bool = not given["headless"] and given["output_format"] == "text"
+    return given["permission_prompt_tool"] not in (None, "stdio") and has_screen
 
 
 _CONTRADICTIONS: Final[tuple[tuple[Callable[[Given], bool], str], ...]] = (
@@ -110,9 +123,12 @@ _CONTRADICTIONS: Final[tuple[tuple[Callable[[Given], bool], str], ...]] = (
         "--include-partial-messages needs --output-format stream-json.",
     ),
     (
-        lambda given: given["permission_prompt_tool"] not in (None, "stdio"),
-        "--permission-prompt-tool takes stdio alone. In place of a tool, a PermissionRequest "
-        'hook or "permissionChannel" in your settings answers.',
+        _asks_something_else,
+        "--permission-prompt-tool takes stdio, or the tool of an MCP server: mcp__server__tool.",
+    ),
+    (
+        _asks_a_tool_on_the_screen,
+        "--permission-prompt-tool mcp__server__tool goes with -p. On the screen you are asked.",
     ),
     (
         _asks_without_a_stream,

@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.assembly.assemble import Assembled, UserPorts, assemble, environment_from, settings_for
 from agent.conversation.conversation import Conversation
@@ -26,6 +27,9 @@ from permissions.base.text.sanitize import sanitize
 from tui.conversation.gc_pause import resume_collection
 from tui.conversation.model_choice import Closer, close_all, demo_model, real_model
 from tui.version import version
+
+if TYPE_CHECKING:
+    from agent.headless.permission_tool import PermissionTool
 
 
 async def run_without_screen(
@@ -88,13 +92,16 @@ class _HeadlessRun:
         else:
             settings = settings_for(options, environment)
             setup = await real_model(settings, environment, options)
+        tool = _permission_tool(options.permission_tool)
         user = UserPorts(
-            dialog=control if options.asks_over_stdout else None,
+            dialog=control if options.asks_over_stdout else tool,
             ask_server=control.server_message if control is not None else None,
         )
         assembled = await assemble(
             options, environment, settings, setup, user, is_demo=options.demo
         )
+        if tool is not None:
+            tool.connect(assembled.servers.hub)
         resume_collection()
         for notice in assembled.notices:
             sys.stderr.write(f"agent-tui: {sanitize(notice)}\n")
@@ -131,6 +138,14 @@ class _HeadlessRun:
             for line in conversation.shells.last_words():
                 print(f"agent-tui: {sanitize(line)}", file=sys.stderr)
             report_hooks(conversation.hooks.notices(), sys.stderr)
+
+
+def _permission_tool(name: str | None) -> PermissionTool | None:
+    if name is None:
+        return None
+    from agent.headless.permission_tool import PermissionTool  # as other parts of servers
+
+    return PermissionTool(name)
 
 
 def _heed_signals(conversation: Conversation, lines: StreamInput | None) -> list[int]:

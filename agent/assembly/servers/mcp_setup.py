@@ -22,6 +22,7 @@ from permissions.base.files.plain_file import read_plain
 
 if TYPE_CHECKING:
     from agent.conversation.conversation_ports import Reminders
+    from agent.mcp.mcp_servers import McpServers
 
 CONNECT_VARIABLE: Final = "MCP_CONNECT_TIMEOUT_MS"
 TIMEOUT_VARIABLE: Final = "MCP_TIMEOUT"
@@ -126,6 +127,11 @@ class McpSetup:
         elif options.headless:
             limit = _seconds(env.get(CONNECT_VARIABLE), _CONNECT_MS)
         await self._late.mcp().ready(timeout_s=limit)
+
+    def hub(self) -> McpServers | None:
+        """Return the connections; None while there are none."""
+        live = self._late.servers_or_none()
+        return live.servers if live is not None else None
 
     async def summary(self) -> ServerSummary:
         """Return the servers once the first prompt may begin.

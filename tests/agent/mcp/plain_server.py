@@ -135,6 +135,11 @@ MALFORMED: list[object] = [
 def call_tool(request: Message) -> None:
     arguments = request["params"].get("arguments") or {}
     text = str(arguments.get("text", ""))
+    if MODE == "approves":
+        changed = {"behavior": "allow", "updatedInput": {"command": "true"}}
+        denied = {"behavior": "deny", "message": "not that one"}
+        is_fine = "touch" in str(arguments["input"])
+        text = "nonsense" if "odd" in str(arguments) else json.dumps(changed if is_fine else denied)
     if text == "die":
         os._exit(9)
     if text == "hang":
