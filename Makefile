@@ -4,7 +4,7 @@
 #   make test [ARGS=…]   run the tests
 #   make check           style, strict types, import contracts, dead code
 #   make bench [ARGS=…]  measure the installed program
-#   make conformance     run the MCP conformance suite (Node and the suite are installed into .cache)
+#   make conformance     run the MCP conformance suite (Node and the suite are installed into .venv)
 #   make trace [ARGS=…]  count function entries for a key, a text delta and a Bash call
 #   make docs            write what the program's tables say into docs/
 #   make docs-assets     that, and record the demo and every theme into docs/images/ (also: make demo)

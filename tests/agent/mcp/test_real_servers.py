@@ -27,7 +27,7 @@ from agent.mcp.server_requests import (
 from agent.mcp.server_state import ServerState
 from tests.agent.mcp.running import definition, of, running
 
-CACHE: Final = Path(__file__).parents[3] / ".cache" / "mcp-servers"
+CACHE: Final = Path(sys.prefix) / "mcp-servers"
 _MISSING: Final = "is not installed; `make conformance` installs it"
 
 
