@@ -12,14 +12,12 @@ from agent.sandbox.configuration.path_lists import PathLists
 from agent.sandbox.credential_paths import credential_paths
 from agent.sandbox.denied_files import denied_files
 from agent.sandbox.package_caches import PackageCaches, private_caches, shared_caches
-from agent.sandbox.policy import Network, SandboxPolicy
+from agent.sandbox.policy import OVERLAID, Network, SandboxPolicy
 from agent.sandbox.protected_mounts import protected_mounts
 from permissions.base.process.neutral_git import with_git_values
 from permissions.confinement import Confinement
 from permissions.context import PermissionContext
 from permissions.paths.resolve import is_below
-
-_OVERLAID = ("/tmp", "/run")
 
 
 class PolicyError(Exception):
@@ -142,7 +140,7 @@ def _visible(
     ]
     if request.confinement is Confinement.PROJECT_FILES:
         wanted.append(request.env.get("SSH_AUTH_SOCK", ""))
-    hidden = (*_OVERLAID, *secret)
+    hidden = (*OVERLAID, *secret)
     return tuple(
         path
         for path in _canonical(one for one in wanted if str(one))
@@ -159,7 +157,7 @@ def _program_directories(env: Mapping[str, str]) -> list[str]:
             continue
         parent = os.path.dirname(entry.rstrip("/"))
         is_bin = os.path.basename(entry.rstrip("/")) in ("bin", "sbin")
-        directories.append(parent if is_bin and parent not in ("/", *_OVERLAID) else entry)
+        directories.append(parent if is_bin and parent not in ("/", *OVERLAID) else entry)
     return directories
 
 

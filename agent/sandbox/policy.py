@@ -11,6 +11,8 @@ from msgspec import Struct, field
 from permissions.confinement import Confinement
 from permissions.paths.resolve import is_below
 
+OVERLAID: Final = ("/tmp", "/run")
+"""Where programs inside see directories of the session's own."""
 PROTECTED: Final = "a protected path"
 OUTSIDE: Final = "outside the working directories"
 READING: Final = "reading only"

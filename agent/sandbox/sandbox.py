@@ -21,6 +21,7 @@ from agent.sandbox.configuration.path_lists import PathLists, path_lists
 from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from agent.sandbox.confined_launch import confined_launch
 from agent.sandbox.denied_files import TooManyFiles
+from agent.sandbox.named_paths import readable_names
 from agent.sandbox.network.call_access import SessionAccess
 from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.network.namespace import NamespaceRefused
@@ -41,6 +42,8 @@ class RunRequest(Struct, frozen=True):
     """Directories that the user opened for this one call, and files that it is given to write."""
     visible: tuple[str, ...] = ()
     """Paths outside the working directories that a rule lets it read."""
+    command: str = ""
+    """The shell command that the program runs, whose words may name more of them."""
     masks_denied: bool = True
     """See `PolicyRequest`."""
     network: Network = Network.OFF
@@ -89,6 +92,7 @@ class Sandbox:
             CannotConfine: no policy can hold here.
         """
         context, configured = self._context(), self.settings()
+        named = readable_names(request.command, request.confinement, context)
         try:
             return build_policy(
                 PolicyRequest(
@@ -97,7 +101,7 @@ class Sandbox:
                     cwd=program.cwd or context.launch_dir,
                     env=program.env,
                     write_dirs=request.write_dirs,
-                    visible=(*request.visible, os.path.dirname(program.argv[0])),
+                    visible=(*request.visible, *named, os.path.dirname(program.argv[0])),
                     masks_denied=request.masks_denied,
                     network=request.network,
                     configured=path_lists(configured, context, request.confinement)

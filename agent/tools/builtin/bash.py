@@ -232,6 +232,7 @@ def _confine(command: str, context: ToolContext) -> ConfineCommand | None:
         context.confinement,
         write_dirs=context.write_dirs,
         visible=tuple(map(str, context.services.env_files)),
+        command=command,
     )
     call = NetworkCall(context.tool_use_id, command)
     return lambda program: sandbox.launch_call(program, request, call)

@@ -78,6 +78,7 @@ def make_confined(available: Availability, tmp_path: Path) -> Iterator[MakeConfi
     def make(
         *,
         deny: Sequence[str] = (),
+        allow: Sequence[str] = (),
         git: bool = False,
         protected: Sequence[str] = (),
         name: str = "",
@@ -89,6 +90,7 @@ def make_confined(available: Availability, tmp_path: Path) -> Iterator[MakeConfi
         if git:
             subprocess.run(["git", "init", "-q", project], check=True)
         texts = [RuleText(rule, RuleBehavior.DENY, RuleSource.USER) for rule in deny]
+        texts += [RuleText(rule, RuleBehavior.ALLOW, RuleSource.USER) for rule in allow]
         context = PermissionContext(
             mode=Mode.DEFAULT,
             rules=RuleSet.build(texts)[0],

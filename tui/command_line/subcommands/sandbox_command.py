@@ -132,7 +132,7 @@ def run(
             env = with_neutral_git(env)
         text = words[0] if len(words) == 1 else shlex.join(words)
         program = Launch((find_bash(env), "--noprofile", "--norc", "-c", text), env, place.cwd)
-        request, access = RunRequest(Confinement(confinement)), None
+        request, access = RunRequest(Confinement(confinement), command=text), None
         try:
             if allowed and can_hold(sandbox.level, request.confinement):
                 rules = HostRules(allowed, configured_hosts(configured, context.rules).deny)
