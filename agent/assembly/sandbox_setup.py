@@ -11,6 +11,7 @@ from agent.assembly.late import Late
 from agent.errors import ConfigError
 from agent.options import RunOptions
 from agent.permission_config.permission_context import permission_setup
+from agent.permission_config.refusal_offers import RefusalOffers
 from agent.sandbox.availability import Availability, Backend
 from agent.sandbox.configuration.sandbox_settings import CurrentSandboxSettings, sandbox_settings
 from agent.sandbox.configuration.session_hosts import SessionHosts
@@ -21,6 +22,7 @@ from agent.sandbox.probe import probe
 from agent.sandbox.sandbox import Sandbox
 from agent.settings.load import Settings
 from agent.settings.start_notices import warning_line
+from agent.tools.services import AskUser
 from permissions.confinement import SandboxLevel
 from permissions.context import PermissionContext, SandboxState
 from permissions.explain.audit_log import AuditLog
@@ -118,6 +120,13 @@ def connect_sandbox(
         )
 
     sandbox.network = SessionNetwork(hosts.gate(), env=environment.env, on_record=record)
+
+
+def refusal_offers(
+    sandbox: Sandbox, ask: AskUser | None, gate: PermissionGate
+) -> RefusalOffers | None:
+    """Return what a user is offered after a refusal; None where there is nobody to ask."""
+    return RefusalOffers(gate, sandbox, ask.decide_refusal) if ask is not None else None
 
 
 def _state_dir(environment: Environment) -> Path:

@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from agent.assembly.agents.agents_setup import AgentParts
 from agent.assembly.model_setup import ModelParts
+from agent.assembly.sandbox_setup import refusal_offers
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts, SharedState
 from agent.loop.loop_ports import BackgroundReport
 from agent.permission_config.denied_tools import denied_tools
-from agent.permission_config.refusal_offers import RefusalOffers
 from agent.permission_config.tool_scope import WorkingDirectories
 from agent.session.checkpoints.checkpoint import Checkpoints
 from agent.subagents.lead import gate_of_lead, tools_of_lead
@@ -111,7 +111,7 @@ def build_tools(
             session_id=start.session.id,
             is_trusted=lambda: gate.context.trusted,
             user=start.user.ask,
-            refusals=_refusal_offers(start, gate),
+            refusals=refusal_offers(start.sandbox, start.user.ask, gate),
             subagents=agents.branch,
             small_model=model.small,
             search=search,
@@ -159,11 +159,6 @@ def ended_shells(shells: ShellRegistry) -> Callable[[], list[BackgroundReport]]:
         return [BackgroundReport(text, text) for text in texts]
 
     return reports
-
-
-def _refusal_offers(start: StartContext, gate: PermissionGate) -> RefusalOffers | None:
-    ask = start.user.ask
-    return RefusalOffers(gate, start.sandbox, ask.decide_refusal) if ask is not None else None
 
 
 def _may_search(gate: PermissionGate, path: Path, cwd: Path) -> bool:

@@ -62,7 +62,9 @@ class RefusalOffers:
             self._hosts(request.tool_use_id),
             may_leave=context.sandbox.allow_unsandboxed,
         )
-        if not (question.directories or question.hosts or question.may_leave):
+        # About other hosts a rule or the user has decided.
+        is_decided = not question.hosts and all(one.kind is RefusalKind.CONNECT for one in refusals)
+        if is_decided or not (question.directories or question.hosts or question.may_leave):
             return None
         answer = await self._ask(question)
         if self._gate.evaluate(request, cwd=cwd).behavior is Behavior.DENY:

@@ -85,9 +85,13 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
         """Return the rule that forbids reading a canonical path, or None when it is allowed."""
         if _is_below_one(path, self.denied):
             return "a deny rule"
-        if _is_below_one(path, (self.temp_dir, *self.visible)):
-            return None
-        return "a secret" if _is_below_one(path, self.secret) else None
+        # As mounts do: what is named deeper decides.
+        shown = _deepest(path, (self.temp_dir, *self.visible))
+        return "a secret" if _deepest(path, self.secret) > shown else None
+
+
+def _deepest(path: str, directories: Iterable[str]) -> int:
+    return max((len(one) for one in directories if is_below(path, one)), default=0)
 
 
 def _is_below_one(path: str, directories: Iterable[str]) -> bool:

@@ -32,6 +32,7 @@ from agent.sandbox.refusals import RefusalLog
 from permissions.base.process.spawn import CannotConfine, Confine, Launch
 from permissions.confinement import Confinement, SandboxLevel, can_hold
 from permissions.context import PermissionContext
+from permissions.paths.resolve import is_below
 
 
 class RunRequest(Struct, frozen=True):
@@ -112,6 +113,17 @@ class Sandbox:
             )
         except (PolicyError, TooManyFiles, TooManyMatches) as error:
             raise CannotConfine(str(error)) from error
+
+    def hidden_from_search(self, directory: Path) -> tuple[str, ...]:
+        """Return the credentials in or around a directory that our own programs do not see."""
+        if not can_hold(self.level, Confinement.READ_ONLY):
+            return ()
+        request = RunRequest(Confinement.READ_ONLY, masks_denied=False)
+        policy = self.policy(request, Launch(("/",), {}, directory))
+        searched = os.path.realpath(directory)
+        around = policy.secret if policy.read_refusal(searched) else ()
+        inside = [one for one in policy.secret if is_below(one, searched)]
+        return tuple(dict.fromkeys((*(one for one in around if is_below(searched, one)), *inside)))
 
     def launch(
         self, program: Launch, request: RunRequest, access: SessionAccess | None = None

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.commands.headless import run_typed_command
+from agent.model.scripted.scenario import Text, ToolCall, Turn
 from agent.sandbox.network.host_gate import HostAnswer
 from agent.sandbox.probe import probe
 from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
@@ -122,6 +123,56 @@ async def test_modes_that_ask_nothing_offer_nothing(mode: str, begin: Begin, out
     await journey.send("go")
     assert user.refusals == []
     assert not (outside / "made").exists()
+
+
+async def test_a_command_that_succeeds_in_spite_of_it_leads_to_the_offer_too(
+    begin: Begin, fresh_home: Path
+) -> None:
+    (fresh_home / ".ssh").mkdir()
+    (fresh_home / ".ssh" / "id").write_text("private")
+    user = RefusalUser(RefusalAnswer.OUTSIDE)
+    journey = await begin([bash("ls ~/.ssh"), DONE], settings_file=INSIDE, ask=user)
+    content = await _result(journey)
+    (asked,) = user.refusals
+    assert [(one.kind, one.target) for one in asked.refusals] == [
+        ("read", str(fresh_home / ".ssh"))
+    ]
+    assert "outside the sandbox" in content
+    assert "\\nid" in content
+
+
+async def test_a_search_says_what_the_sandbox_hides(begin: Begin, fresh_home: Path) -> None:
+    (fresh_home / ".ssh").mkdir()
+    (fresh_home / ".ssh" / "id").write_text("private")
+    (fresh_home / "notes").write_text("private")
+    home = str(fresh_home)
+    calls = (
+        ToolCall("Grep", {"pattern": "private", "path": home}),
+        ToolCall("Grep", {"pattern": "private", "path": f"{home}/.ssh"}),
+        ToolCall("Glob", {"pattern": "*", "path": f"{home}/.ssh"}),
+        ToolCall("Grep", {"pattern": "private"}),
+    )
+    settings = json.dumps({"permissions": {"allow": ["Read"]}})
+    journey = await begin([Turn(calls), DONE], settings_file=settings)
+    await journey.send("go")
+    blocks = journey.last_messages()[-1]["content"]
+    *hidden, plain = [str(block["content"]) for block in blocks]
+    assert all("sandbox" in text and f"{home}/.ssh" in text for text in hidden), hidden
+    assert "notes" in hidden[0]
+    assert "sandbox" not in plain
+
+
+async def test_a_sub_agents_refusal_reaches_the_user(begin: Begin, outside: Path) -> None:
+    user = RefusalUser(RefusalAnswer.DIRECTORIES)
+    start = ToolCall(
+        "Agent",
+        {"description": "write", "prompt": "write it", "subagent_type": "general-purpose"},
+    )
+    turns = [Turn((start,)), bash(script(outside)), Turn((Text("written"),)), DONE]
+    journey = await begin(turns, settings_file=INSIDE, ask=user)
+    await journey.send("go")
+    assert len(user.refusals) == 1
+    assert (outside / "made").exists()
 
 
 async def test_without_a_user_it_is_told_and_named(begin: Begin, outside: Path) -> None:

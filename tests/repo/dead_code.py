@@ -38,6 +38,8 @@ USED_BY_NAME: Final = (
     ("hooks/health.py", "whitespace_split", "shlex"),
     ("agent/permission_config/named_files.py", "whitespace_split", "shlex"),
     ("agent/permission_config/named_files.py", "commenters", "shlex"),
+    ("agent/sandbox/named_paths.py", "whitespace_split", "shlex"),
+    ("agent/sandbox/named_paths.py", "commenters", "shlex"),
     ("tui/*", "PRIVATE_NAMES", "the test of what is overridden in Textual"),
     ("tui/*", "interval", "a protocol, as the name of an argument"),
     ("tui/text/styled_rows.py", "strike", "the palette, which reads styles by name"),

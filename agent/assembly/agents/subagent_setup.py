@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from agent.assembly.context_setup import ContextSetup, request_builder
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.prompt_setup import PromptParts
+from agent.assembly.sandbox_setup import refusal_offers
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts
 from agent.conversation.model_selection import ModelInUse
@@ -88,7 +89,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             above.calls.services,
             files=FileState(),
             user=None,
-            refusals=None,
+            refusals=refusal_offers(self.start.sandbox, self.start.user.ask, gate),
             todos=(),
             scope=WorkingDirectories(lambda: gate.context),
         )

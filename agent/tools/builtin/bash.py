@@ -31,6 +31,7 @@ from agent.tools.interruption import interruption_cause
 from agent.tools.services import ToolServices
 from agent.tools.shell.command_effect import only_reads
 from agent.tools.shell.exit_words import meaning_of, status_text
+from agent.tools.shell.masked_reads import masked_reads
 from agent.tools.shell.reading_environment import reading_environment
 from agent.tools.shell.refused_note import for_the_user, refused_note
 from agent.tools.shell.shell_process import (
@@ -149,6 +150,7 @@ async def _offered(
 async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     services = context.services
     note = _usable_cwd(services) + _ignored_leave(tool_input, context)
+    cwd = services.cwd
     shell = await _start(tool_input, context)
     if shell.problem:
         note += f"\n[{shell.problem}]"
@@ -187,12 +189,15 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     run = shell.confined
     if not isinstance(run, SandboxRun):
         return _outcome(tool_input.command, shell, why, timeout_s, note, cause, "")
-    refusals = run.refusals(shell.output.text(), failed=shell.exit_code != 0)
+    masked = masked_reads(run.policy, tool_input.command, cwd, services.home)
+    named = run.refusals(shell.output.text(), failed=shell.exit_code != 0)
+    refusals = tuple(dict.fromkeys((*named, *masked)))
     if services.sandbox is not None:
         services.sandbox.refused.add(shell.command, refusals)
     refused = refused_note(context.confinement, refusals)
     outcome = _outcome(tool_input.command, shell, why, timeout_s, note, cause, refused)
-    offered = for_the_user(run, refusals) if outcome.is_error and why == "ended" else ()
+    is_refused = outcome.is_error or bool(masked or run.refusals("", failed=False))
+    offered = for_the_user(run, refusals) if is_refused and why == "ended" else ()
     return replace(outcome, refused=offered)
 
 

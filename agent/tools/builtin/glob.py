@@ -23,6 +23,7 @@ from agent.tools.base import (
     build_tool,
 )
 from agent.tools.files.paths import absolute, path_objection, printable, shown
+from agent.tools.search.hidden_note import hidden_note
 from agent.tools.search.rg import SearchResult, file_selection, search
 from agent.tools.services import ToolServices
 from permissions.base.process.reading_programs import ReadingPrograms
@@ -102,6 +103,8 @@ async def _run(tool_input: GlobInput, context: ToolContext) -> ToolOutcome:
         notes.append(f"left out by permission rules: {withheld} files")
     if is_cut:
         notes.append(f"{MAX_FILES} of {len(found):,} files; use a narrower pattern to see others")
+    if hidden := await hidden_note(directory, services):
+        notes.append(hidden)
     text = "\n".join(lines) or f"No file in {name} matches {printable(tool_input.pattern)}."
     return ToolOutcome(
         text + (f"\n\n[{'; '.join(notes)}]" if notes else ""),

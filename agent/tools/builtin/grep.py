@@ -21,6 +21,7 @@ from agent.tools.base import (
     build_tool,
 )
 from agent.tools.files.paths import absolute, path_objection, printable, shown
+from agent.tools.search.hidden_note import hidden_note
 from agent.tools.search.rg import SearchResult, file_selection, search
 from agent.tools.search.search_entries import (
     SearchEntry,
@@ -156,7 +157,8 @@ async def _run(tool_input: GrepInput, context: ToolContext) -> ToolOutcome:
             with_numbers=tool_input.line_numbers,
         )
     entries, withheld = permitted_entries(entries, services.may_search)
-    return _outcome(tool_input, entries, result, withheld)
+    hidden = await hidden_note(target, services)
+    return _outcome(tool_input, entries, result, withheld, hidden)
 
 
 def _options(tool_input: GrepInput) -> list[str]:
@@ -223,7 +225,11 @@ def _limit(tool_input: GrepInput) -> int | None:
 
 
 def _outcome(
-    tool_input: GrepInput, entries: list[SearchEntry], result: SearchResult, withheld: int
+    tool_input: GrepInput,
+    entries: list[SearchEntry],
+    result: SearchResult,
+    withheld: int,
+    hidden: str,
 ) -> ToolOutcome:
     limit = _limit(tool_input)
     chosen = entries[tool_input.offset :]
@@ -235,6 +241,8 @@ def _outcome(
     notes = _notes(tool_input, len(entries), len(chosen), result)
     if withheld:
         notes.append(f"left out by permission rules: {withheld} files")
+    if hidden:
+        notes.append(hidden)
     none = "No match."
     if b"binary file matches" in result.data and not entries:
         none = "A binary file matches; it has no lines to show."
