@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from agent.display import TodoDisplay, TodoItem
 from agent.messages import Message
 from agent.prompt.shell_command_note import as_typed
+from agent.tools.shell.refused_tags import without_tags
 from permissions.base.text.sanitize import Sanitizer, sanitize
 from tui.text.safe_text import shown_display, shown_line, shown_prompt
 from tui.transcript.block_list import BlockList
@@ -414,7 +415,7 @@ class TranscriptModel:
                 card,
                 identifier=shown_line(event.identifier) or card.identifier,
                 state=event.outcome,
-                result=sanitize(event.text),
+                result=sanitize(without_tags(event.text)),
                 display=shown_display(event.display) or preview,
                 elapsed_s=event.elapsed_s,
             )

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.network.session_network import SessionNetwork
+
+_FAILURES: Final = frozenset({"name-not-resolved", "too-slow", "bad-request", "head-too-large"})
+"""What went wrong without anybody having refused anything."""
 
 
 class SessionAccess:
@@ -35,7 +39,11 @@ class SessionAccess:
     def refused_hosts(self) -> tuple[tuple[str, str], ...]:
         """Return `host:port` and the reason of each connection that was refused."""
         records = self._network.log.refusals(self._call.call.id)
-        return tuple((f"{record.host}:{record.port}", record.reason) for record in records)
+        return tuple(
+            (f"{record.host}:{record.port}", record.reason)
+            for record in records
+            if record.code not in _FAILURES
+        )
 
     def close(self) -> None:
         """Revoke the credentials."""

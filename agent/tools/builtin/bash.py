@@ -34,6 +34,7 @@ from agent.tools.shell.exit_words import meaning_of, status_text
 from agent.tools.shell.masked_reads import masked_reads
 from agent.tools.shell.reading_environment import reading_environment
 from agent.tools.shell.refused_note import for_the_user, refused_note
+from agent.tools.shell.refused_tags import without_tags
 from agent.tools.shell.shell_process import (
     ConfineCommand,
     ShellError,
@@ -364,7 +365,7 @@ def _outcome(
 
 
 def _with_refused(output: str, refused: str) -> str:
-    return f"{output.rstrip()}\n{refused}".lstrip("\n") if refused else output
+    return f"{output.rstrip()}\n{without_tags(refused)}".lstrip("\n") if refused else output
 
 
 def _is_harmless(tool_input: BashInput) -> bool:

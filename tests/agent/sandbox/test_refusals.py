@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agent.sandbox.policy import Network, SandboxPolicy
-from agent.sandbox.refusals import find_refusals
+from agent.sandbox.refusals import Refusal, RefusalKind, find_refusals
+from agent.tools.shell.refused_note import refused_note
+from agent.tools.shell.refused_tags import without_tags
 from permissions.confinement import Confinement
 
 POLICY = SandboxPolicy(
@@ -109,3 +111,13 @@ def test_a_message_names_what_was_refused(line: str, kind: str, target: str, rul
 )
 def test_what_the_policy_permits_is_not_reported(line: str) -> None:
     assert find_refusals(POLICY, line) == ()
+
+
+def test_users_read_it_without_the_marks_for_the_model() -> None:
+    note = refused_note(
+        Confinement.PROJECT,
+        [Refusal(RefusalKind.WRITE, "/etc/x", "outside the working directories")],
+    )
+    lines = "The sandbox refused (project):\n- write /etc/x: outside the working directories\n"
+    assert note == f"<sandbox>\n{lines}</sandbox>"
+    assert without_tags(f"output\n{note}\nand more") == f"output\n{lines}and more"

@@ -1,0 +1,13 @@
+"""The marks around what the sandbox refused, which are for the model alone."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_TAGS: Final = re.compile(r"^</?sandbox>(?:\n|\Z)", re.MULTILINE)
+
+
+def without_tags(result: str) -> str:
+    """Return a result as users read it."""
+    return _TAGS.sub("", result)
