@@ -18,6 +18,7 @@ from agent.display import (
     TodoItem,
 )
 from agent.tools.declined import DECLINED, comment_in
+from agent.tools.search.hidden_words import hidden_part
 from themes.theme import Role
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
@@ -222,9 +223,9 @@ def _plan(text: str, width: int, limit: int | None, highlighter: Highlighter) ->
 
 
 def _summary(name: str, text: str, width: int, limit: int | None) -> list[Row]:
-    """Return the first lines of a text result; nothing for what is only counted."""
+    """Return the first lines of a text result; of what is only counted, what was not searched."""
     if limit is not None and is_sized(name):
-        return []
+        return _text(hidden_part(text), MUTED, width, limit, breaks=wrap)
     if name == "AskUserQuestion":
         # What comes before the answers is written for the model.
         head, gap, answers = text.partition("\n\n")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.tools.files.paths import shown
+from agent.tools.search.hidden_words import HIDDEN
 from agent.tools.services import ToolServices
 from permissions.base.process.spawn import CannotConfine
 
@@ -26,4 +27,4 @@ async def hidden_note(directory: Path, services: ToolServices) -> str:
         return ""
     names = ", ".join(shown(Path(path), services.launch_dir) for path in hidden[:_NAMED])
     more = f" and {len(hidden) - _NAMED} more" if len(hidden) > _NAMED else ""
-    return f"not searched, since the sandbox hides credentials: {names}{more}"
+    return f"{HIDDEN}: {names}{more}"

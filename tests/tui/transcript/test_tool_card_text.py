@@ -48,3 +48,11 @@ def test_the_file_of_a_call_is_a_link() -> None:
     card = ToolCard("u1", "Read", "Read a b.py", "ok", {"file_path": "/w/a b.py"}, 0.0)
     (head,) = tool_card_rows(card, 40, is_detailed=False, highlighter=Highlighter())
     assert [text for text, ink in head.runs if ink.link == "file:///w/a%20b.py"] == ["a b.py"]
+
+
+def test_a_search_that_was_not_complete_says_so() -> None:
+    left_out = "left out by permission rules: 2 files"
+    note = f"[{left_out}; not searched, since the sandbox hides credentials: ~/.ssh]"
+    rows = [row.strip(" └") for row in shown("Grep", f"a.py\n\n{note}")]
+    assert rows[1:] == ["not searched, since the sandbox", "hides credentials: ~/.ssh"]
+    assert len(shown("Grep", f"a.py\n\n[{left_out}]")) == 1

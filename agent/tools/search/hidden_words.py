@@ -1,0 +1,15 @@
+"""How a search's result says what the sandbox hid from it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+HIDDEN: Final = "not searched, since the sandbox hides credentials"
+_NOTE: Final = re.compile(rf"\[(?:.*; )?({HIDDEN}: .*)\]\Z")
+
+
+def hidden_part(result: str) -> str:
+    """Return the note in a result of Grep or Glob, empty where there is none."""
+    found = _NOTE.search(result)
+    return found[1] if found is not None else ""
