@@ -17,11 +17,11 @@ from msgspec.structs import replace
 from agent.sandbox.availability import Availability
 from agent.sandbox.build_policy import PolicyError, PolicyRequest, build_policy
 from agent.sandbox.configuration.configured_paths import TooManyMatches
+from agent.sandbox.configuration.named_paths import readable_names
 from agent.sandbox.configuration.path_lists import PathLists, path_lists
 from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from agent.sandbox.confined_launch import confined_launch
 from agent.sandbox.denied_files import TooManyFiles
-from agent.sandbox.named_paths import readable_names
 from agent.sandbox.network.call_access import SessionAccess
 from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.network.namespace import NamespaceRefused
