@@ -29,10 +29,14 @@ from agent.mcp.configuration.edit_servers import (
     remove_server,
 )
 from agent.mcp.configuration.shown_entry import shown_address, shown_entry
+from agent.mcp.mcp_errors import McpError
+from agent.mcp.server_state import ServerState, ServerView
 from agent.settings.load import Settings
 from permissions.base.process.child_environment import child_environment
 from permissions.base.text.sanitize import reveal
 from tui.command_line.subcommands.places import here, settings_here
+from tui.command_line.subcommands.server_checks import STATUS as CONNECTION
+from tui.command_line.subcommands.server_checks import checked, run_check, say, sign_in, sign_out
 from tui.command_line.subcommands.whole_texts import WholeTexts
 from tui.version import version
 
@@ -62,15 +66,19 @@ def command() -> None:
 
 
 @command.command("list")
+@click.option("--no-connect", is_flag=True, help="Start and contact none of them.")
 @_json
-def list_servers(as_json: bool) -> None:
-    """Show the servers configured here and whether they may start."""
-    _, configured = _configured()
+def list_servers(no_connect: bool, as_json: bool) -> None:
+    """Show the servers configured here, and connect to those that may start."""
+    settings, configured = _configured()
+    startable = () if no_connect else configured.startable
+    views = asyncio.run(checked(settings, startable))
     if as_json:
-        click.echo(json.dumps([_as_json(one) for one in configured.servers], ensure_ascii=False))
+        shown = [_as_json(one, views.get(one.definition.name)) for one in configured.servers]
+        click.echo(json.dumps(shown, ensure_ascii=False))
     else:
         for one in configured.servers:
-            click.echo(reveal(f"{one.definition.name}: {_line(one)}"))
+            click.echo(reveal(f"{one.definition.name}: {_line(one, views)}"))
         if not configured.servers:
             click.echo("no MCP servers here; agent-tui mcp add adds one")
     _say_problems(configured)
@@ -99,6 +107,75 @@ def get_server(name: str, as_json: bool) -> None:
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             lines.append(f"  {key}: {text}")
     click.echo(reveal("\n".join(lines)))
+
+
+@command.command("debug")
+@click.argument("name")
+@_json
+def debug(name: str, as_json: bool) -> int:
+    """Connect to one server and say what it offers, or why it cannot be reached."""
+    settings, configured = _configured()
+    one = _server(configured, name)
+    if one.standing != "may_start":
+        raise click.ClickException(f"{name} does not start: {one.reason}")
+    view = run_check(settings, one.definition)
+    if as_json:
+        click.echo(json.dumps(_as_json(one, view), ensure_ascii=False))
+    else:
+        click.echo(reveal("\n".join(_debug_lines(view))))
+    return 0 if view.state is ServerState.CONNECTED else 1
+
+
+def _debug_lines(view: ServerView) -> list[str]:
+    offer = view.offer
+    return [
+        f"{view.name}: {_state(view)}",
+        *(
+            [f"  {view.server_name} {view.server_version}, {view.protocol_version}"]
+            if view.server_name
+            else []
+        ),
+        *(f"  tool {tool.name}: {tool.description.partition(chr(10))[0]}" for tool in view.tools),
+        *(f"  prompt {prompt.name}" for prompt in offer.prompts),
+        *(f"  resource {resource.uri}" for resource in offer.resources),
+        *(f"  ! {problem}" for problem in offer.problems),
+        *(f"  | {line}" for line in view.detail.splitlines()[-20:]),
+    ]
+
+
+@command.command("login")
+@click.option("--no-browser", is_flag=True, help="Show the address, and open nothing.")
+@_json
+@click.argument("name")
+def login_server(no_browser: bool, as_json: bool, name: str) -> int:
+    """Sign in to a server."""
+    settings, configured = _configured()
+    one = _server(configured, name)
+    if one.standing != "may_start":
+        raise click.ClickException(f"{name} does not start: {one.reason}")
+    try:
+        view = asyncio.run(sign_in(settings, one.definition, opens_browser=not no_browser))
+    except (McpError, OSError) as error:
+        raise say(error) from error
+    if as_json:
+        click.echo(json.dumps({"name": name, "state": str(view.state), "reason": view.reason}))
+    else:
+        click.echo(reveal(f"{name}: {_state(view)}"))
+    return 0 if view.state is ServerState.CONNECTED else 1
+
+
+@command.command("logout")
+@_json
+@click.argument("name")
+def logout_server(as_json: bool, name: str) -> None:
+    """Forget the tokens for a server."""
+    settings, configured = _configured()
+    one = _server(configured, name)
+    try:
+        asyncio.run(sign_out(settings, one.definition))
+    except (McpError, OSError) as error:
+        raise say(error) from error
+    click.echo(json.dumps({"name": name}) if as_json else reveal(f"signed out of {name}"))
 
 
 @command.command("add", context_settings={"ignore_unknown_options": True})
@@ -268,9 +345,11 @@ def _pairs(texts: Sequence[str], separator: str, form: str) -> dict[str, str]:
     return pairs
 
 
-def _line(one: ConfiguredServer) -> str:
+def _line(one: ConfiguredServer, views: Mapping[str, ServerView]) -> str:
+    view = views.get(one.definition.name)
+    status = _state(view) if view is not None else _status(one)
     kind = "" if one.definition.transport == "stdio" else f" ({one.definition.transport.upper()})"
-    return f"{shown_address(one.definition)}{kind} - {_status(one)}"
+    return f"{shown_address(one.definition)}{kind} - {status}"
 
 
 def _status(one: ConfiguredServer) -> str:
@@ -278,7 +357,11 @@ def _status(one: ConfiguredServer) -> str:
     return f"{STATUS[one.standing]}{detail}"
 
 
-def _as_json(one: ConfiguredServer) -> dict[str, object]:
+def _state(view: ServerView) -> str:
+    return CONNECTION[view.state] + (f": {view.reason}" if view.reason else "")
+
+
+def _as_json(one: ConfiguredServer, view: ServerView | None = None) -> dict[str, object]:
     definition = one.definition
     return {
         "name": definition.name,
@@ -289,6 +372,16 @@ def _as_json(one: ConfiguredServer) -> dict[str, object]:
         "file": str(definition.file) if definition.file else None,
         "line": definition.line,
         "entry": shown_entry(definition),
+        **(
+            {
+                "state": str(view.state),
+                "tools": [tool.full_name for tool in view.tools],
+                "detail": view.detail,
+                **({"reason": view.reason} if view.reason else {}),
+            }
+            if view is not None
+            else {}
+        ),
     }
 
 

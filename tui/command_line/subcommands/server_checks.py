@@ -1,0 +1,144 @@
+"""Servers connected for a moment, by `agent-tui mcp`: their states, signing in and out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from agent.mcp.configuration.server_definition import ServerDefinition
+from agent.mcp.mcp_errors import McpError
+from agent.mcp.mcp_servers import McpServers
+from agent.mcp.server_confinement import server_confinement
+from agent.mcp.server_requests import McpPorts
+from agent.mcp.server_state import ServerState, ServerView
+from agent.permission_config.permission_context import permission_setup
+from agent.sandbox.configuration.sandbox_settings import sandbox_settings
+from agent.sandbox.probe import probe
+from agent.sandbox.sandbox import Sandbox
+from agent.settings.load import Settings
+from permissions.base.process.child_environment import child_environment
+from permissions.base.text.sanitize import reveal
+from tui.terminal.open_address import open_address
+from tui.version import version
+
+if TYPE_CHECKING:
+    from agent.mcp.auth.sign_in_surface import SignInSurface
+
+WAIT_S: Final = 35.0
+STATUS: Final = {
+    ServerState.CONNECTED: "✔ Connected",
+    ServerState.NEEDS_AUTH: "! Needs authentication",
+    ServerState.FAILED: "✘ Failed to connect",
+    ServerState.PENDING: "✘ Failed to connect: no answer in time",
+    ServerState.DISABLED: "⊘ Disabled",
+}
+
+
+async def checked(
+    settings: Settings, definitions: Sequence[ServerDefinition]
+) -> dict[str, ServerView]:
+    """Connect to servers, and return what became of each."""
+    if not definitions:
+        return {}
+    async with _servers(settings) as servers:
+        servers.start(definitions)
+        await servers.settle(timeout_s=WAIT_S)
+        return {view.name: view for view in servers.views()}
+
+
+async def sign_in(
+    settings: Settings, definition: ServerDefinition, *, opens_browser: bool
+) -> ServerView:
+    """Sign in to a server. Raises McpError."""
+    async with _servers(settings) as servers:
+        servers.show(definition, ServerState.NEEDS_AUTH, "")
+        return await servers.sign_in(definition.name, TerminalSignIn(opens_browser=opens_browser))
+
+
+async def sign_out(settings: Settings, definition: ServerDefinition) -> None:
+    """Forget the tokens for a server. Raises McpError, OSError."""
+    async with _servers(settings) as servers:
+        servers.show(definition, ServerState.NEEDS_AUTH, "")
+        await servers.sign_out(definition.name)
+
+
+@asynccontextmanager
+async def _servers(settings: Settings) -> AsyncIterator[McpServers]:
+    configured = sandbox_settings(settings)
+    with tempfile.TemporaryDirectory(prefix="agent-tui-") as scratch:
+        setup = permission_setup(
+            settings, bypass_available=False, scratch_dir=Path(os.path.realpath(scratch))
+        )
+        sandbox = Sandbox(
+            await asyncio.to_thread(probe, configured.bubblewrap or None),
+            lambda: setup.context,
+            state_dir=settings.agent_home / "sandbox",
+            settings=lambda: configured,
+        )
+        servers = McpServers(
+            McpPorts(confine=server_confinement(sandbox, lambda: False)),
+            env=child_environment(os.environ, settings.env),
+            settings_env=os.environ,
+            launch_dir=settings.launch_dir,
+            agent_home=settings.agent_home,
+            version=version(),
+        )
+        try:
+            yield servers
+        finally:
+            await servers.aclose()
+
+
+class TerminalSignIn:
+    """Shows the address, and takes the one that the browser ended at from standard input."""
+
+    def __init__(self, *, opens_browser: bool) -> None:
+        """Without a browser the address is only shown."""
+        self._opens_browser = opens_browser
+
+    async def show(self, url: str) -> None:
+        """Open an address in the browser, and show it."""
+        opened = self._opens_browser and open_address(url)
+        lead = "Your browser opens this address:" if opened else "Open this address:"
+        click.echo(f"{lead}\n{reveal(url)}", err=True)
+        if sys.stdin.isatty():
+            click.echo("If it ends at an address that cannot be reached, paste it here:", err=True)
+
+    async def pasted(self) -> str:
+        """Return what is typed; wait where nobody types."""
+        loop, typed = asyncio.get_running_loop(), asyncio.Event()
+        while sys.stdin.isatty():
+            # No thread reads: it could not be ended where the browser comes back by itself.
+            loop.add_reader(sys.stdin.fileno(), typed.set)
+            try:
+                await typed.wait()
+            finally:
+                loop.remove_reader(sys.stdin.fileno())
+            typed.clear()
+            if (line := sys.stdin.readline()).strip():
+                return line
+        return await asyncio.Future()
+
+
+def run_check(settings: Settings, definition: ServerDefinition) -> ServerView:
+    """Connect to one server and return what became of it."""
+    return asyncio.run(checked(settings, [definition]))[definition.name]
+
+
+def say(error: McpError | OSError) -> click.ClickException:
+    """Return what ends the command."""
+    return click.ClickException(reveal(str(error)))
+
+
+if TYPE_CHECKING:
+
+    def _proves(surface: TerminalSignIn) -> SignInSurface:
+        return surface
