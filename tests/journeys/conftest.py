@@ -14,6 +14,7 @@ import pytest
 from agent.assembly.assemble import Assembled, Environment, UserPorts, assemble, settings_for
 from agent.conversation.conversation import Conversation
 from agent.events import AgentEvent, Terminal, ToolResult
+from agent.mcp.live.user_port import McpUser
 from agent.model.scripted.scenario import Scenario, Text, Turn
 from agent.model.scripted.server import ScriptedServer
 from agent.options import RunOptions
@@ -168,6 +169,7 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
             env: dict[str, str] | None = None,
             respond: Any = None,
             ask: AskUser | None = None,
+            mcp: McpUser | None = None,
             **options: Any,
         ) -> Journey:
             if server is None:
@@ -184,7 +186,11 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
                 environment,
                 settings_for(chosen, environment),
                 setup,
-                UserPorts(dialog=person if has_person else None, ask=ask),
+                UserPorts(
+                    dialog=person if has_person else None,
+                    ask=ask,
+                    mcp=None if mcp is None else lambda: mcp,
+                ),
             )
             stack.push_async_callback(assembled.conversation.aclose)
             return Journey(server, assembled, project, person, environment)
