@@ -37,6 +37,8 @@ Standing = Literal[
     "not_configured",
     "same_endpoint",
 ]
+PROJECT_VARIABLES: Final = ("CLAUDE_PROJECT_DIR", "AGENT_TUI_PROJECT_DIR")
+"""What entries of projects begin their paths with."""
 _WAITS: Final = frozenset({"needs_trust", "needs_approval", "rejected"})
 
 
@@ -136,9 +138,10 @@ def _in_order(settings: Settings, local: McpEntries, user: McpEntries) -> list[_
 
 
 def _read(candidate: _Candidate, settings: Settings, sources: ServerSources) -> ReadDefinition:
+    own = {name: str(settings.project_root) for name in PROJECT_VARIABLES}
     return read_definition(
         candidate.text,
-        sources.env,
+        {**own, **sources.env},
         home=settings.home,
         directory=settings.project_root,
         scope=candidate.scope,

@@ -350,3 +350,63 @@ def test_a_user_s_list_does_not_widen_a_managed_one(place: Place) -> None:
     place.write(USER, {**servers(a=command("x")), "allowedMcpServers": [NAMED]})
     place.write(POLICY, {"allowManagedMcpServersOnly": True, "allowedMcpServers": []})
     assert place.standings() == {"a": "blocked"}
+
+
+def npx(package: str, **env: str) -> dict[str, object]:
+    return {
+        "type": "stdio",
+        "command": "npx",
+        "args": ["-y", package],
+        **({"env": env} if env else {}),
+    }
+
+
+PUBLIC: dict[str, tuple[dict[str, object], list[str]]] = {
+    "several of one package runner": (
+        servers(jira=npx("jira", HOST="${HOST}"), notes=npx("notes"), db=npx("db", URL="${URL}")),
+        ["jira", "notes", "db"],
+    ),
+    "a remote one with scopes": (
+        servers(x={"type": "http", "url": "https://x.example/mcp", "oauth": {"scopes": "mcp:a"}}),
+        ["x"],
+    ),
+    "the project's directory in arguments": (
+        servers(tube={"command": "node", "args": ["${CLAUDE_PROJECT_DIR:-.}/dist/index.js"]}),
+        ["tube"],
+    ),
+    "keys of other programs": (
+        servers(demo={"command": "python", "enabled": True, "timeout_ms": 5, "description": "d"}),
+        ["demo"],
+    ),
+    "a remote one without a type": (
+        servers(a={"command": "x"}, b={"url": "http://127.0.0.1:8765/mcp"}),
+        ["a"],
+    ),
+    "a link in place of an address": (servers(a={"link": "https://x.example"}), []),
+    "variables of another editor": (
+        servers(ci={"type": "http", "url": "http://ci:80/", "headers": {"A": "B ${input:c}"}}),
+        ["ci"],
+    ),
+    "a helper for headers": (
+        servers(deals={"type": "http", "url": "https://x.example", "headersHelper": "node h.mjs"}),
+        ["deals"],
+    ),
+    "empty arguments": (servers(memory={"command": "/home/x/bin/memory", "args": []}), ["memory"]),
+    "a shell of another system": (
+        servers(e2b={"command": "cmd", "args": ["/c", "npx", "-y", "e2b"], "disabledTools": ["w"]}),
+        ["e2b"],
+    ),
+}
+"""Shapes of public files; the names are those that Claude Code shows as servers."""
+
+
+@pytest.mark.parametrize("shape", PUBLIC)
+def test_public_files_have_the_servers_that_users_know(place: Place, shape: str) -> None:
+    content, names = PUBLIC[shape]
+    place.write(MCP, content)
+    loaded = place.load(trust=True)
+    assert [one.definition.name for one in loaded.servers] == names
+    assert {one.standing for one in loaded.servers} <= {"may_start"}
+    found = loaded.get("tube")
+    if found is not None:
+        assert found.definition.args == (f"{place.root}/project/dist/index.js",)
