@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -17,7 +18,7 @@ from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn, When
 from agent.model.scripted.server import ScriptedServer
 from agent.options import RunOptions
-from agent.teams.lease import LeaseTaken
+from agent.teams.lease import LeaseTaken, holder
 from agent.teams.team_message import TeamError
 from agent.user_prompt import Prompt
 from permissions.decision import Decision
@@ -424,3 +425,97 @@ async def test_a_broken_team_file_ends_the_start(tmp_path: Path, fresh_home: Pat
 
 def _tools(request: RecordedRequest) -> set[str]:
     return {tool["name"] for tool in request.body["tools"]}
+
+
+async def test_m6_a_new_leader_adopts_a_worker_and_its_open_question(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    """The first leader is a program that is killed while its worker waits for an answer."""
+    from tests.journeys.program import environment, start
+
+    async with team_of(tmp_path, fresh_home, [lead(TWO[1]), *MAKES]) as team:
+        env = environment(fresh_home, team.server.base_url)
+        first = await start(
+            "-p", "Please do it.", "--team", "crew", "--teammate-mode", "process",
+            "--output-format", "stream-json", "--input-format", "stream-json",
+            "--permission-prompt-tool", "stdio", "--verbose", cwd=team.project, env=env, stdin=True,
+        )  # fmt: skip
+        assert first.stdout is not None
+        while b"can_use_tool" not in await first.stdout.readline():
+            pass
+        first.kill()
+        await first.communicate()
+
+        leader = await team.lead()
+        await team.person.was_asked.wait()
+        await run(leader, "Wait for your workers.")
+
+        [(request, _)] = team.person.asked
+        assert request.agent_id == "maker@crew"
+        assert (team.project / "b.txt").read_text() == "2\n"
+        told = [r for r in team.records_of("maker") if r["kind"] == "mail"]
+        assert [r["message"]["kind"] for r in told] == ["task", "permission_answer"]
+        assert "maker@crew is alive and was taken over." in team.notices
+
+
+async def test_a_leader_that_stays_away_is_a_no(tmp_path: Path, fresh_home: Path) -> None:
+    (fresh_home / ".agent").mkdir(exist_ok=True)
+    (fresh_home / ".agent" / "settings.json").write_text('{"teamLeaderGraceSeconds": 0.1}')
+    from tests.journeys.program import environment, start
+
+    async with team_of(tmp_path, fresh_home, [lead(TWO[1]), *MAKES]) as team:
+        env = environment(fresh_home, team.server.base_url)
+        first = await start(
+            "-p", "Please do it.", "--team", "crew", "--teammate-mode", "process",
+            "--output-format", "stream-json", "--input-format", "stream-json",
+            "--permission-prompt-tool", "stdio", "--verbose", cwd=team.project, env=env, stdin=True,
+        )  # fmt: skip
+        assert first.stdout is not None
+        while b"can_use_tool" not in await first.stdout.readline():
+            pass
+        lease = team.directory / "agents" / "maker" / "lease"
+        first.kill()
+        await first.communicate()
+        while holder(lease) is not None:  # noqa: ASYNC110 - a lease announces nothing
+            await asyncio.sleep(0.05)
+        assert not (team.project / "b.txt").exists()
+        text = json.dumps(team.records_of("maker"))
+        assert "The leader that should answer is gone" in text
+
+
+async def test_the_task_hooks_may_refuse_and_an_idle_hook_has_a_worker_go_on(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    log = fresh_home / "idle.json"
+    again = "{ echo count again >&2; exit 2; }"
+    once = f"cat >> {log}; echo >> {log}; test $(wc -l < {log}) -gt 1 || {again}"
+    hooks = {
+        "TaskCreated": [{"hooks": [{"type": "command", "command": "echo no tasks >&2; exit 2"}]}],
+        "TeammateIdle": [{"hooks": [{"type": "command", "command": once}]}],
+    }
+    (fresh_home / ".agent").mkdir(exist_ok=True)
+    (fresh_home / ".agent" / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    turns = [
+        lead(ToolCall("TaskCreate", {"subject": "Count"}), TWO[0]),
+        worker("Read", Text("I counted again."), prompt="count again"),
+        worker("Read", Text("Two."), times=0),
+    ]
+    async with team_of(tmp_path, fresh_home, turns) as team:
+        events = await run(await team.lead(), "Please do it.")
+        [refused] = [one.text for one in results(events) if one.is_error]
+        assert refused == "The task was not created: no tasks"
+        payloads = [json.loads(line) for line in log.read_text().split("\n") if line]
+        assert {(one["teammate_name"], one["team_name"]) for one in payloads} == {
+            ("counter", "crew")
+        }
+        assert "I counted again." in json.dumps(team.server.requests[-1].body)
+
+
+async def test_a_team_on_a_disk_that_takes_no_files_is_refused(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    async with team_of(tmp_path, fresh_home, []) as team:
+        team.directory.parent.mkdir(parents=True)
+        team.directory.write_text("a file where the directory should be")
+        with pytest.raises(TeamError, match="A team needs a disk that takes its files"):
+            await team.lead()

@@ -195,7 +195,8 @@ class ConversationMaker:
         ):
             return ""
         where = f"AGENT_TUI_HOME={shlex.quote(str(home))} " if home is not None else ""
-        return f"Continue with: {where}agent-tui -r {conversation.view.session_id}\n"
+        team = f" --team {self.options.team}" if self.options.team is not None else ""
+        return f"Continue with: {where}agent-tui{team} -r {conversation.view.session_id}\n"
 
     def last_words(self) -> Sequence[str]:
         """Return the lines to print once everything is closed: what ended, and notices of hooks."""

@@ -16,6 +16,7 @@ from agent.teams.executors.executor import SpawnConfig
 from agent.teams.team_file import ExecutorName
 
 Argv = tuple[str, ...]
+_COLOR: Final = "@agent_color"
 
 
 class PaneTerminal(Struct, frozen=True):
@@ -39,11 +40,16 @@ def _tmux_split(config: SpawnConfig, command: Sequence[str], env: Mapping[str, s
 
 
 def _tmux_mark(pane: str, config: SpawnConfig) -> tuple[Argv, ...]:
-    style = f"fg={config.color}"
+    # A window has one style for all borders, which each pane fills in with an option of its own.
+    style = f"fg=#{{?{_COLOR},#{{{_COLOR}}},default}}"
+    window = ("tmux", "set-option", "-w", "-t", pane)
     return (
         ("tmux", "select-pane", "-t", pane, "-T", config.agent_id),
-        ("tmux", "set-option", "-p", "-t", pane, "pane-border-style", style),
-        ("tmux", "set-option", "-p", "-t", pane, "pane-active-border-style", style),
+        ("tmux", "set-option", "-p", "-t", pane, _COLOR, config.color),
+        (*window, "pane-border-style", style),
+        (*window, "pane-active-border-style", style),
+        (*window, "pane-border-format", f"#{{?{_COLOR}, #{{pane_title}} ,}}"),
+        (*window, "pane-border-status", "top"),
         ("tmux", "select-layout", "-t", pane, "main-vertical"),
     )
 
