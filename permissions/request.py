@@ -16,6 +16,8 @@ class PermissionRequest(Struct, frozen=True):
     """The input exactly as it would be executed."""
     request_id: str = ""
     tool_use_id: str = ""
+    is_trusted_read: bool = False
+    """The tool of an MCP server that the user trusts to say what only reads."""
     agent_id: str | None = None
     """None is the main conversation."""
     agent_type: str | None = None

@@ -125,6 +125,7 @@ def _request(call: RunningCall, ready: Ready, request_id: str = "") -> Permissio
         tool_input=ready.seen,
         request_id=request_id,
         tool_use_id=call.use.id,
+        is_trusted_read=not ready.tool.requires_permission,
         agent_id=call.events.agent_id,
         agent_type=call.ports.agent_type,
         classifier_context=call.ports.hooks.classifier_context(),
