@@ -9,6 +9,7 @@
 #   make docs            write what the program's tables say into docs/
 #   make docs-assets     that, and record the demo and every theme into docs/images/ (also: make demo)
 #   make console         Textual's developer console (start the app with TEXTUAL=devtools)
+#   make referee         the tests that the Agents SDK carries, against our library (fetched with pip)
 #   make soak            the property tests, faults and crashes, at length
 #   make format          let ruff format the tree
 #   make lock            bring the lock files up to date with pyproject.toml (LOCK_ARGS=--upgrade for newer)
@@ -60,6 +61,10 @@ demo docs-assets: docs
 
 console: $(DEV_READY)
 	$(BIN)/textual console $(ARGS)
+
+.PHONY: referee
+referee: $(DEV_READY)
+	$(BIN)/python -m tests.outside.agents_sdk.referee --tb=no $(ARGS)
 
 soak: $(DEV_READY)
 	AGENT_TUI_SOAK=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n $(TEST_WORKERS) --timeout=1800 $(ARGS)

@@ -1,1 +1,27 @@
-"""The agent: loop, model, tools, sessions and settings, usable without a screen."""
+"""The agent: loop, model, tools, sessions and settings, usable without a screen.
+
+`from agent import Agent, Runner, …` gives the names of the library (`agent.library.api`), which
+is loaded when the first of them is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent.library.api import *  # noqa: F403 - all that it lists, and nothing else
+else:
+
+    def __getattr__(name: str) -> object:
+        """Return a public name of the library.
+
+        Raises:
+            AttributeError: there is none of that name.
+        """
+        if name.startswith("__"):
+            raise AttributeError(name)
+        from agent.library import api
+
+        if name not in api.__all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(api, name)

@@ -60,12 +60,12 @@ def fact_extractor(
             is_on=lambda: (
                 accounting.spent() is None
                 and not start.is_demo
-                and is_extraction_on(start.settings, headless=start.options.headless)
+                and is_extraction_on(start.settings)
             ),
         )
     )
 
 
-def is_extraction_on(settings: Settings, *, headless: bool) -> bool:
-    """Whether each prompt is followed by a request for facts; it costs, so no project sets it."""
-    return settings.values.autoMemoryEnabled is True and not headless
+def is_extraction_on(settings: Settings) -> bool:
+    """Whether turns are looked through for facts; it costs, so no project sets it."""
+    return settings.values.autoMemoryEnabled is True

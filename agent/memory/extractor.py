@@ -2,7 +2,8 @@
 
 One request behind the conversation's own prefix, so that the cache serves it; no tools run. What
 was looked at is remembered by the last message's uid, which moves on after success only, so that
-nothing is lost to a failure. Off unless the user turned it on.
+nothing is lost to a failure. Off unless the user turned it on, and only after a turn that is worth
+it (`agent.memory.worth_looking`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from agent.events import Usage
 from agent.loop.model_turn import Answered, ModelTurn, Recovery
 from agent.memory.extraction import Extraction, ask_for, read_answer
 from agent.memory.facts import FactStore
+from agent.memory.worth_looking import is_worth_looking
 from agent.messages import Message
 from agent.model.client import ModelClient, ModelRequest
 from agent.stream import TurnEvents, discard
@@ -93,7 +95,7 @@ class FactExtractor:
 
     async def _extract(self, messages: tuple[Message, ...]) -> None:
         new = _since(messages, self._cursor)
-        if not any(message.origin == "person" for message in new):
+        if not is_worth_looking(new):
             return
         if self._wrote_itself(new):
             await asyncio.to_thread(self._store, Extraction(), messages[-1].uid)

@@ -68,7 +68,7 @@ async def test_nothing_is_asked_unless_it_is_turned_on(begin: Begin, fresh_home:
     (journey.project / ".agent" / "settings.json").write_text('{"autoMemoryEnabled": true}')
     await journey.conversation.aclose()
     journey = await begin(respond=respond, trust=True)
-    await journey.send("hello")
+    await journey.send("Always say hello.")
     await journey.assembled.facts.wait()
     assert extractions(journey) == []
     assert not (fresh_home / ".agent" / "memory").exists()
@@ -82,7 +82,7 @@ async def test_a_project_may_turn_it_off_but_not_on(begin: Begin, fresh_home: Pa
     for said, expected in (("true", 1), ("false", 0)):
         (directory / "settings.json").write_text(f'{{"autoMemoryEnabled": {said}}}')
         again = await begin(respond=respond, trust=True)
-        await again.send("hello")
+        await again.send("Always say hello.")
         await again.assembled.facts.wait()
         assert len(extractions(again)) == expected
 
@@ -90,16 +90,32 @@ async def test_a_project_may_turn_it_off_but_not_on(begin: Begin, fresh_home: Pa
 async def test_a_spent_budget_ends_it(begin: Begin, fresh_home: Path) -> None:
     turned_on(fresh_home)
     journey = await begin(respond=respond, max_budget_usd=0.000001)
-    await journey.send("hello")
+    await journey.send("Always say hello.")
     await journey.assembled.facts.wait()
     assert extractions(journey) == []
+
+
+async def test_a_turn_without_a_decision_is_not_looked_through(
+    begin: Begin, fresh_home: Path
+) -> None:
+    turned_on(fresh_home)
+    journey = await begin(respond=respond)
+    await journey.send("List the files.")
+    await journey.assembled.facts.wait()
+    assert extractions(journey) == []
+    await journey.send("Never list them again.")
+    await journey.assembled.facts.wait()
+    assert len(extractions(journey)) == 1
+    # What was not worth it then is looked at now, with the rest.
+    count = len(journey.conversation.view.messages)
+    assert f"last {count} messages" in json.dumps(extractions(journey)[0].body)
 
 
 async def test_a_failure_is_silent_and_made_up_for(begin: Begin, fresh_home: Path) -> None:
     turned_on(fresh_home)
     plan = FaultPlan(Status(529), when=When(prompt="worth keeping"))
     journey = await begin(scenario=Scenario(faults=(plan,)), respond=respond)
-    events = await journey.send("first words")
+    events = await journey.send("Never say more than needed.")
     await journey.assembled.facts.wait()
     assert terminal(events).reason == "completed"
     assert not list(fresh_home.rglob("esperanto.md"))
@@ -118,7 +134,7 @@ async def test_notes_on_the_session_are_a_summary_that_costs_nothing(
     journey = await begin(scenario=scenario, respond=respond)
     compacted: list[Compacted] = []
     while not compacted:
-        events = await journey.send("Go on.")
+        events = await journey.send("Always go on.")
         compacted += [event for event in events if isinstance(event, Compacted)]
         await journey.assembled.facts.wait()
     assert compacted[0].summary == NOTES["text"]

@@ -119,7 +119,7 @@ class _HeadlessRun:
         try:
             if options.setup_only:
                 return await run_start(conversation, err=sys.stderr)
-            return await run_headless(
+            status = await run_headless(
                 conversation,
                 prompts,
                 options.output_format,
@@ -133,6 +133,9 @@ class _HeadlessRun:
                 servers=assembled.servers.summary,
                 answer=assembled.ports.answer,
             )
+            if not by_signal:
+                await assembled.facts.wait()
+            return status
         finally:
             await conversation.aclose()
             for line in conversation.shells.last_words():

@@ -1,13 +1,11 @@
-"""The library: run the agent from Python, with its permissions, hooks and sessions as on the
-screen.
+"""The program's own agent from Python, with its tools, permissions, hooks and sessions.
 
-    result = await Runner.run("Fix the failing test", folder=Path("."), allow=["Bash(pytest *)"])
-    print(result.final_output)
+    agent = CodingAgent(directory=Path("."), allow=["Bash(pytest *)"])
+    result = await agent.run("Fix the failing test")
 
-`run_sync` is the same without asyncio, `run_streamed` yields the agent events as they happen.
-Nobody is
-asked: a call that would ask is denied, unless `approve` answers. Source: the runner page of the
-field.
+`run_sync` is the same without asyncio, `run_streamed` yields the agent events as they happen, and
+`as_tool` offers it to other agents. Nobody is asked: a call that would ask is denied, unless
+`approve` answers.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -30,45 +28,44 @@ from agent.assembly.assemble import (
     environment_from,
     settings_for,
 )
-from agent.errors import AgentError, UsageError
+from agent.errors import UsageError
 from agent.events import AgentEvent, ErrorEvent, MessageCommitted, Terminal, Usage
+from agent.library.base.run_exceptions import AgentsException, MaxTurnsExceeded
+from agent.library.program.callback_hooks import HookFunction, callback_hooks
+from agent.library.tools.function_tool import FunctionTool, function_tool
 from agent.loop.answer_text import AnswerText
 from agent.messages import Message
 from agent.model.endpoint import ModelSetup, Unconfigured, resolve_model
 from agent.options import RunOptions
 from agent.user_prompt import Prompt
-from hooks.config.spec import CallbackHandler, HandlerSpec, HookSource
 from permissions.decision import Behavior, Decision
 from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
 from permissions.resolve.handlers import user_decision
 
-HookFunction = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object] | None]]
-"""Takes a hook's payload, returns its answer as a hook would print it, or None."""
-
 Approve = Callable[[PermissionRequest, Decision], Awaitable[bool]]
 """Answers a call that would ask; True lets it run."""
 
 
-class MaxTurnsExceeded(AgentError):
+class CodingTurnsExceeded(MaxTurnsExceeded):
     """The run used up its turns; `result` is its result."""
 
-    def __init__(self, result: RunResult) -> None:
+    def __init__(self, result: CodingResult) -> None:
         """Carry the unfinished result."""
         self.result = result
         super().__init__(f"The run stopped after {result.turns} turns without finishing.")
 
 
-class RunFailed(AgentError):
+class CodingRunFailed(AgentsException):
     """The run ended by an error of the endpoint; `result` is its result."""
 
-    def __init__(self, result: RunResult, message: str) -> None:
+    def __init__(self, result: CodingResult, message: str) -> None:
         """Carry the unfinished result and the endpoint's words."""
         self.result = result
         super().__init__(message)
 
 
-class RunResult(Struct, frozen=True):
+class CodingResult(Struct, frozen=True):
     """The result of a run."""
 
     final_output: str
@@ -91,7 +88,7 @@ class RunResult(Struct, frozen=True):
         return [message.to_wire() for message in self.messages]
 
 
-class RunConfig(Struct, frozen=True, kw_only=True):
+class CodingConfig(Struct, frozen=True, kw_only=True):
     """How runs are made; the defaults are those of a start in the current directory."""
 
     directory: Path | None = None
@@ -117,18 +114,18 @@ class RunConfig(Struct, frozen=True, kw_only=True):
     """Environment to read; None is the process's own."""
     setup: ModelSetup | None = None
     """A model set up already; None reads it from `env`."""
-    on_max_turns: Callable[[RunResult], str] | None = None
-    """Returns the final output to use in place of raising `MaxTurnsExceeded`."""
+    on_max_turns: Callable[[CodingResult], str] | None = None
+    """Returns the final output to use in place of raising `CodingTurnsExceeded`."""
 
 
-class StreamedRun:
+class StreamedCodingRun:
     """A run in progress: iterate `stream_events`, then read `result`."""
 
-    def __init__(self, prompt: str, config: RunConfig) -> None:
+    def __init__(self, prompt: str, config: CodingConfig) -> None:
         """Nothing starts before the first event is asked for."""
         self._prompt = prompt
         self._config = config
-        self.result: RunResult | None = None
+        self.result: CodingResult | None = None
         """Set when the events have ended."""
 
     async def stream_events(self) -> AsyncIterator[AgentEvent]:
@@ -145,7 +142,7 @@ class StreamedRun:
                     terminal = event
                 yield event
             assert terminal is not None, "a run ends with Terminal"
-            self.result = RunResult(
+            self.result = CodingResult(
                 final_output=answer.text,
                 messages=conversation.view.messages,
                 new_messages=conversation.view.messages[before:],
@@ -157,46 +154,58 @@ class StreamedRun:
             )
 
 
-class Runner:
-    """Runs the agent."""
+class CodingAgent:
+    """The program's agent, at work in a directory."""
 
-    @staticmethod
-    async def run(prompt: str, config: RunConfig | None = None, **changes: Any) -> RunResult:
-        """Run one prompt to its end; keyword arguments change fields of `config`.
+    def __init__(self, config: CodingConfig | None = None, **changes: Any) -> None:
+        """Keyword arguments are fields of `CodingConfig`; they change those of `config`."""
+        self.config = replace(config or CodingConfig(), **changes)
+
+    async def run(self, prompt: str, *, session: str | None = None) -> CodingResult:
+        """Run one prompt to its end; `session` continues with a conversation.
 
         Raises:
-            MaxTurnsExceeded: the turns are used up (see `RunConfig.on_max_turns`).
-            RunFailed: the endpoint failed for good.
+            CodingTurnsExceeded: the turns are used up (see `CodingConfig.on_max_turns`).
+            CodingRunFailed: the endpoint failed for good.
             AgentError: settings, session or model cannot be used.
         """
-        chosen = replace(config or RunConfig(), **changes)
-        run = StreamedRun(prompt, chosen)
+        run = self.run_streamed(prompt, session=session)
         failure = ""
         async for event in run.stream_events():
             if isinstance(event, ErrorEvent):
                 failure = event.message
         assert run.result is not None
         if run.result.reason == "max_turns":
-            if chosen.on_max_turns is None:
-                raise MaxTurnsExceeded(run.result)
-            return replace(run.result, final_output=chosen.on_max_turns(run.result))
+            if self.config.on_max_turns is None:
+                raise CodingTurnsExceeded(run.result)
+            return replace(run.result, final_output=self.config.on_max_turns(run.result))
         if run.result.reason in {"error", "prompt_too_long"}:
-            raise RunFailed(run.result, failure)
+            raise CodingRunFailed(run.result, failure)
         return run.result
 
-    @staticmethod
-    def run_sync(prompt: str, config: RunConfig | None = None, **changes: Any) -> RunResult:
+    def run_sync(self, prompt: str, *, session: str | None = None) -> CodingResult:
         """As `run`, for code without asyncio. Raises as `run`."""
-        return asyncio.run(Runner.run(prompt, config, **changes))
+        return asyncio.run(self.run(prompt, session=session))
 
-    @staticmethod
-    def run_streamed(prompt: str, config: RunConfig | None = None, **changes: Any) -> StreamedRun:
+    def run_streamed(self, prompt: str, *, session: str | None = None) -> StreamedCodingRun:
         """Return a run whose events can be iterated."""
-        return StreamedRun(prompt, replace(config or RunConfig(), **changes))
+        chosen = self.config if session is None else replace(self.config, session=session)
+        return StreamedCodingRun(prompt, chosen)
+
+    def as_tool(self, tool_name: str, tool_description: str) -> FunctionTool:
+        """Return a tool that runs one prompt and returns the final output."""
+
+        async def work(prompt: str) -> str:
+            return (await self.run(prompt)).final_output
+
+        tool: FunctionTool = function_tool(
+            work, name_override=tool_name, description_override=tool_description
+        )
+        return tool
 
 
 @asynccontextmanager
-async def _conversation(config: RunConfig) -> AsyncIterator[Assembled]:
+async def _conversation(config: CodingConfig) -> AsyncIterator[Assembled]:
     env = os.environ if config.env is None else config.env
     directory = (config.directory or Path.cwd()).absolute()
     environment = environment_from(env, directory, version="")
@@ -206,13 +215,13 @@ async def _conversation(config: RunConfig) -> AsyncIterator[Assembled]:
     dialog: Contender | None = _Approver(config.approve) if config.approve is not None else None
     assembled = await assemble(options, environment, settings, setup, UserPorts(dialog=dialog))
     try:
-        assembled.hook_runner.register(_hooks(config.hooks))
+        assembled.hook_runner.register(callback_hooks(config.hooks))
         yield assembled
     finally:
         await assembled.conversation.aclose()
 
 
-def _options(config: RunConfig) -> RunOptions:
+def _options(config: CodingConfig) -> RunOptions:
     return RunOptions(
         headless=True,
         resume=config.session,
@@ -231,32 +240,11 @@ def _options(config: RunConfig) -> RunOptions:
     )
 
 
-def _setup(config: RunConfig, environment: Environment) -> ModelSetup:
+def _setup(config: CodingConfig, environment: Environment) -> ModelSetup:
     found = resolve_model(env=environment.env, flag_model=config.model)
     if isinstance(found, Unconfigured):
         raise UsageError(found.reason)
     return found
-
-
-def _hooks(functions: Mapping[str, Sequence[HookFunction]]) -> list[HandlerSpec]:
-    specs: list[HandlerSpec] = []
-    for event, listed in functions.items():
-        for function in listed:
-            name = getattr(function, "__qualname__", repr(function))
-            specs.append(
-                HandlerSpec(
-                    event=event,
-                    matcher=None,
-                    handler=CallbackHandler(name, function),
-                    source=HookSource.CODE,
-                    position=len(specs),
-                    owner=OWNER,
-                )
-            )
-    return specs
-
-
-OWNER: Final = "library"
 
 
 class _Approver:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agent import CodingAgent, CodingConfig, CodingTurnsExceeded
 from agent.events import Terminal
-from agent.headless.library import MaxTurnsExceeded, RunConfig, Runner
 from agent.model.endpoint import ModelSetup
 from agent.model.endpoint_config import Endpoint
 from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn
@@ -20,8 +20,8 @@ TOUCH = Turn((ToolCall("Bash", {"command": "touch made"}),))
 DONE = Turn((Text("Done."),), times=0)
 
 
-def config(server: ScriptedServer, directory: Path, home: Path) -> RunConfig:
-    return RunConfig(
+def config(server: ScriptedServer, directory: Path, home: Path) -> CodingConfig:
+    return CodingConfig(
         directory=directory,
         env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
         setup=ModelSetup(
@@ -37,8 +37,8 @@ async def test_a_run_returns_the_final_output_and_can_go_on(
 ) -> None:
     async with ScriptedServer(Scenario(turns=(DONE,))) as server:
         chosen = config(server, tmp_path, fresh_home)
-        first = await Runner.run("one", chosen)
-        second = await Runner.run("two", chosen, session=first.session_id)
+        first = await CodingAgent(chosen).run("one")
+        second = await CodingAgent(chosen).run("two", session=first.session_id)
     assert first.final_output == "Done."
     assert second.session_id == first.session_id
     assert "one" in str(second.to_input_list())
@@ -52,10 +52,10 @@ async def test_nobody_is_asked_unless_a_function_answers(tmp_path: Path, fresh_h
         return True
 
     async with ScriptedServer(Scenario(turns=(TOUCH, DONE))) as server:
-        await Runner.run("go", config(server, tmp_path, fresh_home))
+        await CodingAgent(config(server, tmp_path, fresh_home)).run("go")
         assert not (tmp_path / "made").exists()
     async with ScriptedServer(Scenario(turns=(TOUCH, DONE))) as server:
-        await Runner.run("go", config(server, tmp_path, fresh_home), approve=approve)
+        await CodingAgent(config(server, tmp_path, fresh_home), approve=approve).run("go")
     assert asked == ["touch made"]
     assert (tmp_path / "made").exists()
 
@@ -69,7 +69,7 @@ async def test_a_python_function_is_a_hook_like_any_other(tmp_path: Path, fresh_
 
     async with ScriptedServer(Scenario(turns=(TOUCH, DONE))) as server:
         chosen = config(server, tmp_path, fresh_home)
-        result = await Runner.run("go", chosen, allow=["Bash"], hooks={"PreToolUse": [guard]})
+        result = await CodingAgent(chosen, allow=["Bash"], hooks={"PreToolUse": [guard]}).run("go")
     assert seen == ["Bash"]
     assert "not today" in str(result.to_input_list())
     assert not (tmp_path / "made").exists()
@@ -81,18 +81,18 @@ async def test_the_turn_limit_raises_with_the_unfinished_result(
     looking = Turn((ToolCall("Glob", {"pattern": "*"}),), times=0)
     async with ScriptedServer(Scenario(turns=(looking,))) as server:
         chosen = config(server, tmp_path, fresh_home)
-        with pytest.raises(MaxTurnsExceeded) as raised:
-            await Runner.run("look", chosen, max_turns=2)
-        handled = await Runner.run(
-            "look", chosen, max_turns=2, on_max_turns=lambda result: f"{result.turns} were enough"
-        )
+        with pytest.raises(CodingTurnsExceeded) as raised:
+            await CodingAgent(chosen, max_turns=2).run("look")
+        handled = await CodingAgent(
+            chosen, max_turns=2, on_max_turns=lambda result: f"{result.turns} were enough"
+        ).run("look")
     assert raised.value.result.turns == 2
     assert handled.final_output == "2 were enough"
 
 
 async def test_events_can_be_streamed(tmp_path: Path, fresh_home: Path) -> None:
     async with ScriptedServer(Scenario(turns=(DONE,))) as server:
-        run = Runner.run_streamed("hi", config(server, tmp_path, fresh_home))
+        run = CodingAgent(config(server, tmp_path, fresh_home)).run_streamed("hi")
         events = [event async for event in run.stream_events()]
     assert isinstance(events[-1], Terminal)
     assert run.result is not None

@@ -1,0 +1,1 @@
+"""What an agent is: instructions, tools, handoffs, guardrails, hooks, output type."""

@@ -1,0 +1,149 @@
+"""Guardrails on a run's input and on its final output; a tripwire ends the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import overload
+
+from agent.library.base.awaiting import MaybeAwaitable, resolved
+from agent.library.base.raw_items import InputItem, RawItem
+from agent.library.base.run_exceptions import UserError
+from agent.library.context.run_context import RunContextWrapper
+
+
+@dataclass
+class GuardrailFunctionOutput:
+    """What a guardrail found."""
+
+    output_info: RawItem
+    tripwire_triggered: bool
+
+
+GuardrailFunction = Callable[
+    [RunContextWrapper, RawItem, RawItem], MaybeAwaitable[GuardrailFunctionOutput]
+]
+"""Takes context, agent, and the input or the output."""
+
+
+@dataclass
+class InputGuardrail:
+    """Looks at what a run starts with."""
+
+    guardrail_function: GuardrailFunction
+    name: str | None = None
+    run_in_parallel: bool = True
+    """Beside the first model call; False has it wait."""
+
+    def get_name(self) -> str:
+        """Return the name, or that of the function."""
+        return self.name or self.guardrail_function.__name__
+
+    async def run(
+        self, agent: RawItem, input: str | list[InputItem], context: RunContextWrapper
+    ) -> InputGuardrailResult:
+        """Ask the function.
+
+        Raises:
+            UserError: it is none.
+        """
+        _check(self.guardrail_function)
+        output = await resolved(self.guardrail_function(context, agent, input))
+        return InputGuardrailResult(guardrail=self, output=output)
+
+
+@dataclass
+class OutputGuardrail:
+    """Looks at what a run ends with."""
+
+    guardrail_function: GuardrailFunction
+    name: str | None = None
+
+    def get_name(self) -> str:
+        """Return the name, or that of the function."""
+        return self.name or self.guardrail_function.__name__
+
+    async def run(
+        self, context: RunContextWrapper, agent: RawItem, agent_output: RawItem
+    ) -> OutputGuardrailResult:
+        """Ask the function.
+
+        Raises:
+            UserError: it is none.
+        """
+        _check(self.guardrail_function)
+        output = await resolved(self.guardrail_function(context, agent, agent_output))
+        return OutputGuardrailResult(self, agent_output, agent, output)
+
+
+@dataclass
+class InputGuardrailResult:
+    """A guardrail and what it found."""
+
+    guardrail: InputGuardrail
+    output: GuardrailFunctionOutput
+
+
+@dataclass
+class OutputGuardrailResult:
+    """A guardrail, what it looked at, and what it found."""
+
+    guardrail: OutputGuardrail
+    agent_output: RawItem
+    agent: RawItem
+    output: GuardrailFunctionOutput
+
+
+@overload
+def input_guardrail(func: GuardrailFunction) -> InputGuardrail: ...
+
+
+@overload
+def input_guardrail(
+    *,
+    name: str | None = None,
+    run_in_parallel: bool = True,
+) -> Callable[[GuardrailFunction], InputGuardrail]: ...
+
+
+def input_guardrail(
+    func: GuardrailFunction | None = None,
+    *,
+    name: str | None = None,
+    run_in_parallel: bool = True,
+) -> InputGuardrail | Callable[[GuardrailFunction], InputGuardrail]:
+    """Make a guardrail of a function; a decorator with or without parentheses."""
+
+    def make(given: GuardrailFunction) -> InputGuardrail:
+        return InputGuardrail(given, name or given.__name__, run_in_parallel)
+
+    return make if func is None else make(func)
+
+
+@overload
+def output_guardrail(func: GuardrailFunction) -> OutputGuardrail: ...
+
+
+@overload
+def output_guardrail(
+    *,
+    name: str | None = None,
+) -> Callable[[GuardrailFunction], OutputGuardrail]: ...
+
+
+def output_guardrail(
+    func: GuardrailFunction | None = None,
+    *,
+    name: str | None = None,
+) -> OutputGuardrail | Callable[[GuardrailFunction], OutputGuardrail]:
+    """Make a guardrail of a function; a decorator with or without parentheses."""
+
+    def make(given: GuardrailFunction) -> OutputGuardrail:
+        return OutputGuardrail(given, name or given.__name__)
+
+    return make if func is None else make(func)
+
+
+def _check(function: RawItem) -> None:
+    if not callable(function):
+        raise UserError(f"Guardrail function must be callable, got {function}")

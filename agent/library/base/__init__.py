@@ -1,0 +1,1 @@
+"""Values that the library's other parts rest on."""

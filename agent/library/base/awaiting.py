@@ -1,0 +1,18 @@
+"""Functions of callers may be plain or async; here either is called."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable
+from typing import TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+MaybeAwaitable: TypeAlias = Awaitable[T] | T
+
+
+async def resolved(value: Awaitable[T] | T) -> T:
+    """Return a value, awaited where it has to be."""
+    if inspect.isawaitable(value):
+        return await value
+    return value

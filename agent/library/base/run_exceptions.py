@@ -1,0 +1,149 @@
+"""What goes wrong in runs, by the names of the Agents SDK."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agent.errors import AgentError
+from agent.library.base.raw_items import InputItem, RawItem
+
+
+@dataclass
+class RunErrorDetails:
+    """What a run had done when it failed."""
+
+    input: str | list[InputItem]
+    new_items: list[RawItem]
+    raw_responses: list[RawItem]
+    last_agent: RawItem
+    context_wrapper: RawItem
+    input_guardrail_results: list[RawItem]
+    output_guardrail_results: list[RawItem]
+    tool_input_guardrail_results: list[RawItem] = field(default_factory=list)
+    tool_output_guardrail_results: list[RawItem] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        """Say in a few lines how far the run came."""
+        return (
+            "RunErrorDetails:\n"
+            f"- Last agent: Agent(name={self.last_agent.name!r}, ...)\n"
+            f"- {len(self.new_items)} new item(s)\n"
+            f"- {len(self.raw_responses)} raw response(s)\n"
+            f"- {len(self.input_guardrail_results)} input guardrail result(s)\n"
+            f"- {len(self.output_guardrail_results)} output guardrail result(s)"
+        )
+
+
+class AgentsException(AgentError):
+    """Base of all that is raised here; `run_data` is None outside of a run."""
+
+    run_data: RunErrorDetails | None = None
+
+    def __init__(self, *args: object) -> None:
+        """Take what any exception takes."""
+        super().__init__(*args)
+        self.run_data = None
+
+
+class MaxTurnsExceeded(AgentsException):
+    """The run used up its turns."""
+
+    def __init__(self, message: str) -> None:
+        """`message` names the limit."""
+        self.message = message
+        super().__init__(message)
+
+
+class ModelBehaviorError(AgentsException):
+    """The model did something that it should not: unknown tool, invalid JSON."""
+
+    def __init__(self, message: str) -> None:
+        """`message` says what."""
+        self.message = message
+        super().__init__(message)
+
+
+class ModelRefusalError(AgentsException):
+    """The model refused to answer."""
+
+    def __init__(self, refusal: str) -> None:
+        """`refusal` is the model's own text."""
+        self.refusal = refusal
+        super().__init__(f"Model refused to produce output: {refusal}")
+
+
+class ModelTimeoutError(AgentsException, TimeoutError):
+    """The model took longer than `ModelSettings.timeout`."""
+
+    def __init__(self, timeout_seconds: float) -> None:
+        """`timeout_seconds` is the limit."""
+        self.timeout_seconds = timeout_seconds
+        super().__init__(f"Model request timed out after {timeout_seconds:g} seconds.")
+
+
+class UserError(AgentsException):
+    """The calling program uses the library in a way that cannot work."""
+
+    def __init__(self, message: str) -> None:
+        """`message` says what to do instead."""
+        self.message = message
+        super().__init__(message)
+
+
+class MCPToolCancellationError(AgentsException):
+    """A call of an MCP server's tool was cancelled."""
+
+    def __init__(self, message: str) -> None:
+        """`message` names the tool."""
+        self.message = message
+        super().__init__(message)
+
+
+class ToolTimeoutError(AgentsException):
+    """A tool took longer than its limit, and wants that raised."""
+
+    def __init__(self, tool_name: str, timeout_seconds: float) -> None:
+        """Name the tool and its limit."""
+        self.tool_name = tool_name
+        self.timeout_seconds = timeout_seconds
+        super().__init__(f"Tool '{tool_name}' timed out after {timeout_seconds:g} seconds.")
+
+
+class InputGuardrailTripwireTriggered(AgentsException):
+    """An input guardrail stopped the run."""
+
+    def __init__(self, guardrail_result: RawItem) -> None:
+        """Carry the result of the guardrail."""
+        self.guardrail_result = guardrail_result
+        name = type(guardrail_result.guardrail).__name__
+        super().__init__(f"Guardrail {name} triggered tripwire")
+
+
+class OutputGuardrailTripwireTriggered(AgentsException):
+    """An output guardrail stopped the run."""
+
+    def __init__(self, guardrail_result: RawItem) -> None:
+        """Carry the result of the guardrail."""
+        self.guardrail_result = guardrail_result
+        name = type(guardrail_result.guardrail).__name__
+        super().__init__(f"Guardrail {name} triggered tripwire")
+
+
+class ToolInputGuardrailTripwireTriggered(AgentsException):
+    """A guardrail on a tool's input stopped the run."""
+
+    def __init__(self, guardrail: RawItem, output: RawItem) -> None:
+        """Carry the guardrail and its answer."""
+        self.guardrail = guardrail
+        self.output = output
+        super().__init__(f"Tool input guardrail {type(guardrail).__name__} triggered tripwire")
+
+
+class ToolOutputGuardrailTripwireTriggered(AgentsException):
+    """A guardrail on a tool's output stopped the run."""
+
+    def __init__(self, guardrail: RawItem, output: RawItem) -> None:
+        """Carry the guardrail and its answer."""
+        self.guardrail = guardrail
+        self.output = output
+        super().__init__(f"Tool output guardrail {type(guardrail).__name__} triggered tripwire")

@@ -1,0 +1,1 @@
+"""What functions of the caller get to see of a run."""

@@ -1,0 +1,174 @@
+"""What functions of the caller get: the caller's own object, the usage, and approvals.
+
+The wrapper is never sent to a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic
+
+from typing_extensions import TypeVar
+
+from agent.library.base.raw_items import InputItem, RawItem, read
+from agent.library.base.run_exceptions import UserError
+from agent.library.base.run_usage import RunUsage
+from agent.library.items.run_items import ToolApprovalItem
+
+TContext = TypeVar("TContext", default=RawItem)
+
+
+@dataclass
+class ApprovalRecord:
+    """What was decided about the calls of one tool: for every call, or by call id."""
+
+    approved: bool | list[str] = field(default_factory=list)
+    rejected: bool | list[str] = field(default_factory=list)
+    rejection_messages: dict[str, str] = field(default_factory=dict)
+    sticky_rejection_message: str | None = None
+
+    def of_call(self, call_id: str) -> bool | None:
+        """Return the decision about this one call; None where there is none."""
+        for decided, answer in ((self.rejected, False), (self.approved, True)):
+            if isinstance(decided, list) and call_id in decided:
+                return answer
+        return None
+
+    def status(self, call_id: str) -> bool | None:
+        """Return the decision about a call; None where there is none."""
+        decided = self.of_call(call_id)
+        if decided is not None:
+            return decided
+        if self.rejected is True:
+            return False
+        return True if self.approved is True else None
+
+
+@dataclass(eq=False)
+class RunContextWrapper(Generic[TContext]):
+    """The context of one run."""
+
+    context: TContext
+    """The object that was given to `Runner.run`."""
+    usage: RunUsage = field(default_factory=RunUsage)
+    turn_input: list[InputItem] = field(default_factory=list)
+    _approvals: dict[str, ApprovalRecord] = field(default_factory=dict)
+    tool_input: RawItem = None
+    """Structured input, in an agent that runs as a tool."""
+    nested_states: dict[str, RawItem] = field(default_factory=dict, repr=False)
+    """By call: the state of an agent behind a tool, while it waits for approvals."""
+
+    def approve_tool(self, approval_item: ToolApprovalItem, always_approve: bool = False) -> None:
+        """Let a call run; `always_approve` lets every later call of the tool run as well."""
+        record, call_id = self._record(approval_item)
+        record.rejection_messages.pop(call_id, None)
+        if always_approve:
+            record.approved, record.rejected = True, []
+            record.sticky_rejection_message = None
+            return
+        if isinstance(record.rejected, list) and call_id in record.rejected:
+            record.rejected.remove(call_id)
+        if isinstance(record.approved, list) and call_id not in record.approved:
+            record.approved.append(call_id)
+        elif record.rejected is True:
+            record.rejected, record.approved = [], [call_id]
+
+    def reject_tool(
+        self,
+        approval_item: ToolApprovalItem,
+        always_reject: bool = False,
+        rejection_message: str | None = None,
+    ) -> None:
+        """Refuse a call; the model is given `rejection_message` in place of its output."""
+        record, call_id = self._record(approval_item)
+        record.rejection_messages.pop(call_id, None)
+        if rejection_message is not None:
+            record.rejection_messages[call_id] = rejection_message
+        if always_reject:
+            record.rejected, record.approved = True, []
+            record.sticky_rejection_message = rejection_message
+            return
+        if isinstance(record.approved, list) and call_id in record.approved:
+            record.approved.remove(call_id)
+        if isinstance(record.rejected, list) and call_id not in record.rejected:
+            record.rejected.append(call_id)
+
+    def is_tool_approved(self, tool_name: str, call_id: str) -> bool | None:
+        """Return what was decided about a call; None while nothing is."""
+        record = self._approvals.get(tool_name)
+        status = record.status(call_id) if record is not None else None
+        if status is None:
+            # Calls that an MCP server runs are stored by server and name: by the name alone, a
+            # decision about this one call counts, and none about all calls.
+            served = (
+                each for key, each in self._approvals.items() if key.endswith(f"/{tool_name}")
+            )
+            answers = (each.of_call(call_id) for each in served)
+            status = next((each for each in answers if each is not None), None)
+        return status
+
+    def get_approval_status(
+        self,
+        tool_name: str,
+        call_id: str,
+        *,
+        tool_namespace: str | None = None,
+        existing_pending: ToolApprovalItem | None = None,
+    ) -> bool | None:
+        """Return what was decided about a call, by the key of a pending item if there is one."""
+        if existing_pending is not None:
+            tool_name = approval_key(existing_pending)
+        elif tool_namespace:
+            tool_name = f"{tool_namespace}.{tool_name}"
+        return self.is_tool_approved(tool_name, call_id)
+
+    def get_rejection_message(
+        self,
+        tool_name: str,
+        call_id: str,
+        *,
+        tool_namespace: str | None = None,
+        existing_pending: ToolApprovalItem | None = None,
+    ) -> str | None:
+        """Return the text that a rejection came with; None without one."""
+        if existing_pending is not None:
+            tool_name = approval_key(existing_pending)
+        elif tool_namespace:
+            tool_name = f"{tool_namespace}.{tool_name}"
+        record = self._approvals.get(tool_name)
+        if record is None or record.status(call_id) is not False:
+            return None
+        return record.rejection_messages.get(call_id, record.sticky_rejection_message)
+
+    def fork(self) -> RunContextWrapper[TContext]:
+        """Return a wrapper for a run inside of this one: same object, usage and approvals."""
+        return RunContextWrapper(context=self.context, usage=self.usage, _approvals=self._approvals)
+
+    def approvals_to_json(self) -> dict[str, RawItem]:
+        """Return all decisions as JSON values."""
+        return {name: dict(vars(record)) for name, record in self._approvals.items()}
+
+    def restore_approvals(self, data: Mapping[str, RawItem]) -> None:
+        """Take over decisions that `approvals_to_json` returned."""
+        self._approvals = {name: ApprovalRecord(**record) for name, record in data.items()}
+
+    def _record(self, item: ToolApprovalItem) -> tuple[ApprovalRecord, str]:
+        call_id = item.call_id
+        if not call_id:
+            raise UserError("A tool call without an id can be neither approved nor rejected.")
+        return self._approvals.setdefault(approval_key(item), ApprovalRecord()), call_id
+
+
+def approval_key(item: ToolApprovalItem) -> str:
+    """Return what decisions about a tool are stored under."""
+    name = item.tool_name or read(item.raw_item, "type") or "unknown_tool"
+    server = read(item.raw_item, "server_label")
+    if isinstance(server, str) and server:
+        return f"{server}/{name}"
+    return f"{item.tool_namespace}.{name}" if item.tool_namespace else str(name)
+
+
+@dataclass(eq=False)
+class AgentHookContext(RunContextWrapper[TContext]):
+    """The context that hooks at an agent's start and end get."""

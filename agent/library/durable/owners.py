@@ -1,0 +1,44 @@
+"""Which processes work on a file of runs: each holds a lock, and takes over what the dead left."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+
+class OwnerLocks:
+    """The locks of one process. A lock is released by the system when its process ends."""
+
+    def __init__(self, directory: Path) -> None:
+        """Take the first free number; `directory` is made if need be."""
+        directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
+        self._held: dict[int, int] = {}
+        number = 0
+        while not self._take(number):
+            number += 1
+        self.number = number
+        """Of this process, unique among those that live."""
+
+    def take_dead(self) -> list[int]:
+        """Take the numbers of processes that have ended, and return them."""
+        known = sorted(int(path.stem) for path in self._directory.glob("*.lock"))
+        return [number for number in known if number not in self._held and self._take(number)]
+
+    def release(self) -> None:
+        """Give all numbers back."""
+        for descriptor in self._held.values():
+            os.close(descriptor)
+        self._held.clear()
+
+    def _take(self, number: int) -> bool:
+        path = self._directory / f"{number}.lock"
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            return False
+        self._held[number] = descriptor
+        return True

@@ -1,0 +1,1 @@
+"""What a run produces: items, model responses, stream events."""

@@ -1,0 +1,248 @@
+"""What a run adds to its conversation: one item for each message, call, output and handoff."""
+
+from __future__ import annotations
+
+import json
+import weakref
+from dataclasses import dataclass, field
+
+from agent.library.base.raw_items import InputItem, RawItem, as_input, read
+from agent.library.base.run_exceptions import AgentsException
+from agent.library.base.run_usage import RunUsage
+
+_NOT_SENT = {
+    "created_by": ("tool_search_call", "tool_search_output", "function_call_output"),
+    "status": ("shell_call_output",),
+}
+"""Fields of outputs that the Responses API does not take back, by the types that have them."""
+
+
+@dataclass
+class RunItemBase:
+    """Fields that all items have."""
+
+    agent: RawItem
+    """The agent that it came from."""
+    raw_item: RawItem
+    """The item itself, in the format of the Responses API."""
+
+    def to_input_item(self) -> InputItem:
+        """Return the item as a model takes it."""
+        return _sent(as_input(self.raw_item))
+
+    def release_agent(self) -> None:
+        """Let go of the agent: it can be read for as long as somebody else holds it."""
+        _release(self, "agent")
+
+    def __getattr__(self, name: str) -> RawItem:
+        """Return an agent that was let go of, or None.
+
+        Raises:
+            AttributeError: there is no such field.
+        """
+        if not name.endswith("agent"):
+            raise AttributeError(name)
+        reference = self.__dict__.get(f"_{name}_reference")
+        return reference() if reference is not None else None
+
+
+def _release(item: RunItemBase, name: str) -> None:
+    agent = item.__dict__.pop(name, None)
+    if agent is not None:
+        item.__dict__[f"_{name}_reference"] = weakref.ref(agent)
+
+
+@dataclass
+class AdmittedInputItem(RunItemBase):
+    """Input that was added in the middle of a run; `InputItem` for callers."""
+
+    type: str = "input_item"
+
+
+@dataclass
+class MessageOutputItem(RunItemBase):
+    """A message of the model."""
+
+    type: str = "message_output_item"
+
+
+@dataclass
+class ToolSearchCallItem(RunItemBase):
+    """A search for tools."""
+
+    type: str = "tool_search_call_item"
+
+
+@dataclass
+class ToolSearchOutputItem(RunItemBase):
+    """The tools that were found."""
+
+    type: str = "tool_search_output_item"
+
+
+@dataclass
+class HandoffCallItem(RunItemBase):
+    """A call that hands the conversation to another agent."""
+
+    type: str = "handoff_call_item"
+
+
+@dataclass
+class HandoffOutputItem(RunItemBase):
+    """The output of a handoff."""
+
+    source_agent: RawItem
+    target_agent: RawItem
+    type: str = "handoff_output_item"
+
+    def release_agent(self) -> None:
+        """Let go of all three agents."""
+        for name in ("agent", "source_agent", "target_agent"):
+            _release(self, name)
+
+
+@dataclass
+class ToolCallItem(RunItemBase):
+    """A call of a tool."""
+
+    description: str | None = None
+    title: str | None = field(default=None, kw_only=True)
+    type: str = "tool_call_item"
+    tool_origin: RawItem = None
+
+    @property
+    def tool_name(self) -> str | None:
+        """The name of the tool; None for an item without."""
+        name = read(self.raw_item, "name")
+        return name if isinstance(name, str) else read(self.raw_item, "type")
+
+    @property
+    def call_id(self) -> str | None:
+        """The id of the call."""
+        return _call_id(self.raw_item)
+
+
+@dataclass
+class ToolCallOutputItem(RunItemBase):
+    """The output of a call."""
+
+    output: RawItem = None
+    """What the function returned, as the Python value."""
+    type: str = "tool_call_output_item"
+    tool_origin: RawItem = None
+    custom_data: dict[str, RawItem] | None = None
+
+    @property
+    def call_id(self) -> str | None:
+        """The id of the call that it answers."""
+        return _call_id(self.raw_item)
+
+
+@dataclass
+class ReasoningItem(RunItemBase):
+    """What the model thought."""
+
+    type: str = "reasoning_item"
+
+
+@dataclass
+class MCPListToolsItem(RunItemBase):
+    """The tools of an MCP server, listed by the endpoint."""
+
+    type: str = "mcp_list_tools_item"
+
+
+@dataclass
+class MCPApprovalRequestItem(RunItemBase):
+    """An MCP call that the endpoint wants approved."""
+
+    type: str = "mcp_approval_request_item"
+
+
+@dataclass
+class MCPApprovalResponseItem(RunItemBase):
+    """The answer to such a request."""
+
+    type: str = "mcp_approval_response_item"
+
+
+@dataclass
+class CompactionItem(RunItemBase):
+    """A summary that the endpoint made of earlier items."""
+
+    type: str = "compaction_item"
+
+
+@dataclass(eq=False)
+class ToolApprovalItem(RunItemBase):
+    """A call that waits for approval; give it to `RunState.approve` or `reject`."""
+
+    tool_name: str | None = None
+    type: str = "tool_approval_item"
+    tool_namespace: str | None = None
+    tool_origin: RawItem = None
+    reason: str = field(default="", kw_only=True)
+    """Why it has to be approved, where a permission rule or hook wants that."""
+
+    def __post_init__(self) -> None:
+        """Take the tool's name from the call."""
+        if self.tool_name is None:
+            self.tool_name = read(self.raw_item, "name")
+
+    @property
+    def name(self) -> str | None:
+        """The name of the tool."""
+        return self.tool_name
+
+    @property
+    def arguments(self) -> str | None:
+        """The arguments of the call, as text."""
+        for name in ("arguments", "params", "input"):
+            found = read(self.raw_item, name)
+            if found is not None:
+                return found if isinstance(found, str) else json.dumps(found)
+        return None
+
+    @property
+    def call_id(self) -> str | None:
+        """The id of the call."""
+        return _call_id(self.raw_item)
+
+    def to_input_item(self) -> InputItem:
+        """Raise: what waits for approval is no input.
+
+        Raises:
+            AgentsException: always.
+        """
+        raise AgentsException("ToolApprovalItem cannot be converted to an input item.")
+
+
+RunItem = RunItemBase
+"""Any of the items."""
+
+
+@dataclass
+class ModelResponse:
+    """One answer of a model."""
+
+    output: list[RawItem]
+    usage: RunUsage
+    response_id: str | None
+    request_id: str | None = None
+    raw_usage: dict[str, RawItem] | None = None
+
+    def to_input_items(self) -> list[InputItem]:
+        """Return the output as a model takes it."""
+        return [_sent(as_input(item)) for item in self.output]
+
+
+def _sent(item: InputItem) -> InputItem:
+    """Return an item without what endpoints write but do not read."""
+    kind = item.get("type")
+    drop = {name for name, types in _NOT_SENT.items() if kind in types}
+    return {name: value for name, value in item.items() if name not in drop}
+
+
+def _call_id(item: RawItem) -> str | None:
+    found = read(item, "call_id") or read(item, "id")
+    return str(found) if found is not None else None

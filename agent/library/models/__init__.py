@@ -1,0 +1,1 @@
+"""The models that agents run on."""

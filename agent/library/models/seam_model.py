@@ -1,0 +1,259 @@
+"""Any model that the program can reach, as a `Model`: same requests, retries and fallbacks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from agent.abort import AbortController
+from agent.errors import AgentError
+from agent.events import AgentEvent, TextDelta, ThinkingDelta, ToolInputDelta
+from agent.library.agents.agent_output import AgentOutputSchemaBase
+from agent.library.base.model_options import ModelOptions
+from agent.library.base.raw_items import DictItem, InputItem, RawItem, input_list, read
+from agent.library.base.run_exceptions import ModelBehaviorError
+from agent.library.base.run_usage import RunUsage
+from agent.library.items.run_items import ModelResponse
+from agent.library.models.item_messages import (
+    items_of,
+    messages_of,
+    refusal_item,
+    run_usage,
+)
+from agent.library.models.model_interface import Model, ModelTracing
+from agent.library.tools.function_tool import FunctionTool
+from agent.loop.model_turn import Answered, ModelTurn, Recovery, TurnResult
+from agent.messages import text_block, user_message
+from agent.model.client import Effort, ModelClient, ModelRequest
+from agent.recovery.retry import RequestSource, policy_for
+from agent.stream import TurnEvents
+
+MAX_CORRECTIONS: Final = 2
+"""How often a model may try again to write what its output type wants."""
+_EFFORTS: Final[Mapping[str, Effort]] = {
+    "minimal": "low",
+    "low": "low",
+    "medium": "medium",
+    "high": "high",
+    "xhigh": "xhigh",
+    "max": "max",
+}
+
+
+class SeamModel(Model):
+    """One model of the program's endpoints."""
+
+    def __init__(self, client: ModelClient, model: str, endpoint: str) -> None:
+        """`endpoint` names the server, for breakers."""
+        self._client = client
+        self._model = model
+        self._recovery = Recovery(policy_for(RequestSource.SUB_AGENT), endpoint)
+
+    async def get_response(
+        self,
+        system_instructions: str | None,
+        input: str | list[InputItem],
+        model_settings: ModelOptions,
+        tools: list[RawItem],
+        output_schema: AgentOutputSchemaBase | None,
+        handoffs: list[RawItem],
+        tracing: ModelTracing,
+        *,
+        previous_response_id: str | None,
+        conversation_id: str | None,
+        prompt: RawItem,
+    ) -> ModelResponse:
+        """Return one answer.
+
+        Raises:
+            ModelError: the endpoint failed for good.
+        """
+        request = await self._request(
+            system_instructions, input, model_settings, [*tools, *handoffs], output_schema
+        )
+        return await self._answer(request, output_schema, None)
+
+    async def stream_response(
+        self,
+        system_instructions: str | None,
+        input: str | list[InputItem],
+        model_settings: ModelOptions,
+        tools: list[RawItem],
+        output_schema: AgentOutputSchemaBase | None,
+        handoffs: list[RawItem],
+        tracing: ModelTracing,
+        *,
+        previous_response_id: str | None,
+        conversation_id: str | None,
+        prompt: RawItem,
+    ) -> AsyncGenerator[RawItem, None]:
+        """Yield one answer as events of the Responses API. Raises as `get_response`."""
+        request = await self._request(
+            system_instructions, input, model_settings, [*tools, *handoffs], output_schema
+        )
+        deltas: asyncio.Queue[DictItem | None] = asyncio.Queue()
+        task = asyncio.ensure_future(self._answer(request, output_schema, deltas))
+        task.add_done_callback(lambda _task: deltas.put_nowait(None))
+        try:
+            yield DictItem(type="response.created", response=DictItem(model=self._model))
+            while (delta := await deltas.get()) is not None:
+                yield delta
+            response = await task
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+        for index, item in enumerate(response.output):
+            yield DictItem(type="response.output_item.done", item=item, output_index=index)
+        whole = DictItem(
+            id=response.response_id,
+            output=response.output,
+            usage=response.usage,
+            model=self._model,
+            status="completed",
+        )
+        yield DictItem(type="response.completed", response=whole)
+
+    async def _request(
+        self,
+        system: str | None,
+        input: str | list[InputItem],
+        options: ModelOptions,
+        tools: Sequence[RawItem],
+        schema: AgentOutputSchemaBase | None,
+    ) -> ModelRequest:
+        known = await self._client.capabilities(self._model)
+        wire = tuple(_wire_tool(each) for each in tools)
+        effort = read(options.reasoning, "effort")
+        sampling = {
+            name: value
+            for name in ("temperature", "top_p")
+            if (value := getattr(options, name)) is not None
+        }
+        return ModelRequest(
+            model=self._model,
+            system=(text_block(system),) if system else (),
+            tools=wire,
+            messages=messages_of(input_list(input)),
+            max_tokens=min(options.max_tokens or known.max_output_tokens, known.max_output_tokens),
+            effort=_EFFORTS.get(str(effort)) if effort is not None else None,
+            # Endpoints take no sampling parameters from a model that thinks.
+            thinking=not sampling and effort not in ("none", "minimal"),
+            tool_choice=_tool_choice(options) if wire else None,
+            extra_body={**sampling, **(options.extra_body or {}), **(options.extra_args or {})},
+            output_schema=schema.json_schema() if schema and not schema.is_plain_text() else None,
+        )
+
+    async def _answer(
+        self,
+        request: ModelRequest,
+        schema: AgentOutputSchemaBase | None,
+        deltas: asyncio.Queue[DictItem | None] | None,
+    ) -> ModelResponse:
+        """Return the answer; one that is not of the output type is asked for again."""
+        usage = RunUsage()
+        for corrections_left in reversed(range(MAX_CORRECTIONS + 1)):
+            result = await self._turn(request, deltas)
+            usage.add(run_usage(result.usage))
+            problem = _problem(result, schema)
+            if problem is None or not corrections_left:
+                break
+            correction = user_message(
+                f"That is not what was asked for: {problem}\nAnswer again, with the JSON alone.",
+                origin="continuation",
+            )
+            request = replace(request, messages=(*request.messages, result.message, correction))
+        invalid = {use.id: use.invalid_json for use in result.tool_uses if use.invalid_json}
+        output = items_of(result.message, invalid)
+        if result.stop_reason == "refusal":
+            output = [refusal_item(result.message.text or result.stop_detail)]
+        return ModelResponse(output, usage, result.message.api_id)
+
+    async def _turn(
+        self, request: ModelRequest, deltas: asyncio.Queue[DictItem | None] | None
+    ) -> Answered:
+        async def emit(event: AgentEvent) -> None:
+            delta = _delta(event)
+            if deltas is not None and delta is not None:
+                deltas.put_nowait(delta)
+
+        abort = AbortController()
+        turn = ModelTurn(self._client, self._recovery, request, TurnEvents(emit, "library"), step=1)
+        result: TurnResult = await turn.run(abort.signal)
+        if isinstance(result, Answered):
+            return result
+        raise result.error if result.type == "failed" else AgentError("The request was stopped.")
+
+
+def _problem(result: Answered, schema: AgentOutputSchemaBase | None) -> str | None:
+    """Return what is wrong with a final output; None for a call, a refusal, or a good one."""
+    if schema is None or schema.is_plain_text() or result.tool_uses:
+        return None
+    if result.stop_reason == "refusal":
+        return None
+    try:
+        schema.validate_json(result.message.text)
+    except ModelBehaviorError as error:
+        return str(error)
+    return None
+
+
+def _delta(event: AgentEvent) -> DictItem | None:
+    match event:
+        case TextDelta():
+            return DictItem(
+                type="response.output_text.delta",
+                delta=event.text,
+                item_id=event.message_uid,
+                content_index=event.block_index,
+            )
+        case ThinkingDelta():
+            return DictItem(
+                type="response.reasoning_summary_text.delta",
+                delta=event.text,
+                item_id=event.message_uid,
+                summary_index=0,
+            )
+        case ToolInputDelta() if event.partial_json:
+            return DictItem(
+                type="response.function_call_arguments.delta",
+                delta=event.partial_json,
+                item_id=f"fc_{event.tool_use_id}",
+            )
+        case _:
+            return None
+
+
+def _wire_tool(tool: RawItem) -> Mapping[str, object]:
+    if isinstance(tool, FunctionTool):
+        wire: dict[str, object] = {
+            "name": tool.name,
+            "description": tool.description,
+            "input_schema": tool.params_json_schema,
+        }
+        if tool.strict_json_schema:
+            wire["strict"] = True
+        return wire
+    return {
+        "name": tool.tool_name,
+        "description": tool.tool_description,
+        "input_schema": tool.input_json_schema,
+    }
+
+
+def _tool_choice(options: ModelOptions) -> dict[str, object] | None:
+    choice: dict[str, object] | None
+    match options.tool_choice:
+        case None:
+            choice = None
+        case "auto" | "none":
+            choice = {"type": options.tool_choice}
+        case "required":
+            choice = {"type": "any"}
+        case name:
+            choice = {"type": "tool", "name": str(name)}
+    if options.parallel_tool_calls is False:
+        choice = {**(choice or {"type": "auto"}), "disable_parallel_tool_use": True}
+    return choice

@@ -1,0 +1,67 @@
+"""What the library takes from the program's settings: read once for each directory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from agent.assembly.environment import Environment, environment_from, settings_for
+from agent.assembly.model_setup import model_client, provider_settings
+from agent.errors import UsageError
+from agent.model.endpoint import ModelSettings, ModelSetup, Unconfigured, resolve_model
+from agent.model.providers.router import ModelRouter
+from agent.options import RunOptions
+from agent.settings.load import Settings
+
+
+class ProgramSetup(Struct, frozen=True):
+    """Settings and environment of a directory."""
+
+    environment: Environment
+    settings: Settings
+
+
+def read_setup(
+    directory: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    options: RunOptions | None = None,
+) -> ProgramSetup:
+    """Read the settings that count in a directory; a project's only where it is trusted.
+
+    Raises:
+        ConfigError: a file that must apply cannot be used.
+    """
+    values = os.environ if env is None else env
+    environment = environment_from(values, (directory or Path.cwd()).absolute(), version="")
+    settings = settings_for(options or RunOptions(headless=True), environment)
+    return ProgramSetup(environment, settings)
+
+
+def choose_model(setup: ProgramSetup, name: str | None) -> ModelSetup:
+    """Return how a model is reached; None is the one that the program would use.
+
+    Raises:
+        UsageError: no model is configured.
+    """
+    values = setup.settings.values
+    found = resolve_model(
+        env={**setup.settings.env, **setup.environment.env},
+        settings=ModelSettings(
+            base_url=values.baseUrl,
+            model=values.model,
+            small_model=values.smallFastModel,
+            providers=provider_settings(values),
+        ),
+        flag_model=name,
+    )
+    if isinstance(found, Unconfigured):
+        raise UsageError(found.reason)
+    return found
+
+
+def open_client(setup: ProgramSetup, model: ModelSetup) -> ModelRouter:
+    """Return a client; nothing is opened before its first request."""
+    return model_client(model, setup.settings)

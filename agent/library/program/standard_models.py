@@ -1,0 +1,64 @@
+"""Which model an agent runs on: one that the caller made, or one of the program's by its name."""
+
+from __future__ import annotations
+
+from agent.errors import UsageError
+from agent.library.agents.agent_definition import Agent
+from agent.library.base.raw_items import RawItem
+from agent.library.base.run_exceptions import UserError
+from agent.library.models.model_interface import Model, ModelProvider
+from agent.library.models.seam_model import SeamModel
+from agent.library.program.program_setup import (
+    ProgramSetup,
+    choose_model,
+    open_client,
+    read_setup,
+)
+from agent.model.providers.router import ModelRouter
+
+
+class StandardModels:
+    """Finds models for one run, and closes what it opened for them."""
+
+    def __init__(self, model: RawItem, provider: ModelProvider | None) -> None:
+        """Nothing is opened before a model is asked for by its name; `model` is for all agents."""
+        self._model = model
+        self._provider = provider
+        self._setup: ProgramSetup | None = None
+        self._clients: list[ModelRouter] = []
+        self._models: dict[str | None, Model] = {}
+
+    def model_of(self, agent: Agent) -> Model:
+        """Return the run's model, else the agent's, else the program's own.
+
+        Raises:
+            UserError: no model of that name can be reached.
+        """
+        wanted: RawItem = self._model or agent.model
+        if wanted is not None and not isinstance(wanted, str):
+            model: Model = wanted
+            return model
+        if self._provider is not None:
+            return self._provider.get_model(wanted)
+        if wanted not in self._models:
+            self._models[wanted] = self._open(wanted)
+        return self._models[wanted]
+
+    def _open(self, name: str | None) -> Model:
+        self._setup = self._setup or read_setup()
+        try:
+            chosen = choose_model(self._setup, name)
+        except UsageError as error:
+            raise UserError(str(error)) from error
+        if chosen.model is None:
+            raise UserError("No model is named: set Agent.model, or ANTHROPIC_MODEL.")
+        client = open_client(self._setup, chosen)
+        self._clients.append(client)
+        return SeamModel(client, chosen.model, chosen.address)
+
+    async def aclose(self) -> None:
+        """Close the connections of this run."""
+        for client in self._clients:
+            await client.aclose()
+        if self._provider is not None:
+            await self._provider.aclose()

@@ -1,0 +1,1 @@
+"""Running agents: the loop, its results, and states that can be stored."""

@@ -1,0 +1,86 @@
+"""Asking guardrails: all at once, and the first tripwire ends it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TypeVar
+
+from agent.library.agents.agent_definition import Agent
+from agent.library.agents.guards import (
+    InputGuardrail,
+    InputGuardrailResult,
+    OutputGuardrailResult,
+)
+from agent.library.base.raw_items import InputItem, RawItem
+from agent.library.base.run_exceptions import (
+    InputGuardrailTripwireTriggered,
+    OutputGuardrailTripwireTriggered,
+)
+from agent.library.running.run_scope import RunScope
+from agent.library.tracing.run_spans import guardrail_span
+
+ResultT = TypeVar("ResultT", InputGuardrailResult, OutputGuardrailResult)
+
+
+async def run_input_guardrails(
+    scope: RunScope,
+    agent: Agent,
+    guardrails: list[InputGuardrail],
+    input: str | list[InputItem],
+) -> None:
+    """Ask guardrails about the input; their results are added to the run's.
+
+    Raises:
+        InputGuardrailTripwireTriggered: one of them wants the run ended.
+    """
+
+    async def ask(guardrail: InputGuardrail) -> InputGuardrailResult:
+        with guardrail_span(guardrail.get_name(), disabled=scope.config.tracing_disabled) as span:
+            result = await guardrail.run(agent, input, scope.context)
+            span.span_data.__dict__["triggered"] = result.output.tripwire_triggered
+            scope.is_tripped = scope.is_tripped or result.output.tripwire_triggered
+            return result
+
+    found = scope.state.input_guardrail_results
+    tripped = await _first_tripwire([ask(each) for each in guardrails], found)
+    if tripped is not None:
+        raise InputGuardrailTripwireTriggered(tripped)
+
+
+async def run_output_guardrails(scope: RunScope, agent: Agent, output: RawItem) -> None:
+    """Ask the agent's and the run's guardrails about the final output.
+
+    Raises:
+        OutputGuardrailTripwireTriggered: one of them wants the run ended.
+    """
+    guardrails = [*agent.output_guardrails, *(scope.config.output_guardrails or [])]
+
+    async def ask(guardrail: RawItem) -> OutputGuardrailResult:
+        with guardrail_span(guardrail.get_name(), disabled=scope.config.tracing_disabled) as span:
+            result: OutputGuardrailResult = await guardrail.run(scope.context, agent, output)
+            span.span_data.__dict__["triggered"] = result.output.tripwire_triggered
+            return result
+
+    found = scope.state.output_guardrail_results
+    tripped = await _first_tripwire([ask(each) for each in guardrails], found)
+    if tripped is not None:
+        raise OutputGuardrailTripwireTriggered(tripped)
+
+
+async def _first_tripwire(
+    asks: list[Coroutine[None, None, ResultT]], results: list[ResultT]
+) -> ResultT | None:
+    """Return the first result that trips; `results` receives all until then."""
+    tasks = [asyncio.ensure_future(ask) for ask in asks]
+    try:
+        for task in asyncio.as_completed(tasks):
+            result = await task
+            results.append(result)
+            if result.output.tripwire_triggered:
+                return result
+    finally:
+        for each in tasks:
+            each.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    return None

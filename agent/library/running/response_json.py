@@ -1,0 +1,25 @@
+"""A model's answer as JSON values, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agent.library.base.raw_items import DictItem, InputItem, RawItem, as_json
+from agent.library.base.run_usage import usage_of, usage_to_json
+from agent.library.items.run_items import ModelResponse
+
+
+def response_json(response: ModelResponse) -> dict[str, RawItem]:
+    """Return an answer as JSON values."""
+    return {
+        "output": [as_json(each) for each in response.output],
+        "usage": usage_to_json(response.usage),
+        "response_id": response.response_id,
+        "request_id": response.request_id,
+    }
+
+
+def read_model_response(data: Mapping[str, RawItem]) -> ModelResponse:
+    """Return the answer that `response_json` returned."""
+    output: list[InputItem] = [DictItem(each) for each in data["output"]]
+    return ModelResponse(output, usage_of(data["usage"]), data["response_id"], data["request_id"])

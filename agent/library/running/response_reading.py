@@ -1,0 +1,122 @@
+"""What a model's answer asks for: items, calls of tools, handoffs."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import Final
+
+from agent.library.agents.agent_definition import Agent
+from agent.library.agents.handoffs import Handoff
+from agent.library.base.raw_items import RawItem, item_type, read
+from agent.library.base.run_exceptions import ModelBehaviorError
+from agent.library.items.run_items import (
+    CompactionItem,
+    HandoffCallItem,
+    MCPApprovalRequestItem,
+    MCPListToolsItem,
+    MessageOutputItem,
+    ModelResponse,
+    ReasoningItem,
+    RunItem,
+    ToolCallItem,
+    ToolSearchCallItem,
+    ToolSearchOutputItem,
+)
+from agent.library.running.model_calls import TurnTools
+from agent.library.tools.function_tool import FunctionTool
+
+_LOG: Final = logging.getLogger(__name__)
+
+_PLAIN: Final = {
+    "message": MessageOutputItem,
+    "reasoning": ReasoningItem,
+    "compaction": CompactionItem,
+    "mcp_list_tools": MCPListToolsItem,
+    "mcp_approval_request": MCPApprovalRequestItem,
+    "tool_search_call": ToolSearchCallItem,
+    "tool_search_output": ToolSearchOutputItem,
+}
+
+
+@dataclass(frozen=True)
+class ToolRun:
+    """A call of a function tool."""
+
+    call: RawItem
+    tool: FunctionTool
+
+    @property
+    def call_id(self) -> str:
+        """The id of the call."""
+        return str(read(self.call, "call_id"))
+
+
+@dataclass(frozen=True)
+class HandoffRun:
+    """A call that hands over."""
+
+    call: RawItem
+    handoff: Handoff
+
+
+@dataclass
+class ReadResponse:
+    """One answer, read."""
+
+    items: list[RunItem] = field(default_factory=list)
+    tool_runs: list[ToolRun] = field(default_factory=list)
+    handoff_runs: list[HandoffRun] = field(default_factory=list)
+    unknown_calls: list[RawItem] = field(default_factory=list)
+    """Calls of tools that there are not."""
+    used_tools: bool = False
+
+
+def read_response(
+    agent: Agent, response: ModelResponse, tools: TurnTools, *, may_be_unknown: bool
+) -> ReadResponse:
+    """Return what an answer asks for.
+
+    Raises:
+        ModelBehaviorError: it calls a tool that there is not, and `may_be_unknown` is not set.
+    """
+    found = ReadResponse()
+    for output in response.output:
+        kind = item_type(output)
+        if kind == "function_call":
+            _call(found, agent, output, tools, may_be_unknown=may_be_unknown)
+        elif kind in _PLAIN:
+            found.items.append(_PLAIN[kind](agent, output))
+        elif kind.endswith("_call"):
+            found.items.append(ToolCallItem(agent, output))
+            found.used_tools = True
+        else:
+            _LOG.warning("an output item of unknown type %r is left out", kind)
+    return found
+
+
+def _call(
+    found: ReadResponse, agent: Agent, call: RawItem, tools: TurnTools, *, may_be_unknown: bool
+) -> None:
+    name = read(call, "name")
+    handoff = next((each for each in tools.handoffs if each.tool_name == name), None)
+    if handoff is not None:
+        found.items.append(HandoffCallItem(agent, call))
+        found.handoff_runs.append(HandoffRun(call, handoff))
+        return
+    tool = find_tool(name, tools)
+    found.used_tools = True
+    if tool is None:
+        if not may_be_unknown:
+            raise ModelBehaviorError(f"Tool {name} not found in agent {agent.name}")
+        found.items.append(ToolCallItem(agent, call))
+        found.unknown_calls.append(call)
+        return
+    found.items.append(ToolCallItem(agent, call, tool.description or None))
+    found.tool_runs.append(ToolRun(call, tool))
+
+
+def find_tool(name: str, tools: TurnTools) -> FunctionTool | None:
+    """Return the function tool of a name; the last one where several have it."""
+    known = [each for each in tools.tools if isinstance(each, FunctionTool) and each.name == name]
+    return known[-1] if known else None

@@ -1,0 +1,89 @@
+"""Where a run stands; `agent.library.running.run_state` adds how it is stored."""
+
+from __future__ import annotations
+
+import copy
+from typing import TypeVar
+
+from agent.library.agents.agent_definition import Agent
+from agent.library.agents.guards import InputGuardrailResult, OutputGuardrailResult
+from agent.library.base.raw_items import InputItem, RawItem
+from agent.library.context.run_context import RunContextWrapper
+from agent.library.items.run_items import ModelResponse, RunItem, ToolApprovalItem
+from agent.library.tools.tool_guards import ToolInputGuardrailResult, ToolOutputGuardrailResult
+
+StateT = TypeVar("StateT", bound="RunProgress")
+
+
+class RunProgress:
+    """One run, at the end of a turn or in the middle of one that waits for approvals."""
+
+    def __init__(
+        self,
+        context: RunContextWrapper,
+        original_input: str | list[InputItem],
+        starting_agent: Agent,
+        max_turns: int | None = 10,
+    ) -> None:
+        """Begin before the first turn."""
+        self.context = context
+        self.original_input = original_input
+        """What the model is given before all items: replaced by filters of handoffs."""
+        self.starting_agent = starting_agent
+        self.current_agent = starting_agent
+        self.max_turns = max_turns
+        self.current_turn = 0
+        self.generated_items: list[RunItem] = []
+        """What the model is given of this run."""
+        self.session_items: list[RunItem] = []
+        """All that this run made, for results and sessions."""
+        self.turn_start = 0
+        """Where in the model's items the last turn begins."""
+        self.saved_count = 0
+        """How many of those the session has."""
+        self.model_responses: list[ModelResponse] = []
+        self.input_guardrail_results: list[InputGuardrailResult] = []
+        self.output_guardrail_results: list[OutputGuardrailResult] = []
+        self.tool_input_guardrail_results: list[ToolInputGuardrailResult] = []
+        self.tool_output_guardrail_results: list[ToolOutputGuardrailResult] = []
+        self.interruptions: list[ToolApprovalItem] = []
+        self.is_interrupted = False
+        """The last response still has calls to run."""
+        self.used_tools: set[str] = set()
+        """Names of agents that have used a tool."""
+        self.final_output: RawItem = None
+        self.has_finished = False
+        self.has_started_agent = False
+        self.trace_id: str | None = None
+
+    def __class_getitem__(cls, _parameters: object) -> type[RunProgress]:
+        """Take type parameters, which mean nothing here."""
+        return cls
+
+    def get_interruptions(self) -> list[ToolApprovalItem]:
+        """Return the calls that wait for approval."""
+        return list(self.interruptions)
+
+    def approve(self, approval_item: ToolApprovalItem, always_approve: bool = False) -> None:
+        """Let a call run when the run goes on."""
+        self.context.approve_tool(approval_item, always_approve)
+
+    def reject(
+        self,
+        approval_item: ToolApprovalItem,
+        always_reject: bool = False,
+        *,
+        rejection_message: str | None = None,
+    ) -> None:
+        """Refuse a call; the model is given `rejection_message` in place of its output."""
+        self.context.reject_tool(approval_item, always_reject, rejection_message)
+
+    def copy(self: StateT) -> StateT:
+        """Return a state that can go another way than this one."""
+        other = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, list | set):
+                setattr(other, name, copy.copy(value))
+        other.context = copy.copy(self.context)
+        other.context.restore_approvals(copy.deepcopy(self.context.approvals_to_json()))
+        return other

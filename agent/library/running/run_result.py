@@ -1,0 +1,319 @@
+"""What a run returns: its final output, what it made, and a state to go on from."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeVar
+
+from pydantic import BaseModel
+
+from agent.library.base.raw_items import InputItem, RawItem, input_list
+from agent.library.base.run_exceptions import AgentsException
+from agent.library.context.call_context import CallContext
+from agent.library.context.run_context import RunContextWrapper
+from agent.library.items.run_events import StreamEvent
+from agent.library.items.run_items import ModelResponse, RunItem, ToolApprovalItem
+from agent.library.running.run_state import RunState
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class AgentToolInvocation:
+    """Which call of a tool a run was for."""
+
+    tool_name: str
+    tool_call_id: str
+    tool_arguments: str
+
+
+@dataclass
+class RunResultBase:
+    """Fields that both kinds of results have."""
+
+    input: str | list[InputItem]
+    """What the last agent was given before its items: filters of handoffs may have changed it."""
+    new_items: list[RunItem]
+    raw_responses: list[ModelResponse]
+    final_output: RawItem
+    """Text, or a value of the last agent's `output_type`; None while approvals are open."""
+    input_guardrail_results: list[RawItem]
+    output_guardrail_results: list[RawItem]
+    tool_input_guardrail_results: list[RawItem]
+    tool_output_guardrail_results: list[RawItem]
+    context_wrapper: RunContextWrapper
+
+    @property
+    def last_agent(self) -> RawItem:
+        """The agent that ran last."""
+        raise NotImplementedError
+
+    @property
+    def last_response_id(self) -> str | None:
+        """The id of the model's last answer."""
+        return self.raw_responses[-1].response_id if self.raw_responses else None
+
+    @property
+    def agent_tool_invocation(self) -> AgentToolInvocation | None:
+        """The call that this run was for; None for a run of its own."""
+        context = self.context_wrapper
+        if not isinstance(context, CallContext):
+            return None
+        return AgentToolInvocation(context.tool_name, context.tool_call_id, context.tool_arguments)
+
+    def final_output_as(self, cls: type[T], raise_if_incorrect_type: bool = False) -> T:
+        """Return the final output for the type checker as a type.
+
+        Raises:
+            TypeError: it is of another type, and that is to be checked.
+        """
+        if raise_if_incorrect_type and not isinstance(self.final_output, cls):
+            raise TypeError(f"Final output is not of type {cls.__name__}")
+        output: T = self.final_output
+        return output
+
+    def to_input_list(
+        self, *, mode: Literal["preserve_all", "normalized"] = "preserve_all"
+    ) -> list[InputItem]:
+        """Return the conversation as input for a next run.
+
+        `normalized` holds what the model was given, where a handoff's filter changed it.
+        """
+        items = self._model_items() if mode == "normalized" else self.new_items
+        return [*input_list(self.input), *items_as_input(items)]
+
+    def _model_items(self) -> list[RunItem]:
+        return self.new_items
+
+    def _text(self) -> str:
+        output = self.final_output
+        text = output.model_dump_json(indent=2) if isinstance(output, BaseModel) else str(output)
+        indented = "\n".join(f"    {line}" for line in text.splitlines())
+        return (
+            f"- Final output ({type(output).__name__}):\n{indented}\n"
+            f"- {len(self.new_items)} new item(s)\n"
+            f"- {len(self.raw_responses)} raw response(s)\n"
+            f"- {len(self.input_guardrail_results)} input guardrail result(s)\n"
+            f"- {len(self.output_guardrail_results)} output guardrail result(s)\n"
+            f"(See `{type(self).__name__}` for more details)"
+        )
+
+
+def _weak(agent: RawItem, known: Callable[[], RawItem] | None) -> Callable[[], RawItem] | None:
+    return weakref.ref(agent) if agent is not None else known
+
+
+def _strong(reference: Callable[[], RawItem] | None) -> RawItem:
+    agent = reference() if reference is not None else None
+    if agent is None:
+        raise AgentsException("Last agent reference is no longer available.")
+    return agent
+
+
+def items_as_input(items: list[RunItem]) -> list[InputItem]:
+    """Return items as a model takes them, without calls that wait for approval."""
+    return [each.to_input_item() for each in items if not isinstance(each, ToolApprovalItem)]
+
+
+@dataclass
+class RunResult(RunResultBase):
+    """What `Runner.run` returns."""
+
+    _last_agent: RawItem
+    max_turns: int | None = 10
+    interruptions: list[ToolApprovalItem] = field(default_factory=list)
+    """Calls that wait for approval; the run goes on from `to_state`."""
+    _state: RunState | None = field(default=None, repr=False)
+    _agent_reference: Callable[[], RawItem] | None = field(default=None, repr=False)
+
+    @property
+    def last_agent(self) -> RawItem:
+        """The agent that ran last.
+
+        Raises:
+            AgentsException: it was let go of, and is gone.
+        """
+        return self._last_agent if self._last_agent is not None else _strong(self._agent_reference)
+
+    def to_state(self) -> RunState:
+        """Return a state to approve calls in and to go on from."""
+        assert self._state is not None, "results of runs have a state"
+        return self._state.copy()
+
+    def release_agents(self, *, release_new_items: bool = True) -> None:
+        """Let go of the agents, for results that are kept for long."""
+        self._agent_reference = _weak(self._last_agent, self._agent_reference)
+        self._last_agent = None
+        if release_new_items:
+            for item in self.new_items:
+                item.release_agent()
+
+    def _model_items(self) -> list[RunItem]:
+        return self._state.generated_items if self._state is not None else self.new_items
+
+    def __str__(self) -> str:
+        """Say in a few lines what came of the run."""
+        return (
+            f'RunResult:\n- Last agent: Agent(name="{self.last_agent.name}", ...)\n{self._text()}'
+        )
+
+
+class _End:
+    """Marks the end of a stream."""
+
+
+_END: Final = _End()
+
+
+@dataclass
+class RunResultStreaming(RunResultBase):
+    """What `Runner.run_streamed` returns at once; complete when its events have ended."""
+
+    current_agent: RawItem
+    current_turn: int
+    max_turns: int | None
+    _current_agent_output_schema: RawItem = None
+    trace: RawItem = None
+    is_complete: bool = False
+    interruptions: list[ToolApprovalItem] = field(default_factory=list)
+    run_loop_task: asyncio.Task[None] | None = field(default=None, repr=False)
+    _state: RunState | None = field(default=None, repr=False)
+    _agent_reference: Callable[[], RawItem] | None = field(default=None, repr=False)
+    _event_queue: asyncio.Queue[StreamEvent | _End] = field(
+        default_factory=asyncio.Queue, repr=False
+    )
+    _consumers: int = 0
+    _is_waiting: bool = False
+    _cancel_mode: str = "none"
+    _wake: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+
+    @property
+    def last_agent(self) -> RawItem:
+        """The agent that runs, or ran last.
+
+        Raises:
+            AgentsException: it was let go of, and is gone.
+        """
+        return (
+            self.current_agent if self.current_agent is not None else _strong(self._agent_reference)
+        )
+
+    @property
+    def run_loop_exception(self) -> BaseException | None:
+        """What ended the run; None while it runs, and for one that was fine."""
+        task = self.run_loop_task
+        if task is None or not task.done() or task.cancelled():
+            return None
+        return task.exception()
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the run ends after its turn."""
+        return self._cancel_mode == "after_turn"
+
+    def emit(self, event: StreamEvent) -> None:
+        """Put an event into the stream."""
+        self._event_queue.put_nowait(event)
+
+    def end(self) -> None:
+        """Put the end into the stream."""
+        self.is_complete = True
+        if self._is_waiting or self._cancel_mode != "immediate":
+            self._event_queue.put_nowait(_END)
+
+    def cancel(self, mode: Literal["immediate", "after_turn"] = "immediate") -> None:
+        """Stop: now, or when the turn with its tools is done. Go on reading the events."""
+        self._cancel_mode = mode
+        if mode == "after_turn":
+            return
+        if self.run_loop_task is not None:
+            self.run_loop_task.cancel()
+        self.is_complete = True
+        self._drain()
+        self._wake.set()
+        if self._is_waiting:
+            self._event_queue.put_nowait(_END)
+
+    async def events_consumed(self) -> None:
+        """Return once whoever reads the events has read all there are; at once without reader."""
+        if self._consumers == 0:
+            return
+        self._wake.clear()
+        joined = asyncio.ensure_future(self._event_queue.join())
+        left = asyncio.ensure_future(self._wake.wait())
+        try:
+            await asyncio.wait({joined, left}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            joined.cancel()
+            left.cancel()
+
+    async def stream_events(self) -> AsyncIterator[StreamEvent]:
+        """Yield events until the run has ended.
+
+        Raises:
+            AgentsException: what ended the run.
+        """
+        self._consumers += 1
+        is_cancelled = False
+        try:
+            while not (self.is_complete and self._event_queue.empty()):
+                try:
+                    self._is_waiting = True
+                    event = await self._event_queue.get()
+                except asyncio.CancelledError:
+                    is_cancelled = True
+                    self.cancel()
+                    raise
+                finally:
+                    self._is_waiting = False
+                if isinstance(event, _End):
+                    self._event_queue.task_done()
+                    break
+                try:
+                    yield event
+                finally:
+                    self._event_queue.task_done()
+        finally:
+            self._consumers -= 1
+            self._wake.set()
+            if not is_cancelled:
+                await self._ended()
+            self._drain()
+        if self._cancel_mode != "immediate" and self.run_loop_task is not None:
+            self.run_loop_task.result()
+
+    def to_state(self) -> RunState:
+        """Return a state to approve calls in and to go on from."""
+        assert self._state is not None, "results of runs have a state"
+        return self._state.copy()
+
+    def release_agents(self, *, release_new_items: bool = True) -> None:
+        """Let go of the agents, for results that are kept for long."""
+        self._agent_reference = _weak(self.current_agent, self._agent_reference)
+        self.current_agent = None
+        if release_new_items:
+            for item in self.new_items:
+                item.release_agent()
+
+    async def _ended(self) -> None:
+        if self.run_loop_task is not None:
+            await asyncio.wait({self.run_loop_task})
+
+    def _drain(self) -> None:
+        while not self._event_queue.empty():
+            self._event_queue.get_nowait()
+            self._event_queue.task_done()
+
+    def _model_items(self) -> list[RunItem]:
+        return self._state.generated_items if self._state is not None else self.new_items
+
+    def __str__(self) -> str:
+        """Say in a few lines how far the run is."""
+        return (
+            f'RunResultStreaming:\n- Current agent: Agent(name="{self.last_agent.name}", ...)\n'
+            f"- Current turn: {self.current_turn}\n- Max turns: {self.max_turns}\n"
+            f"- Is complete: {self.is_complete}\n{self._text()}"
+        )

@@ -1,0 +1,66 @@
+"""What the parts of one run share: its state, its settings, its hooks, and where events go."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, fields
+
+from agent.library.agents.run_hooks import RunHooks
+from agent.library.base.raw_items import InputItem, RawItem
+from agent.library.context.run_context import AgentHookContext, RunContextWrapper
+from agent.library.items.run_events import StreamEvent, item_event
+from agent.library.items.run_items import RunItem
+from agent.library.models.model_interface import Model
+from agent.library.running.run_config import RunConfig, RunErrorHandlers
+from agent.library.running.run_progress import RunProgress
+from agent.library.running.run_steps import RunSteps, current_steps
+from agent.library.sessions.item_session import ItemSession
+from agent.library.tools.tool_gate import ToolGate
+
+Emit = Callable[[StreamEvent], None]
+
+
+@dataclass
+class RunScope:
+    """One run's surroundings."""
+
+    state: RunProgress
+    config: RunConfig
+    hooks: RunHooks
+    find_model: Callable[[RawItem], Model]
+    """Returns the model of an agent."""
+    gate: Callable[[], Awaitable[ToolGate]]
+    session: ItemSession | None = None
+    session_history: list[InputItem] = field(default_factory=list)
+    """What the session had, and what was added to it, as the model is given it."""
+    emit: Emit | None = None
+    """None: nobody reads events, and models are not streamed."""
+    error_handlers: RunErrorHandlers = field(default_factory=lambda: RunErrorHandlers())
+    previous_response_id: str | None = None
+    auto_previous_response_id: bool = False
+    conversation_id: str | None = None
+    steps: RunSteps = field(default_factory=current_steps)
+    is_tripped: bool = False
+    """A guardrail on the input has tripped; the run ends as soon as the others are stopped."""
+
+    @property
+    def context(self) -> RunContextWrapper:
+        """The context of the run."""
+        return self.state.context
+
+    def announce(self, event: StreamEvent) -> None:
+        """Pass an event to whoever reads."""
+        if self.emit is not None:
+            self.emit(event)
+
+    def announce_items(self, items: list[RunItem]) -> None:
+        """Pass the events of items to whoever reads."""
+        for item in items:
+            event = item_event(item)
+            if event is not None:
+                self.announce(event)
+
+    def hook_context(self) -> AgentHookContext:
+        """Return the context as hooks of agents get it."""
+        shared = {each.name: getattr(self.context, each.name) for each in fields(RunContextWrapper)}
+        return AgentHookContext(**shared)

@@ -1,0 +1,308 @@
+"""Running the calls of one turn: approvals, guardrails, the gate, hooks, and the tool itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from dataclasses import dataclass, field
+
+from agent.library.agents.agent_definition import Agent
+from agent.library.base.awaiting import resolved
+from agent.library.base.raw_items import RawItem, read
+from agent.library.base.run_exceptions import (
+    ModelBehaviorError,
+    ToolInputGuardrailTripwireTriggered,
+    ToolOutputGuardrailTripwireTriggered,
+    UserError,
+)
+from agent.library.context.call_context import CallContext
+from agent.library.items.item_helpers import ItemHelpers
+from agent.library.items.run_items import RunItem, ToolApprovalItem, ToolCallOutputItem
+from agent.library.running.response_reading import ToolRun
+from agent.library.running.run_scope import RunScope
+from agent.library.tools.function_tool import (
+    FunctionToolResult,
+    ToolErrorFormatterArgs,
+    invoke_function_tool,
+    parse_arguments,
+)
+from agent.library.tools.tool_guards import (
+    ToolInputGuardrailData,
+    ToolInputGuardrailResult,
+    ToolOutputGuardrailData,
+    ToolOutputGuardrailResult,
+)
+from agent.library.tracing.run_spans import TraceSpan, function_span
+
+NOT_APPROVED = "Tool execution was not approved."
+
+
+@dataclass
+class ToolRunsOutcome:
+    """What the calls of a turn brought."""
+
+    results: list[FunctionToolResult] = field(default_factory=list)
+    interruptions: list[ToolApprovalItem] = field(default_factory=list)
+
+    @property
+    def items(self) -> list[RunItem]:
+        """The outputs, in the order of the calls."""
+        return [each.run_item for each in self.results if each.run_item is not None]
+
+
+async def run_tools(scope: RunScope, agent: Agent, runs: list[ToolRun]) -> ToolRunsOutcome:
+    """Run the calls side by side; one that fails for good cancels the others.
+
+    What guardrails found is added to the run's only when no call fails.
+    """
+    calls = [_CallRun(scope, agent, run) for run in runs]
+    outcome = await _run_all(scope, calls)
+    for call in calls:
+        scope.state.tool_input_guardrail_results.extend(call.input_results)
+        scope.state.tool_output_guardrail_results.extend(call.output_results)
+    return outcome
+
+
+async def _run_all(scope: RunScope, calls: list[_CallRun]) -> ToolRunsOutcome:
+    config = scope.config.tool_execution
+    limit = config.max_function_tool_concurrency if config is not None else None
+    if scope.steps.is_recorded and any(call.has_agent for call in calls):
+        limit = 1  # The steps of two agents at once would have no order.
+    places = asyncio.Semaphore(limit) if limit is not None else contextlib.nullcontext()
+
+    async def placed(call: _CallRun) -> FunctionToolResult | ToolApprovalItem:
+        async with places:
+            return await call.run()
+
+    tasks = [asyncio.ensure_future(placed(call)) for call in calls]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION) if tasks else None
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    failed = [task for task in tasks if task.cancelled() or task.exception() is not None]
+    for task in sorted(failed, key=lambda each: each.cancelled()):
+        task.result()
+    outcome = ToolRunsOutcome()
+    for task in tasks:
+        found = task.result()
+        if isinstance(found, ToolApprovalItem):
+            outcome.interruptions.append(found)
+        elif found.interruptions:
+            outcome.interruptions.extend(found.interruptions)
+        else:
+            outcome.results.append(found)
+    return outcome
+
+
+class _CallRun:
+    """One call."""
+
+    def __init__(self, scope: RunScope, agent: Agent, run: ToolRun) -> None:
+        self._scope = scope
+        self._agent = agent
+        self._tool = run.tool
+        self._call = run.call
+        # An agent behind a tool has steps of its own.
+        is_step = run.tool.agent_instance is None
+        self._step = scope.steps.reserve(f"tool {run.call_id}") if is_step else None
+        self.input_results: list[ToolInputGuardrailResult] = []
+        self.output_results: list[ToolOutputGuardrailResult] = []
+        self._context = CallContext.from_agent_context(
+            scope.context,
+            run.call_id,
+            run.call,
+            agent,
+            run_config=scope.config,
+        )
+        self._context.conversation_history = [
+            *scope.context.turn_input,
+        ]
+
+    @property
+    def has_agent(self) -> bool:
+        """Whether an agent is behind the tool."""
+        return self._tool.agent_instance is not None
+
+    async def run(self) -> FunctionToolResult | ToolApprovalItem:
+        """Return the result, or what has to be approved first."""
+        config = self._scope.config
+        with function_span(self._tool.name, disabled=config.tracing_disabled) as span:
+            if config.trace_include_sensitive_data:
+                span.span_data.__dict__["input"] = self._context.tool_arguments
+            try:
+                return await self._permitted(span)
+            except Exception as error:
+                span.set_error(
+                    {
+                        "message": "Error running tool",
+                        "data": {"tool_name": self._tool.name, "error": str(error)},
+                    }
+                )
+                raise
+
+    async def _permitted(self, span: TraceSpan) -> FunctionToolResult | ToolApprovalItem:
+        asked = await self._approval()
+        if isinstance(asked, ToolApprovalItem):
+            return asked
+        if isinstance(asked, str):
+            return self._result(asked)
+        rejected = await self._input_guardrails()
+        if rejected is not None:
+            return self._result(rejected)
+        gated = await self._gate()
+        if isinstance(gated, ToolApprovalItem):
+            return gated
+        if isinstance(gated, str):
+            return self._result(gated)
+        return await self._invoked(span)
+
+    async def _approval(self) -> ToolApprovalItem | str | None:
+        """Return what has to be approved, the text of a rejection, or None to go on."""
+        needs = self._tool.needs_approval
+        if callable(needs):
+            try:
+                given = parse_arguments(self._tool.name, self._context.tool_arguments)
+                needs = await resolved(needs(self._context, given, self._context.tool_call_id))
+            except ModelBehaviorError:
+                needs = True
+        return await self._decided() if needs else None
+
+    async def _decided(self, reason: str = "") -> ToolApprovalItem | str | None:
+        item = ToolApprovalItem(self._agent, self._call, self._tool.name, reason=reason)
+        call_id = self._context.tool_call_id
+        status = self._scope.context.get_approval_status(
+            self._tool.name, call_id, existing_pending=item
+        )
+        if status is None:
+            return item
+        if status:
+            return None
+        told = self._scope.context.get_rejection_message(
+            self._tool.name, call_id, existing_pending=item
+        )
+        return told if told is not None else await rejection_text(self._scope, self._context)
+
+    async def _gate(self) -> ToolApprovalItem | str | None:
+        """Ask rules and hooks; an ask of theirs is an approval like any other."""
+        try:
+            given = parse_arguments(self._tool.name, self._context.tool_arguments)
+        except ModelBehaviorError:
+            return None
+        gate = await self._scope.gate()
+        answer = await gate.check(self._tool.name, given, self._context.tool_call_id)
+        if answer.behavior == "deny":
+            return answer.message
+        if answer.arguments is not None:
+            self._context.tool_arguments = json.dumps(dict(answer.arguments))
+        return await self._decided(answer.message) if answer.behavior == "ask" else None
+
+    async def _input_guardrails(self) -> str | None:
+        data = ToolInputGuardrailData(self._context, self._agent)
+        for guardrail in self._tool.tool_input_guardrails or []:
+            output = await guardrail.run(data)
+            self.input_results.append(ToolInputGuardrailResult(guardrail, output))
+            match output.behavior["type"]:
+                case "raise_exception":
+                    raise ToolInputGuardrailTripwireTriggered(guardrail, output)
+                case "reject_content":
+                    return output.behavior["message"]
+        return None
+
+    async def _output_guardrails(self, result: RawItem) -> RawItem:
+        for guardrail in self._tool.tool_output_guardrails or []:
+            data = ToolOutputGuardrailData(self._context, self._agent, result)
+            output = await guardrail.run(data)
+            self.output_results.append(ToolOutputGuardrailResult(guardrail, output))
+            match output.behavior["type"]:
+                case "raise_exception":
+                    raise ToolOutputGuardrailTripwireTriggered(guardrail, output)
+                case "reject_content":
+                    return output.behavior["message"]
+        return result
+
+    async def _invoked(self, span: TraceSpan) -> FunctionToolResult:
+        hooks, own = self._scope.hooks, self._agent.hooks
+        starts = [hooks.on_tool_start(self._context, self._agent, self._tool)]
+        if own is not None:
+            starts.append(own.on_tool_start(self._context, self._agent, self._tool))
+        await asyncio.gather(*starts)
+        output = await self._output()
+        nested = self._scope.context.nested_states.get(self._context.tool_call_id)
+        if nested is not None:
+            return FunctionToolResult(self._tool, None, None, nested["interruptions"])
+        output = await self._output_guardrails(await self._passed_on(output))
+        ends = [hooks.on_tool_end(self._context, self._agent, self._tool, output)]
+        if own is not None:
+            ends.append(own.on_tool_end(self._context, self._agent, self._tool, output))
+        await asyncio.gather(*ends)
+        if self._scope.config.trace_include_sensitive_data:
+            span.span_data.__dict__["output"] = str(output)
+        return self._result(output)
+
+    async def _output(self) -> RawItem:
+        async def work() -> RawItem:
+            return await invoke_function_tool(
+                function_tool=self._tool,
+                context=self._context,
+                arguments=self._context.tool_arguments,
+            )
+
+        return await (work() if self._step is None else self._step.run(work))
+
+    async def _passed_on(self, output: RawItem) -> RawItem:
+        """Return the output as hooks behind the tool leave it."""
+        try:
+            given = parse_arguments(self._tool.name, self._context.tool_arguments)
+        except ModelBehaviorError:
+            return output
+        gate = await self._scope.gate()
+        text = str(output)
+        left = await gate.finished(self._tool.name, given, self._context.tool_call_id, text)
+        return output if left == text else left
+
+    def _result(self, output: RawItem) -> FunctionToolResult:
+        raw = ItemHelpers.tool_call_output_item(self._call, output)
+        item = ToolCallOutputItem(self._agent, raw, output)
+        extract = self._tool.custom_data_extractor
+        if extract is not None:
+            item.custom_data = extract(item)
+        return FunctionToolResult(self._tool, output, item)
+
+
+async def rejection_text(scope: RunScope, context: CallContext) -> str:
+    """Return what the model is given for a call that was rejected."""
+    return await formatted(scope, "approval_rejected", context, NOT_APPROVED)
+
+
+async def formatted(scope: RunScope, kind: RawItem, context: CallContext, default: str) -> str:
+    """Return a text as the run's `tool_error_formatter` wants it."""
+    formatter = scope.config.tool_error_formatter
+    if formatter is None:
+        return default
+    text = await resolved(
+        formatter(
+            ToolErrorFormatterArgs(
+                kind=kind,
+                tool_type="function",
+                tool_name=context.qualified_tool_name,
+                call_id=context.tool_call_id,
+                default_message=default,
+                run_context=context,
+            )
+        )
+    )
+    return text if isinstance(text, str) else default
+
+
+async def unknown_call_output(scope: RunScope, agent: Agent, call: RawItem) -> RunItem:
+    """Return the output of a call of a tool that there is not."""
+    call_id = read(call, "call_id")
+    if not call_id:
+        raise UserError("A call of an unknown tool has no id.")
+    context = CallContext.from_agent_context(scope.context, call_id, call, agent)
+    default = f"Tool '{context.tool_name}' not found."
+    text = await formatted(scope, "tool_not_found", context, default)
+    return ToolCallOutputItem(agent, ItemHelpers.tool_call_output_item(call, text), text)

@@ -1,0 +1,89 @@
+"""What keeps a conversation between runs."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from agent.library.base.raw_items import InputItem, RawItem
+
+
+@dataclass
+class SessionSettings:
+    """How a session is read; None leaves a field to the session."""
+
+    limit: int | None = None
+    """How many of the latest items."""
+
+    def resolve(self, override: SessionSettings | Mapping[str, RawItem] | None) -> SessionSettings:
+        """Return these settings with those of `override` that are set."""
+        over = session_settings(override)
+        if over is None or over.limit is None:
+            return self
+        return dataclasses.replace(self, limit=over.limit)
+
+
+def session_settings(
+    value: SessionSettings | Mapping[str, RawItem] | None,
+) -> SessionSettings | None:
+    """Return settings that may have been given as a dict.
+
+    Raises:
+        TypeError: a name that is no setting.
+    """
+    if value is None or isinstance(value, SessionSettings):
+        return value
+    unknown = sorted(set(value) - {"limit"})
+    if unknown:
+        raise TypeError(f"Unknown session settings: {', '.join(unknown)}")
+    return SessionSettings(**value)
+
+
+@runtime_checkable
+class ItemSession(Protocol):
+    """`Session` for callers: a list of items, stored somewhere."""
+
+    session_id: str
+    session_settings: SessionSettings | None
+
+    async def get_items(self, limit: int | None = None) -> list[InputItem]:
+        """Return the latest items, oldest first; all for None."""
+        ...
+
+    async def add_items(self, items: list[InputItem]) -> None:
+        """Append items."""
+        ...
+
+    async def pop_item(self) -> InputItem | None:
+        """Remove the latest item and return it; None where there is none."""
+        ...
+
+    async def clear_session(self) -> None:
+        """Remove all items."""
+        ...
+
+
+class SessionABC(abc.ABC):
+    """A base to derive sessions from."""
+
+    session_id: str
+    session_settings: SessionSettings | None = None
+
+    @abc.abstractmethod
+    async def get_items(self, limit: int | None = None) -> list[InputItem]:
+        """Return the latest items, oldest first; all for None."""
+
+    @abc.abstractmethod
+    async def add_items(self, items: list[InputItem]) -> None:
+        """Append items."""
+
+    @abc.abstractmethod
+    async def pop_item(self) -> InputItem | None:
+        """Remove the latest item and return it; None where there is none."""
+
+    @abc.abstractmethod
+    async def clear_session(self) -> None:
+        """Remove all items."""

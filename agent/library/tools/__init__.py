@@ -1,0 +1,1 @@
+"""Function tools: schema, call, output, guardrails."""

@@ -1,0 +1,371 @@
+"""Function tools: a Python function that a model may call."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final, Literal, overload
+
+from pydantic import ValidationError
+
+from agent.library.base.awaiting import MaybeAwaitable, resolved
+from agent.library.base.docstring_fields import DocstringStyle
+from agent.library.base.raw_items import RawItem
+from agent.library.base.run_exceptions import (
+    ModelBehaviorError,
+    ToolTimeoutError,
+)
+from agent.library.base.strict_schema import ensure_strict_json_schema
+from agent.library.context.call_context import CallContext
+from agent.library.context.run_context import RunContextWrapper
+from agent.library.items.run_items import RunItem
+from agent.library.tools.argument_schema import FuncSchema, function_schema
+from agent.library.tools.tool_guards import ToolInputGuardrail, ToolOutputGuardrail
+
+ToolErrorFunction = Callable[[RunContextWrapper, Exception], MaybeAwaitable[str]]
+"""Returns what the model gets in place of a result."""
+
+ToolFunction = Callable[..., RawItem]
+"""A plain or async function; what it returns is given to the model as text."""
+
+TimeoutBehavior = Literal["error_as_result", "raise_exception"]
+
+
+def default_tool_error_function(ctx: RunContextWrapper, error: Exception) -> str:
+    """Return a text without anything of the error: it may hold what no model should see."""
+    return "An error occurred while running the tool. Please try again."
+
+
+@dataclass
+class FunctionTool:
+    """A tool that runs in this process; `function_tool` makes one of a function."""
+
+    name: str
+    description: str
+    params_json_schema: dict[str, RawItem]
+    on_invoke_tool: Callable[[CallContext, str], Awaitable[RawItem]]
+    """Takes the call's context and the arguments as JSON; returns what `str` can be called on."""
+    strict_json_schema: bool = True
+    is_enabled: bool | Callable[[RunContextWrapper, RawItem], MaybeAwaitable[bool]] = True
+    tool_input_guardrails: list[ToolInputGuardrail] | None = None
+    tool_output_guardrails: list[ToolOutputGuardrail] | None = None
+    needs_approval: bool | Callable[..., MaybeAwaitable[bool]] = False
+    """Or a function of context, arguments and call id."""
+    timeout_seconds: float | None = None
+    timeout_behavior: TimeoutBehavior = "error_as_result"
+    timeout_error_function: ToolErrorFunction | None = None
+    defer_loading: bool = False
+    custom_data_extractor: Callable[..., RawItem] | None = field(default=None, kw_only=True)
+    allowed_callers: list[str] | None = field(default=None, kw_only=True)
+    output_json_schema: dict[str, RawItem] | None = field(default=None, kw_only=True)
+    failure_error_function: ToolErrorFunction | None = field(
+        default=default_tool_error_function, kw_only=True, repr=False
+    )
+    """None: what the function raises ends the run."""
+    agent_instance: RawItem = field(default=None, kw_only=True, repr=False)
+    """The agent behind the tool, for `Agent.as_tool`."""
+
+    def __post_init__(self) -> None:
+        """Bring the schema into its strict form and check the timeout."""
+        if self.strict_json_schema:
+            self.params_json_schema = ensure_strict_json_schema(
+                copy.deepcopy(self.params_json_schema)
+            )
+        _check_timeout(self)
+
+    @property
+    def qualified_name(self) -> str:
+        """The name that models use."""
+        return self.name
+
+
+@dataclass
+class FunctionToolResult:
+    """What one call brought."""
+
+    tool: FunctionTool
+    output: RawItem
+    run_item: RunItem | None
+    interruptions: list[RawItem] = field(default_factory=list)
+    """Approvals that an agent behind the tool waits for."""
+
+
+def _check_timeout(tool: FunctionTool) -> None:
+    seconds = tool.timeout_seconds
+    if seconds is not None:
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+            raise TypeError("FunctionTool timeout_seconds must be a positive number in seconds.")
+        if not 0 < seconds < float("inf"):
+            raise ValueError("FunctionTool timeout_seconds must be greater than 0 and finite.")
+    if tool.timeout_behavior not in ("error_as_result", "raise_exception"):
+        raise ValueError(
+            "FunctionTool timeout_behavior must be one of: 'error_as_result', 'raise_exception'."
+        )
+
+
+async def invoke_function_tool(
+    *, function_tool: FunctionTool, context: CallContext, arguments: str
+) -> RawItem:
+    """Call a tool within its time limit and return what it returned.
+
+    Raises:
+        ToolTimeoutError: the limit passed, and the tool wants that raised.
+    """
+    call = function_tool.on_invoke_tool(context, arguments)
+    if function_tool.timeout_seconds is None:
+        return await call
+    task = asyncio.ensure_future(call)
+    done, _ = await _wait(task, function_tool.timeout_seconds)
+    if done:
+        return task.result()
+    error = ToolTimeoutError(function_tool.name, function_tool.timeout_seconds)
+    if function_tool.timeout_behavior == "raise_exception":
+        raise error
+    if function_tool.timeout_error_function is not None:
+        return await resolved(function_tool.timeout_error_function(context, error))
+    return str(error)
+
+
+async def _wait(task: asyncio.Future[RawItem], seconds: float) -> tuple[bool, None]:
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
+    if not done:
+        task.cancel()
+        await asyncio.wait({task})
+    return bool(done), None
+
+
+def parse_arguments(tool_name: str, text: str) -> dict[str, RawItem]:
+    """Return a call's arguments; empty text is none.
+
+    Raises:
+        ModelBehaviorError: they are no JSON object.
+    """
+    try:
+        data = json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise ModelBehaviorError(f"Invalid JSON input for tool {tool_name}: {text}") from error
+    if not isinstance(data, dict):
+        raise ModelBehaviorError(f"Invalid JSON input for tool {tool_name}: {text}")
+    return data
+
+
+class _Unset:
+    """Marks that no error function was given."""
+
+
+_UNSET: Final = _Unset()
+
+
+@overload
+def function_tool(func: ToolFunction) -> FunctionTool: ...
+
+
+@overload
+def function_tool(
+    *,
+    name_override: str | None = None,
+    description_override: str | None = None,
+    docstring_style: DocstringStyle | None = None,
+    use_docstring_info: bool = True,
+    failure_error_function: ToolErrorFunction | _Unset | None = _UNSET,
+    strict_mode: bool = True,
+    is_enabled: bool | Callable[[RunContextWrapper, RawItem], MaybeAwaitable[bool]] = True,
+    needs_approval: bool | Callable[..., MaybeAwaitable[bool]] = False,
+    tool_input_guardrails: list[ToolInputGuardrail] | None = None,
+    tool_output_guardrails: list[ToolOutputGuardrail] | None = None,
+    timeout: float | None = None,
+    timeout_behavior: TimeoutBehavior = "error_as_result",
+    timeout_error_function: ToolErrorFunction | None = None,
+    defer_loading: bool = False,
+    custom_data_extractor: Callable[..., RawItem] | None = None,
+    allowed_callers: list[str] | None = None,
+    output_json_schema: dict[str, RawItem] | None = None,
+) -> Callable[[ToolFunction], FunctionTool]: ...
+
+
+@overload
+def function_tool(
+    func: ToolFunction,
+    *,
+    name_override: str | None = None,
+    description_override: str | None = None,
+    docstring_style: DocstringStyle | None = None,
+    use_docstring_info: bool = True,
+    failure_error_function: ToolErrorFunction | _Unset | None = _UNSET,
+    strict_mode: bool = True,
+    is_enabled: bool | Callable[[RunContextWrapper, RawItem], MaybeAwaitable[bool]] = True,
+    needs_approval: bool | Callable[..., MaybeAwaitable[bool]] = False,
+    tool_input_guardrails: list[ToolInputGuardrail] | None = None,
+    tool_output_guardrails: list[ToolOutputGuardrail] | None = None,
+    timeout: float | None = None,
+    timeout_behavior: TimeoutBehavior = "error_as_result",
+    timeout_error_function: ToolErrorFunction | None = None,
+    defer_loading: bool = False,
+    custom_data_extractor: Callable[..., RawItem] | None = None,
+    allowed_callers: list[str] | None = None,
+    output_json_schema: dict[str, RawItem] | None = None,
+) -> FunctionTool: ...
+
+
+def function_tool(
+    func: ToolFunction | None = None,
+    *,
+    name_override: str | None = None,
+    description_override: str | None = None,
+    docstring_style: DocstringStyle | None = None,
+    use_docstring_info: bool = True,
+    failure_error_function: ToolErrorFunction | _Unset | None = _UNSET,
+    strict_mode: bool = True,
+    is_enabled: bool | Callable[[RunContextWrapper, RawItem], MaybeAwaitable[bool]] = True,
+    needs_approval: bool | Callable[..., MaybeAwaitable[bool]] = False,
+    tool_input_guardrails: list[ToolInputGuardrail] | None = None,
+    tool_output_guardrails: list[ToolOutputGuardrail] | None = None,
+    timeout: float | None = None,
+    timeout_behavior: TimeoutBehavior = "error_as_result",
+    timeout_error_function: ToolErrorFunction | None = None,
+    defer_loading: bool = False,
+    custom_data_extractor: Callable[..., RawItem] | None = None,
+    allowed_callers: list[str] | None = None,
+    output_json_schema: dict[str, RawItem] | None = None,
+) -> FunctionTool | Callable[[ToolFunction], FunctionTool]:
+    """Make a tool of a function; a decorator with or without parentheses.
+
+    The schema comes from the signature, descriptions from the docstring. A first parameter
+    annotated as `RunContextWrapper` or `ToolContext` is given the context. A function that is not
+    async runs in a thread.
+    """
+    on_failure = (
+        default_tool_error_function
+        if isinstance(failure_error_function, _Unset)
+        else failure_error_function
+    )
+
+    def make(real: ToolFunction) -> FunctionTool:
+        schema = function_schema(
+            real,
+            docstring_style,
+            name_override,
+            description_override,
+            use_docstring_info,
+            strict_mode,
+        )
+        invocation = _Invocation(real, schema, on_failure)
+        tool = FunctionTool(
+            name=schema.name,
+            description=schema.description or "",
+            params_json_schema=schema.params_json_schema,
+            on_invoke_tool=invocation.run,
+            strict_json_schema=strict_mode,
+            is_enabled=is_enabled,
+            tool_input_guardrails=tool_input_guardrails,
+            tool_output_guardrails=tool_output_guardrails,
+            needs_approval=needs_approval,
+            timeout_seconds=timeout,
+            timeout_behavior=timeout_behavior,
+            timeout_error_function=timeout_error_function,
+            defer_loading=defer_loading,
+            custom_data_extractor=custom_data_extractor,
+            allowed_callers=allowed_callers,
+            output_json_schema=output_json_schema,
+            failure_error_function=on_failure,
+        )
+        if timeout is not None and not invocation.is_async:
+            raise ValueError(
+                "function_tool timeout_seconds is only supported for async @function_tool handlers."
+            )
+        return tool
+
+    return make if func is None else make(func)
+
+
+class _Invocation:
+    """Calls the function behind a tool."""
+
+    def __init__(
+        self,
+        function: Callable[..., RawItem],
+        schema: FuncSchema,
+        on_failure: ToolErrorFunction | None,
+    ) -> None:
+        self._function = function
+        self._schema = schema
+        self._on_failure = on_failure
+        self.is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            getattr(function, "__call__", None)  # noqa: B004 - the method itself is looked at
+        )
+
+    async def run(self, context: CallContext, arguments: str) -> RawItem:
+        """Call the function; what it raises becomes a text, unless nobody formats it."""
+        try:
+            return await self._call(context, arguments)
+        except Exception as error:
+            if self._on_failure is None:
+                raise
+            return await tool_failure_text(self._on_failure, context, error)
+
+    async def _call(self, context: CallContext, arguments: str) -> RawItem:
+        schema = self._schema
+        data = parse_arguments(schema.name, arguments)
+        try:
+            values = schema.params_pydantic_model(**data)
+        except ValidationError as error:
+            raise ModelBehaviorError(
+                f"Invalid JSON input for tool {schema.name}: {error}"
+            ) from error
+        positional, keywords = schema.to_call_args(values)
+        if schema.takes_context:
+            positional.insert(0, context)
+        if self.is_async:
+            return await self._function(*positional, **keywords)
+        returned = await asyncio.to_thread(self._function, *positional, **keywords)
+        return await resolved(returned)
+
+
+async def tool_failure_text(
+    on_failure: ToolErrorFunction, context: RunContextWrapper, error: Exception
+) -> str:
+    """Return what the model gets for a tool that raised.
+
+    A run's `tool_error_formatter` is asked where the tool has no formatter of its own.
+    """
+    text = await resolved(on_failure(context, error))
+    formatter = getattr(getattr(context, "run_config", None), "tool_error_formatter", None)
+    if on_failure is not default_tool_error_function or formatter is None:
+        return text
+    if not isinstance(context, CallContext):
+        return text
+    replaced = await resolved(
+        formatter(
+            ToolErrorFormatterArgs(
+                kind="tool_exception",
+                tool_type="function",
+                tool_name=context.qualified_tool_name,
+                call_id=context.tool_call_id,
+                default_message=text,
+                run_context=context,
+                error=error,
+            )
+        )
+    )
+    return replaced if isinstance(replaced, str) else text
+
+
+@dataclass(frozen=True)
+class ToolErrorFormatterArgs:
+    """What `RunConfig.tool_error_formatter` is given."""
+
+    kind: Literal["approval_rejected", "tool_not_found", "tool_exception"]
+    tool_type: str
+    tool_name: str
+    call_id: str
+    default_message: str
+    run_context: RunContextWrapper
+    error: Exception | None = None

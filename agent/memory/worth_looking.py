@@ -1,0 +1,53 @@
+"""Is a turn worth looking through for facts? A local test of the new messages, without a request.
+
+It is when the user corrected, preferred or decided something: in a prompt, in the comment of a
+declined call, or by answering a question. A wrong yes costs a short request, a wrong no loses
+nothing for good: the next turn that is worth it brings these messages too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from agent.messages import Block, Message
+from agent.tools.declined import comment_in
+
+ASKING: Final = "AskUserQuestion"
+
+_MARKS: Final = re.compile(
+    r"\b("
+    r"always|never|every|from now on|don['’]?t|do not|stop|prefer|instead|rather|actually|wrong"
+    r"|incorrect|remember|forget|note that|decided|agreed|let['’]s|deadline|due|must|should"
+    r"|i am|i['’]m|my name|we use|we are|until|by (?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|immer|nie|niemals|lieber|statt|stattdessen|falsch|merke|bitte nicht|ab jetzt|wir nutzen"
+    r"|toujours|jamais|plutôt|faux|retiens|désormais|siempre|nunca|prefiero|mejor|recuerda"
+    r")\b",
+    re.IGNORECASE,
+)
+_FOREIGN_SCRIPT: Final = re.compile(r"[^\W\d_\x00-\u024f]")
+"""A letter of a script that the words above are not written in."""
+
+
+def is_worth_looking(new: Sequence[Message]) -> bool:
+    """Whether the messages since the last look may hold a fact for later sessions."""
+    asked = {use.id for message in new for use in message.tool_uses() if use.name == ASKING}
+    for message in new:
+        if message.origin == "person" and _is_marked(message.text):
+            return True
+        if message.origin == "tool" and any(_is_answer(each, asked) for each in message.content):
+            return True
+    return False
+
+
+def _is_marked(text: str) -> bool:
+    return bool(_MARKS.search(text) or _FOREIGN_SCRIPT.search(text))
+
+
+def _is_answer(block: Block, asked: set[str]) -> bool:
+    """Whether a result is the user's answer to a question, or their comment on a call."""
+    if block.get("tool_use_id") in asked:
+        return not block.get("is_error")
+    content = block.get("content")
+    return isinstance(content, str) and bool(comment_in(content))

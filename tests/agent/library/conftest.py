@@ -1,0 +1,33 @@
+"""A scripted server in the place of the program's endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from agent.model.scripted.scenario import Scenario, Turn
+from agent.model.scripted.server import ScriptedServer
+
+Serve = Callable[..., Awaitable[ScriptedServer]]
+
+
+@pytest.fixture(name="serve")
+async def scripted_endpoint(
+    monkeypatch: pytest.MonkeyPatch, fresh_home: Path, tmp_path: Path
+) -> AsyncIterator[Serve]:
+    """Take turns; return the server that the environment names from then on."""
+    async with AsyncExitStack() as stack:
+
+        async def serve(*turns: Turn) -> ScriptedServer:
+            server = await stack.enter_async_context(ScriptedServer(Scenario(turns=turns)))
+            monkeypatch.setenv("HOME", str(fresh_home))
+            monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
+            monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+            monkeypatch.setenv("ANTHROPIC_MODEL", "claude-opus-5-5")
+            monkeypatch.chdir(tmp_path)
+            return server
+
+        yield serve

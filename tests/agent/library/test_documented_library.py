@@ -1,0 +1,75 @@
+"""The examples of docs/library.md run as they stand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.model.scripted.scenario import Text, ToolCall, Turn
+from tests.agent.library.conftest import Serve
+from tests.repo.checkout import ROOT
+
+PAGE = (ROOT / "docs" / "library.md").read_text("utf-8")
+DONE = Turn((Text("Done."),), times=0)
+REVIEW = json.dumps({"approved": False, "remarks": ["no test"]})
+
+EXAMPLES = {
+    "The library": ([DONE], "Done."),
+    "A reviewer": (
+        [Turn((ToolCall("changes", {"revision": "HEAD"}),)), Turn((Text(REVIEW),))],
+        "False ['no test']",
+    ),
+    "A handoff": (
+        [Turn((ToolCall("transfer_to_billing", {}),)), DONE],
+        "to billing\nBilling says: Done.",
+    ),
+    "A guardrail": ([DONE], "Nothing was sent."),
+    "An approval": (
+        [Turn((ToolCall("delete_branch", {"name": "old-idea"}),)), DONE],
+        'delete_branch {"name":"old-idea"}\nDone.',
+    ),
+    "A durable run": (
+        [Turn((ToolCall("pay", {"invoice": "7"}),)), DONE],
+        "['pay']\nDone.",
+    ),
+    "Permissions and hooks": ([DONE], ""),
+    "The program's own agent": ([DONE], "Done. "),
+}
+
+
+def examples() -> dict[str, str]:
+    """Return the code of each section that has any."""
+    found: dict[str, str] = {}
+    for part in re.split(r"^#+ (?=[A-Z])", PAGE, flags=re.MULTILINE)[1:]:
+        code = re.findall(r"```python\n(.*?)```", part, re.DOTALL)
+        if code:
+            found[part.partition("\n")[0]] = "\n".join(code)
+    return found
+
+
+def test_every_example_is_run() -> None:
+    assert set(examples()) == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("section", list(EXAMPLES))
+async def test_an_example_runs(serve: Serve, tmp_path: Path, section: str) -> None:
+    turns, expected = EXAMPLES[section]
+    await serve(*turns)
+    done = await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-c", examples()[section]],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip().startswith(expected.strip())
