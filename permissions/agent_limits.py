@@ -70,6 +70,10 @@ class AgentLimits(Struct, frozen=True):
         self, request: PermissionRequest, evaluation: Evaluation, cwd: Path | None
     ) -> Decision | None:
         """Return the deny of a call that is not among those listed; None where it is."""
+        decision = evaluation.decision
+        if self.directory is not None and decision.write_dirs:
+            message = f"{decision.message.rstrip('.')}: the agent {self.agent} works in a worktree."
+            return replace(decision, behavior=Behavior.DENY, message=message, confinement=None)
         rules = self.tools.get(canonical_tool(request.tool))
         if rules is None:
             return None

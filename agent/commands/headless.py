@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from agent.commands import command_results as results
 from agent.commands.advice import advice_on
+from agent.commands.builtin.agents import agents_text
 from agent.commands.command_registry import split_command
 from agent.commands.service import CommandService
 from agent.commands.spec import LocalCommand
@@ -50,6 +51,8 @@ def _reply(result: results.CommandResult, name: str, center: CommandService) -> 
             return CommandReply("", compacts=focus)
         case results.OpenPanel("context"):
             return CommandReply(_context_text(center.context.context_breakdown()))
+        case results.OpenPanel("agents"):
+            return CommandReply(agents_text(center.context.agents.catalog))
         case results.ShowText(text, level):
             return CommandReply(text, is_error=level == "warning")
         case results.CopyText(copied, _):

@@ -52,7 +52,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         _meta("add-dir", "Allow work in another folder", "<folder>"),
         f"{PACKAGE}.add_dir",
     ),
-    LocalCommand(_meta("agents", "List the kinds of sub-agents"), f"{PACKAGE}.agents"),
+    LocalCommand(_meta("agents", "Show, make and try kinds of agents"), f"{PACKAGE}.agents"),
     LocalCommand(
         _meta("branch", "Continue in a copy of this conversation", "[name]", on_screen=True),
         f"{PACKAGE}.branch",
@@ -223,7 +223,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     InteractiveCommand(
         _meta(
             "tasks",
-            "View and stop background commands",
+            "View, message and stop agents and background commands",
             "",
             "bashes",
             on_screen=True,

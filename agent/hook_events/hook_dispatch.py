@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.abort import AbortSignal
+from agent.errors import AgentError
 from agent.events import AgentEvent
 from agent.hook_events.fire import HookFiring
 from agent.hook_events.tool_events import ToolEvents
@@ -41,6 +42,8 @@ from hooks.events import (
     SubagentStop,
     UserPromptExpansion,
     UserPromptSubmit,
+    WorktreeCreate,
+    WorktreeRemove,
 )
 from hooks.runner import HookRunner
 
@@ -293,6 +296,22 @@ class HookDispatch:
         """Fire ConfigChange; False when a hook refuses that the change counts."""
         outcome = await self.firing.fire(ConfigChange(source=source, file_path=str(path)))
         return outcome is None or outcome.decision not in {"block", "deny"}
+
+    async def worktree_create(self, name: str) -> str | None:
+        """Fire WorktreeCreate; return the path that a hook made, None where git is to make it.
+
+        Raises AgentError where a hook refuses or fails.
+        """
+        outcome = await self.firing.fire(WorktreeCreate(name=name))
+        if outcome is None:
+            return None
+        if outcome.worktree_path is None or outcome.decision in {"block", "deny"}:
+            raise AgentError(outcome.reason or "a WorktreeCreate hook made no worktree")
+        return outcome.worktree_path
+
+    async def worktree_remove(self, path: str) -> None:
+        """Fire WorktreeRemove."""
+        await self.firing.fire(WorktreeRemove(worktree_path=path))
 
     async def directory_added(self, directory: str, source: str) -> None:
         """Fire DirectoryAdded without waiting; the model gets later what its hooks add."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 
 from msgspec import Struct
@@ -80,6 +81,12 @@ class Sandbox:
         self._context = context
         self._placeholders = Placeholders(state_dir)
         self._quarantine = state_dir / "quarantine"
+
+    def within(self, context: Callable[[], PermissionContext]) -> Sandbox:
+        """Return the same sandbox for other working directories."""
+        other = copy(self)
+        other._context = context
+        return other
 
     @property
     def level(self) -> SandboxLevel:

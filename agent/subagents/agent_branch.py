@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -10,14 +10,11 @@ from agent.abort import AbortSignal
 from agent.errors import AgentError
 from agent.subagents.agent_tools import startable
 from agent.subagents.definition import AgentDefinition
-from agent.subagents.report_text import message_text
+from agent.subagents.known_agents import launched
 from agent.subagents.running_agent import RunningAgent
-from agent.subagents.supervisor import AgentSupervisor, launched
+from agent.subagents.supervisor import AgentSupervisor
 from agent.tools.agent_port import AgentTask, SubagentPort, SubagentReport
 from agent.tools.base import ToolError
-
-MAX_UNREAD: Final = 20
-"""Messages that an agent can have waiting."""
 
 
 class AgentBranch:
@@ -87,18 +84,9 @@ class AgentBranch:
         if agent is None or agent is self._agent:
             raise ToolError(f"There is no agent {to!r}. {self.listing()}")
         sender = self._agent.id if self._agent is not None else "main"
-        text = message_text(sender, message)
-        if not agent.is_running:
-            if self._agent is not None:
-                raise ToolError(f"{agent.id} has ended; only the main conversation continues it.")
-            await self._supervisor.resume(agent, text)
-            return f"{agent.id} had ended and goes on in the background with this message."
-        if len(agent.inbox) >= MAX_UNREAD:
-            raise ToolError(
-                f"{agent.id} has {MAX_UNREAD} unread messages. Wait until it has read them."
-            )
-        agent.inbox.append(text)
-        return f"{agent.id} gets the message with its next results."
+        if not agent.is_running and self._agent is not None:
+            raise ToolError(f"{agent.id} has ended; only the main conversation continues it.")
+        return await self._supervisor.tell(agent, message, sender)
 
     def listing(self) -> str:
         """Return the agents of the session with their states."""

@@ -61,6 +61,7 @@ async def run_agent(
         await emit(event)
 
     turn_id = agent.task.tool_use_id
+    reason, detail = "error", ""
     events = TurnEvents(record_and_emit, turn_id, agent.id)
     watch = asyncio.ensure_future(_watch(agent, stall_s))
     try:
@@ -77,12 +78,11 @@ async def run_agent(
                 break
             history, new = loop.messages, list(take_inbox(agent))
         await journal.event(end, loop.messages if loop is not None else ())
-        reason: str = STALLED if agent.is_stalled else end.reason
-        return _report(agent, reason, end.detail)
+        reason, detail = (STALLED if agent.is_stalled else end.reason), end.detail
     except SessionError as error:
-        return _report(agent, "error", str(error))
+        detail = str(error)
     except Exception as error:  # noqa: BLE001 - isolation boundary: one agent's defect ends that agent only
-        return _report(agent, "error", f"{type(error).__name__}: {error}")
+        detail = f"{type(error).__name__}: {error}"
     finally:
         watch.cancel()
         await asyncio.wait({watch})
@@ -90,6 +90,7 @@ async def run_agent(
             await journal.aclose()
         if built.close is not None:
             await built.close()
+    return _report(agent, reason, detail)
 
 
 def take_inbox(agent: RunningAgent) -> Sequence[Message]:
@@ -124,6 +125,10 @@ def _report(agent: RunningAgent, outcome: str, detail: str) -> SubagentReport:
     remarks = [detail] if detail and outcome != "completed" else []
     if agent.stopped_by:
         remarks.append(f"stopped by the {agent.stopped_by}")
+    if agent.worktree is not None and "worktree" in agent.worktree:
+        tree = agent.worktree
+        where = f" ({tree['worktreePath']}, {tree['worktreeBranch']})" if "ahead" in tree else ""
+        remarks.append(f"its worktree: {tree['worktree']}{where}")
     if agent.denials:
         remarks.append(f"denied calls: {'; '.join(agent.denials)}")
     if remarks:

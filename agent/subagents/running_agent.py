@@ -91,6 +91,11 @@ class RunningAgent(Struct, kw_only=True, eq=False):
         """How long it works, or worked."""
         return (self.ended_s or time.monotonic()) - self.started_s
 
+    @property
+    def ended_ago_s(self) -> float:
+        """How long ago it ended; 0 while it works."""
+        return 0.0 if self.ended_s is None else time.monotonic() - self.ended_s
+
     def see(self, event: AgentEvent) -> None:
         """Take an event of this agent, before anybody else does."""
         self.last_event_s = time.monotonic()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, Protocol
@@ -16,23 +17,30 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.abort import AbortController, Aborted, AbortSignal
-from agent.errors import AgentError, SessionError
-from agent.events import AgentEvent, Usage, UsageUpdate
+from agent.errors import AgentError
+from agent.events import (
+    AgentEvent,
+    PermissionRequested,
+    PermissionResolved,
+    Usage,
+    UsageUpdate,
+)
 from agent.loop.loop_ports import BackgroundReport, LoopPorts
 from agent.messages import Message
-from agent.session.records import AgentRecord
 from agent.stream import Emit
-from agent.subagents.agent_journal import AgentJournal, journal_path, read_record
+from agent.subagents.agent_journal import AgentJournal
 from agent.subagents.agent_limits import AgentCaps, AgentSlots, LimitQuestion
 from agent.subagents.agent_run import BuiltSubagent, run_agent, take_inbox
 from agent.subagents.catalog import AgentCatalog
-from agent.subagents.definition import AgentDefinition
-from agent.subagents.report_text import report_note
-from agent.subagents.running_agent import RunningAgent, Use
+from agent.subagents.known_agents import KnownAgents, launched, record_of
+from agent.subagents.report_text import message_text, report_note
+from agent.subagents.running_agent import RunningAgent
 from agent.subagents.spending import Spending
 from agent.tools.agent_port import AgentTask, SubagentReport
 from agent.tools.base import ToolError
 
+MAX_UNREAD: Final = 20
+"""Messages that an agent can have waiting."""
 CLOSE_S: Final = 5.0
 """How long agents have for their end when the program closes."""
 
@@ -71,7 +79,7 @@ class AgentSupervisor:
         self._ports = ports
         self._slots = AgentSlots(caps.concurrent)
         self.spending = Spending(caps, ports.ask, self.all)
-        self._agents: dict[str, RunningAgent] = {}
+        self._agents = KnownAgents(ports.directory, catalog)
         self._built: dict[str, LoopPorts] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._unreported: list[RunningAgent] = []
@@ -83,7 +91,7 @@ class AgentSupervisor:
         self.between_turns: Callable[[AgentEvent], None] = lambda _event: None
         """Takes events of agents while no turn runs, whose stream would have them."""
         self.on_change: Callable[[], None] = lambda: None
-        """Called when something about the agents changed that a list of them shows."""
+        """Called when an agent began, ended or asks; its figures change more often than that."""
 
     def all(self) -> tuple[RunningAgent, ...]:
         """Return the agents of the session in the order of their starts."""
@@ -95,13 +103,18 @@ class AgentSupervisor:
         return tuple(agent for agent in self._agents.values() if agent.is_running)
 
     @property
+    def has_waited_for(self) -> bool:
+        """Whether the conversation waits for an agent that could go to the background."""
+        return any(agent.depth == 1 and not agent.in_background for agent in self.running)
+
+    @property
     def has_reports(self) -> bool:
         """Whether reports wait for the main conversation."""
         return bool(self._unreported)
 
     def find(self, name: str) -> RunningAgent | None:
         """Return an agent by its id, also one of an earlier run of the program; None for none."""
-        return self._agents.get(name) or self._from_disk(name)
+        return self._agents.find(name)
 
     # -- start ------------------------------------------------------------------------------
 
@@ -120,14 +133,14 @@ class AgentSupervisor:
                 "work yourself."
             )
         await self._count_start()
-        agent_id = self._free_id(task.name, definition)
+        agent_id = self._agents.free_id(task.name, definition)
         agent = RunningAgent(
             id=agent_id,
             definition=definition,
             task=task,
             depth=depth,
             parent_id=parent.id if parent is not None else None,
-            transcript=journal_path(self._ports.directory, agent_id),
+            transcript=self._agents.path(agent_id),
             in_background=in_background,
         )
         self._agents[agent_id] = agent
@@ -170,14 +183,15 @@ class AgentSupervisor:
         journal = AgentJournal(agent.transcript, redact=self._ports.redact)
         built = replace(built, ports=self._own(agent, built.ports, journal))
         self._built[agent.id] = built.ports
-        await journal.begin(_record(agent), self._ports.project, self._ports.version)
+        await journal.begin(record_of(agent), self._ports.project, self._ports.version)
 
         async def emit(event: AgentEvent) -> None:
             if isinstance(event, UsageUpdate):
                 agent.use.usd += self._ports.price(agent.model, event.usage)
                 await self.spending.check(agent)
             await self._ports.emit(event)
-            self.on_change()
+            if isinstance(event, PermissionRequested | PermissionResolved):
+                self.on_change()
 
         return await run_agent(
             agent,
@@ -208,7 +222,7 @@ class AgentSupervisor:
         agent.current = ""
         agent.open_questions.clear()
         agent.running_calls.clear()
-        agent.ended_s = agent.started_s + agent.elapsed_s
+        agent.ended_s = time.monotonic()
         if agent.stopped_by or report.outcome.startswith("aborted"):
             agent.state = "stopped"
         else:
@@ -289,6 +303,19 @@ class AgentSupervisor:
         self._agents[agent.id] = agent
         self._begin(agent, prompt, continues=True)
 
+    async def tell(self, agent: RunningAgent, text: str, sender: str = "user") -> str:
+        """Give an agent a message; one that has ended goes on. Raises ToolError."""
+        message = text if sender == "user" else message_text(sender, text)
+        if not agent.is_running:
+            await self.resume(agent, message)
+            return f"{agent.id} had ended and goes on in the background with this message."
+        if len(agent.inbox) >= MAX_UNREAD:
+            raise ToolError(
+                f"{agent.id} has {MAX_UNREAD} unread messages. Wait until it read them."
+            )
+        agent.inbox.append(message)
+        return f"{agent.id} gets the message with its next results."
+
     def stop(self, agent: RunningAgent, by: str) -> bool:
         """End an agent and those that it started; returns whether it was running."""
         if not agent.is_running:
@@ -333,74 +360,3 @@ class AgentSupervisor:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
-
-    # -- pieces -----------------------------------------------------------------------------
-
-    def _free_id(self, name: str | None, definition: AgentDefinition) -> str:
-        base = name or "".join(
-            c if c.isalnum() or c == "-" else "-" for c in definition.name.lower()
-        )
-        if name is not None and not self._is_taken(name):
-            return name
-        number = 1 if name is None else 2
-        while self._is_taken(f"{base}-{number}"):
-            number += 1
-        return f"{base}-{number}"
-
-    def _is_taken(self, agent_id: str) -> bool:
-        return agent_id in self._agents or journal_path(self._ports.directory, agent_id).exists()
-
-    def _from_disk(self, agent_id: str) -> RunningAgent | None:
-        path = journal_path(self._ports.directory, agent_id)
-        if "/" in agent_id or not path.exists():
-            return None
-        try:
-            record = read_record(path)
-            definition = self.catalog.get(record.agent_type) if record is not None else None
-        except (SessionError, AgentError):
-            return None
-        if record is None or definition is None:
-            return None
-        agent = RunningAgent(
-            id=agent_id,
-            definition=definition,
-            task=AgentTask(
-                description=record.description, prompt="", tool_use_id=record.tool_use_id
-            ),
-            depth=record.depth,
-            parent_id=None,
-            transcript=path,
-            worktree=record.worktree,
-            state="stopped",
-            use=Use(),
-        )
-        agent.ended_s = agent.started_s
-        agent.done.set()
-        return agent
-
-
-def launched(agent: RunningAgent) -> SubagentReport:
-    """Return what stands for the report of an agent that works in the background."""
-    return SubagentReport(
-        "",
-        "background",
-        0,
-        0,
-        agent.id,
-        model=agent.model,
-        agent_type=agent.definition.name,
-        transcript=str(agent.transcript),
-    )
-
-
-def _record(agent: RunningAgent) -> AgentRecord:
-    return AgentRecord(
-        agent.id,
-        agent.definition.name,
-        agent.task.description,
-        agent.task.tool_use_id,
-        agent.parent_id,
-        agent.depth,
-        agent.in_background,
-        agent.worktree,
-    )

@@ -37,7 +37,9 @@ def select(
     seen: dict[tuple[object, ...], int] = {}
     judged: list[Selection] = []
     for spec in specs:
-        if value is not None and not covers(
+        if spec.only_agent is not None and payload.get("agent_id") != spec.only_agent:
+            judged.append(Selection(spec, False, f"it is for the agent {spec.only_agent} alone"))
+        elif value is not None and not covers(
             parse_matcher(spec.matcher, strict_exact=strict), value
         ):
             judged.append(

@@ -132,6 +132,8 @@ class HandlerSpec(Struct, frozen=True):
     file: str | None = None
     plugin: PluginRoot | None = None
     owner: str | None = None
+    only_agent: str | None = None
+    """The id of the one agent whose events it receives; None: those of all."""
     """The skill or agent whose front matter this is."""
 
     @property

@@ -72,8 +72,6 @@ NEVER_FIRED: Final = frozenset(
         "TaskCompleted",
         "TaskCreated",
         "TeammateIdle",
-        "WorktreeCreate",
-        "WorktreeRemove",
     }
 )
 """Events whose payload is known, but which nothing in this version causes."""

@@ -568,3 +568,29 @@ async def test_without_a_screen_the_run_waits_for_agents_in_the_background(
     assert inner
     assert {line["type"] for line in inner} == {"assistant"}
     assert [line["type"] for line in lines].count("result") == 1
+
+
+async def test_hooks_of_a_definition_receive_the_events_of_that_agent_alone(
+    begin: Begin,
+) -> None:
+    """They run confined to the project, as hooks of others do."""
+    hook = {"type": "command", "command": 'cd "$CLAUDE_PROJECT_DIR" && cat >> log && echo >> log'}
+    hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}], "Stop": [{"hooks": [hook]}]}
+    agents = {"hooked": {"description": "d", "prompt": "p", "hooks": hooks}}
+    echo = ToolCall("Bash", {"command": "echo x"})
+    script: Script = {
+        "task-h": [[echo], [Text("done")]],
+        "task-p": [[echo], [Text("done")]],
+        "": [
+            [start("task-h", subagent_type="hooked"), start("task-p")],
+            [echo],
+            [Text("ok")],
+        ],
+    }
+    journey = await begin(respond=scripted(script), agents=agents)
+    await journey.send("go")
+    log = (journey.project / "log").read_text()
+    payloads = [json.loads(line) for line in log.splitlines() if line]
+    assert [p["hook_event_name"] for p in payloads] == ["PreToolUse", "SubagentStop"]
+    assert {p["agent_id"] for p in payloads} == {"hooked-1"}
+    assert payloads[1]["agent_transcript_path"].endswith("agents/hooked-1.jsonl")

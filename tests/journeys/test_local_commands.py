@@ -13,6 +13,7 @@ from agent.commands.command_results import (
     OpenSession,
     ShowText,
 )
+from agent.commands.headless import run_typed_command
 from agent.commands.spec import LocalCommand
 from agent.model.scripted.scenario import Text, ToolCall, Turn
 from agent.observe.debug_log import debug_path
@@ -151,7 +152,9 @@ async def test_the_debug_log_is_shown_or_explained(begin: Begin) -> None:
 
 async def test_agents_are_listed(begin: Begin) -> None:
     journey = await begin([])
-    assert "reviewer (builtin): Read, Glob, Grep" in await said(journey, "agents")
+    reply = await run_typed_command("/agents", journey.assembled.commands)
+    assert reply is not None
+    assert "reviewer (builtin): Read, Glob, Grep" in reply.text
 
 
 async def test_what_needs_words_says_so(begin: Begin) -> None:

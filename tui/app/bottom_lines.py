@@ -23,6 +23,7 @@ from tui.status_line.hint import Hint
 from tui.status_line.status_widget import MODE_ROLES, StatusLineState, sandbox_text
 from tui.status_line.user_status_command import UserStatusCommand
 from tui.terminal.title import TerminalTitle
+from tui.transcript.agent_rows import listed
 from tui.transcript.transcript_model import TranscriptModel
 
 LOW_SCREEN_ROWS: Final = 10
@@ -66,6 +67,7 @@ class BottomLines:
         self._env = env
         self._clock = clock
         self._spinner: Timer | None = None
+        self._counter: Timer | None = None
         self._spinner_frame = 0
         self._figures_are_due = True
         self._mode_role: Role | None = None
@@ -94,6 +96,9 @@ class BottomLines:
         # Every row of a low window is needed for the question.
         screen.status_line.display = not is_asking or self._runtime.size.height > LOW_SCREEN_ROWS
         screen.todo_panel.show(document.todos if self._shows_todos else ())
+        agents = self._conversations.agents
+        screen.agents_panel.show(agents)
+        self._count_while(bool(listed(agents)) and not is_working)
         self._user_status.look()
         screen.status_line.show(self._status())
         self._show_mode()
@@ -149,7 +154,8 @@ class BottomLines:
     def _background_key(self) -> str:
         """Return the key that sends a command to the background, while one runs."""
         center = self._conversations.commands
-        if center is None or not center.context.shells.has_foreground:
+        context = center.context if center is not None else None
+        if context is None or not (context.shells.has_foreground or context.agents.has_waited_for):
             return ""
         reserved_key = multiplexer_key(self._env)
         chords = self._chords.keymap.keys_of("task:background")
@@ -183,6 +189,14 @@ class BottomLines:
             own=self._user_status.lines,
             hint=self._hint.text,
         )
+
+    def _count_while(self, has_agents: bool) -> None:
+        """Show the figures of agents every second while only they work."""
+        if has_agents and self._counter is None:
+            self._counter = self._runtime.set_interval(STILL_S, self.show)
+        elif not has_agents and self._counter is not None:
+            self._counter.stop()
+            self._counter = None
 
     def _turn_while(self, is_working: bool) -> None:
         if is_working and self._spinner is None:

@@ -17,6 +17,7 @@ from tui.app.todo_panel import TodoPanel
 from tui.dialogs.host import DialogHost
 from tui.prompt.completion_menu import CompletionMenu
 from tui.prompt.composer import Composer
+from tui.status_line.agents_panel import AgentsPanel
 from tui.status_line.status_widget import StatusLine
 from tui.transcript.inline.inline_transcript import InlineTranscript
 from tui.transcript.reading.reading_bar import ReadingBar
@@ -46,6 +47,7 @@ class MainScreen(Struct, frozen=True, eq=False):
     dialogs: DialogHost
     activity: ActivityLine
     todo_panel: TodoPanel
+    agents_panel: AgentsPanel
     composer: Composer
     transcript_bar: ReadingBar
     menu: CompletionMenu

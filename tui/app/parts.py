@@ -56,6 +56,7 @@ from tui.prompt.prompt_history import PromptHistory
 from tui.prompt.prompt_log import TypedPromptLog
 from tui.screen.direct_rows import DirectRows
 from tui.screen.inline_output import InlineOutput
+from tui.status_line.agents_panel import AgentsPanel
 from tui.status_line.hint import Hint
 from tui.status_line.status_widget import StatusLine
 from tui.status_line.user_status_command import UserStatusCommand
@@ -185,6 +186,7 @@ class ScreenParts:
         )
         self.activity = ActivityLine(id="activity")
         self.todo_panel = TodoPanel(id="todos")
+        self.agents_panel = AgentsPanel(id="agents")
         self.transcript_bar = ReadingBar(id="reading")
         self.menu = CompletionMenu(id="menu")
         self.status_line = StatusLine(id="status")
@@ -193,6 +195,7 @@ class ScreenParts:
             self.dialogs,
             self.activity,
             self.todo_panel,
+            self.agents_panel,
             self.composer,
             self.transcript_bar,
             self.menu,

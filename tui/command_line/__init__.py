@@ -10,6 +10,7 @@ SUBCOMMANDS: Final = {
     "sessions": "List, show, search, export and repair conversations.",
     "doctor": "Check the installation and the settings, and suggest fixes.",
     "sandbox": "Show what confines commands, and run one command confined.",
+    "agents": "List, read, stop and follow sessions of --bg.",
     "mcp": "Add, list and remove MCP servers.",
     "config": "Show the settings in force and which file set each, or set one.",
     "update": "Say how this installation is updated.",

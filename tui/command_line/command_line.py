@@ -6,6 +6,7 @@ Next: `tui.startup.start` (what a run does), `tui.command_line.subcommands`.
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,8 +32,8 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "Start",
         (
-            "headless", "continue_latest", "resume", "fork_session", "session_id", "name", "team",
-            "teammate_mode", "demo", "is_inline", "screen_reader",
+            "headless", "in_background", "continue_latest", "resume", "fork_session",
+            "session_id", "name", "team", "teammate_mode", "demo", "is_inline", "screen_reader",
         ),
     ),
     ("Model", ("model", "fallback_models", "effort", "thinking", "max_turns", "max_budget_usd")),
@@ -277,6 +278,10 @@ class _InSections(click.Command):
     "-p", "--print", "headless", is_flag=True, help="Print the answer and exit; no screen."
 )
 @click.option(
+    "--bg", "--background", "in_background", is_flag=True,
+    help="Work on the prompt in the background; agent-tui agents shows it.",
+)  # fmt: skip
+@click.option(
     "-c", "--continue", "continue_latest", is_flag=True, help="Continue the latest session here."
 )
 @click.option(
@@ -452,6 +457,12 @@ def run(**given: Any) -> int:
     given.pop("verbose")
     given["debug"] |= given["debug_file"] is not None
     refuse_contradictions(given)
+    if given.pop("in_background"):
+        from tui.startup.background_start import start_in_background  # rare
+
+        named = given["session_id"]
+        session_id = str(named) if named is not None else None
+        return start_in_background(sys.argv[1:], given["prompt"], session_id)
     asked = given.pop("permission_prompt_tool")
     given["asks_over_stdout"] = asked == "stdio"
     given["permission_tool"] = asked if asked != "stdio" else None

@@ -30,7 +30,6 @@ INSTEAD: Final = {
     "--plugin-url": "--plugin-dir takes a folder.",
     "--disable-slash-commands": "a -p prompt with a space before the slash is sent as it is.",
     "--autocompact": '"autoCompactEnabled" in your settings.',
-    "--bg": "end the line with & and read it later with -c.",
     "--full-auto": "--permission-mode acceptEdits, with --allow for commands.",
     "--yolo": "--dangerously-skip-permissions, in a container.",
     "--dangerously-bypass-approvals-and-sandbox": "--dangerously-skip-permissions, in a container.",

@@ -94,6 +94,14 @@ _CONTRADICTIONS: Final[tuple[tuple[Callable[[Given], bool], str], ...]] = (
         "--fork-session, which begins one.",
     ),
     (
+        lambda given: given["in_background"] and not given["prompt"],
+        "--bg starts a session that works by itself: it needs a prompt.",
+    ),
+    (
+        lambda given: given["in_background"] and (given["headless"] or _continues(given)),
+        "--bg starts a session without a screen: it goes without -p, -c and -r.",
+    ),
+    (
         lambda given: given["init_only"] and bool(given["prompt"]),
         "--init-only runs hooks and no prompt. With a prompt: -p and --init.",
     ),

@@ -48,7 +48,8 @@ def title_runs(
         runs = (*runs, path, ("  ", TEXT), *diff_counts(display))
     if request.agent_id:
         kind = request.agent_type or "sub-agent"
-        runs = (*runs, (f"  from {reveal(kind)}", MUTED))
+        who = request.agent_id if kind in request.agent_id else f"{request.agent_id} ({kind})"
+        runs = (*runs, (f"  from {reveal(who)}", MUTED))
     return runs
 
 

@@ -7,6 +7,7 @@ from typing import Final
 PANELS: Final = {
     name: f"tui.panels.{name}"
     for name in (
+        "agents",
         "color",
         "config",
         "context",

@@ -1,4 +1,5 @@
-"""`/tasks`: commands in the background: what they write, and an end for those that should end."""
+"""`/tasks`: agents, and commands in the background: what they do, and an end for those that
+should end."""
 
 from __future__ import annotations
 
@@ -7,44 +8,79 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
+from agent.subagents.running_agent import RunningAgent
+from agent.subagents.supervisor import AgentSupervisor
+from agent.tools.base import ToolError
 from agent.tools.shell.shell_process import ShellProcess
+from tui.panels.agent_view import show_agent
+from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel, text_rows
 from tui.ports.command_screen import AsksFor, CommandScreen
 from tui.text.styled_rows import Row
+from tui.transcript.agent_rows import doing_of, figures_of
 
 LOOK_S: Final = 0.5
 """How often a panel looks for output, while it is open and something runs."""
 
 AnswerT = TypeVar("AnswerT")
+_Task = RunningAgent | ShellProcess
 
 
 async def open_panel(screen: CommandScreen, _argument: str) -> None:
-    """Show them; Enter shows the output of one, Delete stops it."""
+    """Show them; Enter shows what one did, m sends a message to an agent, Delete stops one."""
     center = screen.session.commands
     if center is None:
         return
+    supervisor, shells = center.context.agents, center.context.shells
     selected = 0
     while True:
-        shells = center.context.shells.all()
+        tasks: Sequence[_Task] = (*supervisor.all(), *shells.all())
         panel = ListPanel(
-            "Background commands",
-            [_item(shell) for shell in shells],
+            "Agents and background commands",
+            [_item(task) for task in tasks],
             selected=selected,
-            keys=("delete",),
-            preview=_preview(shells),
-            hint="enter output · del stop · esc close",
-            empty="No background commands. Ctrl+B moves a running one here.",
+            keys=("delete", "m"),
+            letters="keys",
+            preview=_preview(tasks),
+            hint="enter output · m message · del stop · / search · esc close",
+            empty="No agents and no background commands. Ctrl+B moves what runs here.",
         )
-        picked = await _show_live(screen, panel, shells, partial(_renew, panel, shells))
+        picked = await _show_live(screen, panel, tasks, partial(_renew, panel, tasks))
         if picked is None:
             return
         selected = picked.index
-        shell = shells[picked.index]
-        if picked.key == "enter":
-            await _show_output(screen, shell)
-        elif shell.is_running:
-            await shell.stop()
+        await _act(screen, supervisor, tasks[picked.index], picked.key)
+
+
+async def _act(screen: CommandScreen, supervisor: AgentSupervisor, task: _Task, key: str) -> None:
+    """Do what a key asks for."""
+    match task:
+        case RunningAgent():
+            if key == "enter":
+                await show_agent(screen, task)
+            elif key == "m":
+                await _message(screen, supervisor, task)
+            elif supervisor.stop(task, "user"):
+                screen.hint(f"stopped {task.id}")
+        case ShellProcess():
+            if key == "enter":
+                await _show_output(screen, task)
+            elif key == "delete" and task.is_running:
+                await task.stop()
+
+
+async def _message(screen: CommandScreen, supervisor: AgentSupervisor, agent: RunningAgent) -> None:
+    """Ask for a message and give it to an agent; one that has ended goes on."""
+    text = await screen.show_dialog(
+        LineEntry(f"To {agent.id}", "It gets this with its next results.", "enter send · esc back")
+    )
+    if text is None:
+        return
+    try:
+        await supervisor.tell(agent, text)
+    except ToolError as error:
+        screen.notice(str(error), "warning")
 
 
 async def _show_output(screen: CommandScreen, shell: ShellProcess) -> None:
@@ -60,11 +96,11 @@ async def _show_output(screen: CommandScreen, shell: ShellProcess) -> None:
 async def _show_live(
     screen: CommandScreen,
     panel: AsksFor[AnswerT],
-    shells: Sequence[ShellProcess],
+    tasks: Sequence[_Task],
     refresh: Callable[[], None],
 ) -> AnswerT:
-    """Show a panel that is drawn again while its commands write."""
-    watch = asyncio.ensure_future(_look(shells, refresh))
+    """Show a panel that is drawn again while its tasks go on."""
+    watch = asyncio.ensure_future(_look(tasks, refresh))
     try:
         return await screen.show_dialog(panel)
     finally:
@@ -72,37 +108,45 @@ async def _show_live(
         await asyncio.wait({watch})
 
 
-async def _look(shells: Sequence[ShellProcess], refresh: Callable[[], None]) -> None:
-    seen = [_state(shell) for shell in shells]
-    while any(is_running for is_running, _ in seen):
+async def _look(tasks: Sequence[_Task], refresh: Callable[[], None]) -> None:
+    seen = [_state(task) for task in tasks]
+    while any(task.is_running for task in tasks) or seen != [_state(task) for task in tasks]:
         await asyncio.sleep(LOOK_S)
-        now = [_state(shell) for shell in shells]
+        now = [_state(task) for task in tasks]
         if now != seen:
             seen = now
             refresh()
 
 
-def _state(shell: ShellProcess) -> tuple[bool, int]:
-    return shell.is_running, shell.output.total_chars
+def _state(task: _Task) -> object:
+    if isinstance(task, RunningAgent):
+        return task.state, doing_of(task), figures_of(task)
+    return task.is_running, task.output.total_chars
 
 
-def _renew(panel: ListPanel, shells: Sequence[ShellProcess]) -> None:
-    panel.replace([_item(shell) for shell in shells])
+def _renew(panel: ListPanel, tasks: Sequence[_Task]) -> None:
+    panel.replace([_item(task) for task in tasks])
 
 
-def _item(shell: ShellProcess) -> Item:
-    ended = "stopped" if shell.was_stopped else f"ended with {shell.exit_code}"
-    state = "running" if shell.is_running else ended
-    return Item(f"{shell.id}  {_line(shell)}", state, shell.is_running)
+def _item(task: _Task) -> Item:
+    if isinstance(task, RunningAgent):
+        indent = "  " * (task.depth - 1)
+        detail = f"{doing_of(task)}  {figures_of(task)}"
+        return Item(f"{indent}{task.id}  {task.task.description}", detail, task.is_running)
+    ended = "stopped" if task.was_stopped else f"ended with {task.exit_code}"
+    state = "running" if task.is_running else ended
+    return Item(f"{task.id}  {_line(task)}", state, task.is_running)
 
 
 def _line(shell: ShellProcess) -> str:
     return next(iter(shell.command.splitlines()), "")
 
 
-def _preview(shells: Sequence[ShellProcess]) -> Callable[[int, int], Sequence[Row]]:
+def _preview(tasks: Sequence[_Task]) -> Callable[[int, int], Sequence[Row]]:
     def rows(index: int, width: int) -> Sequence[Row]:
-        tail = "\n".join(_output(shells[index]).splitlines()[-4:])
+        task = tasks[index]
+        text = task.answer.text if isinstance(task, RunningAgent) else _output(task)
+        tail = "\n".join(text.splitlines()[-4:])
         return text_rows(tail)(width) if tail else ()
 
     return rows

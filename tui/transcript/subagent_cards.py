@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -13,25 +13,19 @@ from tui.transcript.blocks import AgentActivity, ToolCard
 if TYPE_CHECKING:
     from agent.events import AgentEvent
 
-_AGENT_TOOLS: Final = frozenset({"Agent", "Task"})
-
 
 class SubagentCards:
-    """Which card is which agent's: a new agent takes the oldest card without one."""
+    """Folds the events of agents into the cards of the calls that they work for."""
 
     def __init__(self, blocks: BlockList) -> None:
         """Take where the cards are."""
         self._blocks = blocks
-        self._cards: dict[str, str] = {}
-
-    def clear(self) -> None:
-        """Forget every agent."""
-        self._cards.clear()
 
     def apply(self, event: AgentEvent, agent_id: str) -> None:
         """Fold an agent's event into its card; without a card it is not shown."""
-        card = self._card_of(agent_id)
-        if card is None:
+        # An agent's turn is named for its call.
+        card = self._blocks.get(event.turn_id)
+        if not isinstance(card, ToolCard):
             return
         agent = card.agent or AgentActivity(agent_id)
         match event.type:
@@ -51,19 +45,3 @@ class SubagentCards:
                 if card.agent is not None:
                     return
         self._blocks.replace(replace(card, agent=agent))
-
-    def _card_of(self, agent_id: str) -> ToolCard | None:
-        bound = self._cards.get(agent_id)
-        if bound is not None:
-            block = self._blocks.get(bound)
-            return block if isinstance(block, ToolCard) else None
-        for block in self._blocks.blocks:
-            if (
-                isinstance(block, ToolCard)
-                and block.name in _AGENT_TOOLS
-                and block.state in ("running", "asking")
-                and block.key not in self._cards.values()
-            ):
-                self._cards[agent_id] = block.key
-                return block
-        return None

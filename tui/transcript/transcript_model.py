@@ -130,7 +130,6 @@ class TranscriptModel:
         self._list.clear()
         self._answers.clear()
         self._pending_prompts.clear()
-        self._agents.clear()
 
     def start_over(self) -> None:
         """Forget all of this conversation: another one takes its place."""

@@ -27,6 +27,7 @@ from agent.subagents.definition import AgentDefinition
 from agent.subagents.lead import lead_of
 from agent.subagents.running_agent import RunningAgent
 from agent.subagents.supervisor import AgentSupervisor, SupervisorPorts
+from agent.subagents.worktree.worktree_end import WorktreeAnswer
 from agent.tools.services import AskUser, Question, QuestionOption
 from permissions.decision import Behavior
 from permissions.request import PermissionRequest
@@ -60,7 +61,14 @@ def build_agents(
     caps = agent_caps(start)
     catalog = kinds.catalog
     setup = subagent_setup(
-        start, late, model, hooks.dispatch, prompt, managers, max_depth=caps.depth
+        start,
+        late,
+        model,
+        hooks.dispatch,
+        prompt,
+        managers,
+        max_depth=caps.depth,
+        ask=WorktreeQuestion(start.user.ask),
     )
     costs = model.accounting.costs
 
@@ -178,6 +186,32 @@ def agent_caps(start: StartContext) -> AgentCaps:
 
 def _limit_question(user: AskUser | None) -> _Ask:
     return _Ask(user)
+
+
+class WorktreeQuestion:
+    """Asks what becomes of a worktree with changes; without a user it is kept."""
+
+    def __init__(self, user: AskUser | None) -> None:
+        """`user` is who is asked."""
+        self._user = user
+
+    async def __call__(self, text: str) -> WorktreeAnswer:
+        """Return the answer."""
+        if self._user is None:
+            return "keep"
+        answers: dict[str, WorktreeAnswer] = {
+            "Keep": "keep",
+            "Merge": "merge",
+            "Remove": "remove",
+        }
+        options = (
+            QuestionOption("Keep", "It stays, and nothing else changes"),
+            QuestionOption("Merge", "Its branch is merged into your checkout"),
+            QuestionOption("Remove", "Its directory goes, its branch stays"),
+        )
+        question = Question(text, "Worktree", options)
+        given = await self._user.ask([question], AbortController().signal)
+        return answers.get((given or {}).get(text, ""), "keep")
 
 
 class _Ask:

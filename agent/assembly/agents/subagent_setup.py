@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -29,11 +31,14 @@ from agent.prompt.prompt_context import PromptContext
 from agent.prompt.sections import builtin_registry
 from agent.prompt.system import PromptConfig, build_system
 from agent.recovery.retry import RequestSource, RetryPolicy
+from agent.subagents.agent_hooks import register_hooks
 from agent.subagents.agent_memory import memory_text
 from agent.subagents.agent_run import BuiltSubagent
 from agent.subagents.agent_tools import AgentTools, tools_of
 from agent.subagents.definition import AgentDefinition
 from agent.subagents.running_agent import RunningAgent
+from agent.subagents.worktree.worktree_end import AskAboutWorktree, end_worktree
+from agent.subagents.worktree.worktrees import AgentWorktree, Worktrees
 from agent.tools.call import CallPorts
 from agent.tools.deferred import DeferredTools
 from agent.tools.file_state import FileState
@@ -41,6 +46,8 @@ from agent.tools.registry import ToolRegistry
 from agent.tools.repeated_failures import RepeatedFailures
 from agent.tools.services import DeferredToolsPort, ToolServices
 from permissions.agent_limits import agent_limits
+from permissions.decision import Reason
+from permissions.request import PermissionRequest
 from permissions.subagent_gate import SubagentGate
 
 MODEL_VARIABLE: Final = "CLAUDE_CODE_SUBAGENT_MODEL"
@@ -68,6 +75,8 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
     tail: str
     """Ends the system prompt."""
     max_depth: int
+    worktrees: Worktrees
+    ask: AskAboutWorktree
 
     async def build(self, agent: RunningAgent, parent: LoopPorts | None) -> BuiltSubagent:
         """Return one sub-agent, ready to run. Raises AgentError where it has no tools."""
@@ -76,6 +85,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         tools = tools_of(
             definition, above.calls.registry, may_start_agents=agent.depth < self.max_depth
         )
+        tree = await self._worktree(agent)
         gate = SubagentGate(
             above.calls.gate,
             agent_limits(
@@ -83,6 +93,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
                 file=str(definition.path) if definition.path is not None else None,
                 mode=definition.permission_mode,
                 only=tools.only,
+                directory=tree.path if tree is not None else None,
             ),
         )
         services = replace(
@@ -93,6 +104,8 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             todos=(),
             scope=WorkingDirectories(lambda: gate.context),
         )
+        if tree is not None:
+            services = in_worktree(services, gate, tree.path)
         calls = replace(
             above.calls,
             registry=tools.registry,
@@ -101,7 +114,37 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             failures=RepeatedFailures(),
             agent_type=definition.name,
         )
-        return await self._built(agent, above, tools, calls, services)
+        built = await self._built(agent, above, tools, calls, services)
+        owner = register_hooks(agent, self.dispatch)
+
+        async def close() -> None:
+            if owner is not None:
+                self.dispatch.runner.unregister(owner)
+            if tree is None:
+                return
+            agent.worktree = await end_worktree(
+                self.worktrees, tree, agent.id, agent.task.description, self.ask
+            )
+
+        return replace(built, close=close)
+
+    async def _worktree(self, agent: RunningAgent) -> AgentWorktree | None:
+        """Return the worktree of an agent that has one of its own: made now, or there already."""
+        known = agent.worktree or {}
+        path, branch, base = (
+            str(known.get(name, "")) for name in ("worktreePath", "worktreeBranch", "base")
+        )
+        if path and base and os.path.isdir(path):
+            return AgentWorktree(Path(path), branch, base)
+        if (agent.task.isolation or agent.definition.isolation) is None:
+            return None
+        tree = await self.worktrees.create(agent.id, secrets.token_hex(3))
+        agent.worktree = {
+            "worktreePath": str(tree.path),
+            "worktreeBranch": tree.branch,
+            "base": tree.base,
+        }
+        return tree
 
     async def _built(
         self,
@@ -123,7 +166,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             cwd=cwd,
             transcript=agent.transcript,
         )
-        system = self._system(definition)
+        system = self._system(definition, services)
         wire = tools.registry.to_wire()
         deferred = _own_deferred_tools(tools.registry, definition, services.deferred)
         model = self._model(agent, above)
@@ -150,8 +193,8 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         )
         return BuiltSubagent(ports, hooks, await self._skills(agent, services))
 
-    def _system(self, definition: AgentDefinition) -> tuple[Block, ...]:
-        context = self.context()
+    def _system(self, definition: AgentDefinition, services: ToolServices) -> tuple[Block, ...]:
+        context = replace(self.context(), launch_dir=services.launch_dir, cwd=services.cwd)
         if definition.omits_instructions:
             context = replace(context, instructions=(), git=None)
         settings = self.start.settings
@@ -186,6 +229,26 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         return tuple(opening)
 
 
+def in_worktree(services: ToolServices, gate: SubagentGate, path: Path) -> ToolServices:
+    """Return the services of an agent that works in a checkout of its own."""
+
+    def may_search(file: Path) -> bool:
+        request = PermissionRequest("Read", {"file_path": str(file)})
+        found = gate.evaluate(request, cwd=moved.cwd)
+        return found.reason not in {Reason.DENY_RULE, Reason.ASK_RULE}
+
+    sandbox = services.sandbox
+    moved = replace(
+        services,
+        launch_dir=path,
+        cwd=path,
+        sandbox=sandbox.within(lambda: gate.context) if sandbox is not None else None,
+        checkpoints=None,
+        may_search=may_search,
+    )
+    return moved
+
+
 def subagent_setup(
     start: StartContext,
     late: LateParts,
@@ -195,6 +258,7 @@ def subagent_setup(
     managers: ContextSetup,
     *,
     max_depth: int,
+    ask: AskAboutWorktree,
 ) -> SubagentSetup:
     """Return what builds each sub-agent."""
     return SubagentSetup(
@@ -208,6 +272,14 @@ def subagent_setup(
         managers=managers,
         tail="\n\n".join(filter(None, (_PROMPT, start.options.append_system_prompt))),
         max_depth=max_depth,
+        worktrees=Worktrees(
+            start.settings.project_root,
+            start.env,
+            start.reading.path,
+            dispatch,
+            is_trusted=lambda: start.settings.trust.is_settled,
+        ),
+        ask=ask,
     )
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from agent.commands.command_context import CommandContext
-from agent.commands.command_results import CommandResult, ShowText
+from agent.commands.command_results import CommandResult, OpenPanel
+from agent.subagents.catalog import AgentCatalog
 from agent.subagents.definition import AgentDefinition
 
 
-async def call(_arguments: str, context: CommandContext) -> CommandResult:
-    """List them with where they are from and what they may use."""
-    catalog = context.agents.catalog
+async def call(_arguments: str, _context: CommandContext) -> CommandResult:
+    """Open the panel that shows them; without a screen they are printed."""
+    return OpenPanel("agents")
+
+
+def agents_text(catalog: AgentCatalog) -> str:
+    """Return the kinds with where they are from and what they may use, one on a line."""
     catalog.refresh()
     lines = [_line(one) for one in catalog.all()]
     lines += [f"waits for trust: {file}" for file in catalog.waiting]
@@ -17,7 +22,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
     lines.append(
         "The model starts them with its Agent tool; your rules, hooks and mode apply to them too."
     )
-    return ShowText("\n".join(lines))
+    return "\n".join(lines)
 
 
 def _line(one: AgentDefinition) -> str:

@@ -231,9 +231,9 @@ def test_what_is_switched_off_is_said(source: HookSource, switch: str, said: str
 
 def test_hooks_on_events_that_never_come_are_warned_about() -> None:
     hook = {"type": "command", "command": "true"}
-    section = {"hooks": {name: [{"hooks": [hook]}] for name in ("WorktreeCreate", "Stop")}}
+    section = {"hooks": {name: [{"hooks": [hook]}] for name in ("Elicitation", "Stop")}}
     (warning,) = build_config([HookLayer(HookSource.USER, section)]).warnings
-    assert "this version never fires WorktreeCreate" in str(warning)
+    assert "this version never fires Elicitation" in str(warning)
 
 
 def test_events_that_never_come_are_those_that_nothing_builds() -> None:

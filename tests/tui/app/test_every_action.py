@@ -67,8 +67,8 @@ class Scene:
         app, conversation = self.app, self.conversation
         parts = app.parts
         widgets: list[RowsWidget] = [
-            parts.dialogs, parts.activity, parts.todo_panel, parts.composer, parts.transcript_bar,
-            parts.menu, parts.status_line,
+            parts.dialogs, parts.activity, parts.todo_panel, parts.agents_panel, parts.composer,
+            parts.transcript_bar, parts.menu, parts.status_line,
         ]  # fmt: skip
         rows = [line.text for _, line in app.parts.transcript.viewport.visible()]
         return (

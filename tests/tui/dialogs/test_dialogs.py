@@ -512,7 +512,7 @@ TRACE = """\
      6. You         are asked (with -p: denied)"""
 
 PERMISSION_EDIT = """\
-[Make this edit? src/slug.py  +3 −1  from fix]
+[Make this edit? src/slug.py  +3 −1  from a (fix)]
    1   def slug(text):
    2 -     text = text.lower()
    2 +     text = normalise(text).lower()

@@ -287,9 +287,9 @@ def test_a_sub_agent_is_summed_up_on_its_card() -> None:
     document = folded(
         [
             ToolDispatch(T, "u1", "Agent", {}, "Agent find"),
-            ToolDispatch("t2", "x1", "Grep", {}, "Grep slug", agent_id="a1"),
-            TextDelta("t2", "m9", 0, "inner", agent_id="a1"),
-            Terminal("t2", "completed", agent_id="a1"),
+            ToolDispatch("u1", "x1", "Grep", {}, "Grep slug", agent_id="a1"),
+            TextDelta("u1", "m9", 0, "inner", agent_id="a1"),
+            Terminal("u1", "completed", agent_id="a1"),
         ]
     )
     (card,) = document.blocks

@@ -13,8 +13,11 @@ from tui.transcript.earlier_pages import EarlierPages
 from tui.transcript.transcript_model import TranscriptModel
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agent.commands.command_registry import CommandRegistry
     from agent.commands.service import CommandService
+    from agent.subagents.running_agent import RunningAgent
 
 BUSY: Final = "A turn is still running. Press esc to interrupt it, then try again."
 
@@ -68,8 +71,16 @@ class ConversationHolder:
 
     @property
     def background_count(self) -> int:
-        """How many shell commands run in the background."""
-        return self.commands.context.shells.running_count if self.commands is not None else 0
+        """How many shell commands and agents run in the background."""
+        if self.commands is None:
+            return 0
+        agents = sum(agent.in_background for agent in self.agents if agent.is_running)
+        return self.commands.context.shells.running_count + agents
+
+    @property
+    def agents(self) -> Sequence[RunningAgent]:
+        """The agents of the conversation, in the order of their starts."""
+        return self.commands.context.agents.all() if self.commands is not None else ()
 
     @property
     def notification_channel(self) -> str:

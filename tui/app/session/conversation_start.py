@@ -147,6 +147,7 @@ class ConversationStart:
         context = center.context
         values = context.settings().values
         context.shells.on_change = parts.show_lines
+        context.agents.on_change = parts.show_lines
         parts.window.wants_progress(values.terminalProgressBarEnabled)
         if values.syntaxHighlightingDisabled:
             parts.appearance.colour_code(False)

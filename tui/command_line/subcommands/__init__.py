@@ -15,6 +15,7 @@ _MODULES: Final = {
     "sessions": "tui.command_line.subcommands.sessions",
     "doctor": "tui.command_line.subcommands.doctor_command",
     "sandbox": "tui.command_line.subcommands.sandbox_command",
+    "agents": "tui.command_line.subcommands.agents_command",
     "mcp": "tui.command_line.subcommands.mcp_command",
     "config": "tui.command_line.subcommands.config_command",
     "update": "tui.command_line.subcommands.update_command",

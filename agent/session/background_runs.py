@@ -1,0 +1,154 @@
+"""Sessions that work without a screen in processes of their own: started, listed, stopped.
+
+A run is alive as long as its lock is held, which ends with its process however that ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from agent.errors import AgentError
+from permissions.base.files.private_file import make_private_dir, make_private_file
+from permissions.base.process.spawn import CannotStart, Launch, spawn
+
+RunState = Literal["working", "done", "failed", "stopped"]
+MAX_TAIL_BYTES: Final = 1_000_000
+
+
+class BackgroundRunError(AgentError):
+    """A run that cannot be started, found or stopped; the text is for users."""
+
+
+class BackgroundRun(Struct, frozen=True):
+    """One session in a process of its own."""
+
+    id: str
+    session_id: str
+    pid: int
+    cwd: str
+    prompt: str
+    started_at: str
+    name: str = ""
+    stopped: bool = False
+
+
+class BackgroundRuns:
+    """The runs of one user, below the agent's home."""
+
+    def __init__(self, agent_home: Path) -> None:
+        """Nothing is made before the first start."""
+        self._root = agent_home / "background"
+
+    def start(
+        self, argv: Sequence[str], env: Mapping[str, str], cwd: Path, prompt: str, session_id: str
+    ) -> BackgroundRun:
+        """Start a run; it lives on when this process ends. Raises BackgroundRunError."""
+        run_id = uuid.uuid4().hex[:8]
+        directory = self._root / run_id
+        try:
+            make_private_dir(directory)
+            for name in ("output.jsonl", "errors.txt", "lock"):
+                make_private_file(directory / name)
+            lock = os.open(directory / "lock", os.O_RDWR)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            launch = Launch(tuple(argv), env, cwd, pass_fds=(lock,))
+            with (
+                (directory / "output.jsonl").open("ab") as output,
+                (directory / "errors.txt").open("ab") as errors,
+            ):
+                # The lock goes over to the process: here it is closed and there it stays open.
+                process = spawn(launch, stdout=output.fileno(), stderr=errors.fileno())
+            os.close(lock)
+        except (OSError, CannotStart) as error:
+            raise BackgroundRunError(f"The run cannot be started: {error}") from error
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        run = BackgroundRun(run_id, session_id, process.pid, str(cwd), prompt, started)
+        self._write(run)
+        return run
+
+    def all(self) -> tuple[BackgroundRun, ...]:
+        """Return every run that is known, the latest first."""
+        found = []
+        with contextlib.suppress(OSError):
+            for directory in self._root.iterdir():
+                with contextlib.suppress(OSError, ValueError, TypeError):
+                    found.append(BackgroundRun(**json.loads((directory / "run.json").read_text())))
+        return tuple(sorted(found, key=lambda run: run.started_at, reverse=True))
+
+    def find(self, run_id: str) -> BackgroundRun:
+        """Return a run by the start of its id. Raises BackgroundRunError for none or several."""
+        found = [run for run in self.all() if run_id and run.id.startswith(run_id)]
+        if len(found) != 1:
+            which = "No run has this id" if not found else "Several runs have this id"
+            raise BackgroundRunError(f"{which}: {run_id}. See agent-tui agents list --all.")
+        return found[0]
+
+    def state(self, run: BackgroundRun) -> RunState:
+        """Return how a run is, or how it ended."""
+        if self.is_alive(run):
+            return "working"
+        if run.stopped:
+            return "stopped"
+        result = self.result(run)
+        return "done" if result is not None and not result.get("is_error") else "failed"
+
+    def is_alive(self, run: BackgroundRun) -> bool:
+        """Whether the process of a run is there."""
+        try:
+            lock = os.open(self._root / run.id / "lock", os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(lock)
+        return False
+
+    def result(self, run: BackgroundRun) -> Mapping[str, object] | None:
+        """Return the last line of a run's output where it is its result."""
+        path = self._root / run.id / "output.jsonl"
+        try:
+            with path.open("rb") as file:
+                file.seek(max(0, path.stat().st_size - MAX_TAIL_BYTES))
+                lines = file.read().splitlines()
+            last = json.loads(lines[-1]) if lines else None
+        except (OSError, ValueError):
+            return None
+        return last if isinstance(last, dict) and last.get("type") == "result" else None
+
+    def errors(self, run: BackgroundRun) -> str:
+        """Return what a run wrote to standard error."""
+        try:
+            return (self._root / run.id / "errors.txt").read_text("utf-8", "replace")
+        except OSError:
+            return ""
+
+    def stop(self, run: BackgroundRun) -> bool:
+        """Ask a run to end, which keeps its work; False where it has ended already."""
+        if not self.is_alive(run):
+            return False
+        self._write(BackgroundRun(**{**asdict(run), "stopped": True}))
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(run.pid, signal.SIGTERM)
+        return True
+
+    def _write(self, run: BackgroundRun) -> None:
+        path = self._root / run.id / "run.json"
+        make_private_file(path)
+        new = path.with_suffix(".new")
+        new.write_text(json.dumps(asdict(run)), "utf-8")
+        new.replace(path)

@@ -1,0 +1,98 @@
+"""The agents of a session by name: those of this run, and those whose transcripts are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from agent.errors import AgentError, SessionError
+from agent.session.records import AgentRecord
+from agent.subagents.agent_journal import journal_path, read_record
+from agent.subagents.catalog import AgentCatalog
+from agent.subagents.definition import AgentDefinition
+from agent.subagents.running_agent import RunningAgent
+from agent.tools.agent_port import AgentTask, SubagentReport
+
+
+class KnownAgents(dict[str, RunningAgent]):
+    """By id, in the order of their starts."""
+
+    def __init__(self, directory: Path, catalog: AgentCatalog) -> None:
+        """`directory` is the session's."""
+        super().__init__()
+        self._directory = directory
+        self._catalog = catalog
+
+    def free_id(self, name: str | None, definition: AgentDefinition) -> str:
+        """Return the id of a new agent: its name, or its kind with a number."""
+        base = name or re.sub(r"[^a-z0-9]+", "-", definition.name.lower())
+        if name is not None and not self._is_taken(name):
+            return name
+        number = 1 if name is None else 2
+        while self._is_taken(f"{base}-{number}"):
+            number += 1
+        return f"{base}-{number}"
+
+    def path(self, agent_id: str) -> Path:
+        """Return the transcript of an agent."""
+        return journal_path(self._directory, agent_id)
+
+    def find(self, agent_id: str) -> RunningAgent | None:
+        """Return an agent, also one of an earlier run of the program; None for none."""
+        return self.get(agent_id) or self._from_disk(agent_id)
+
+    def _is_taken(self, agent_id: str) -> bool:
+        return agent_id in self or self.path(agent_id).exists()
+
+    def _from_disk(self, agent_id: str) -> RunningAgent | None:
+        path = self.path(agent_id)
+        if "/" in agent_id or not path.exists():
+            return None
+        try:
+            record = read_record(path)
+            definition = self._catalog.get(record.agent_type) if record is not None else None
+        except (SessionError, AgentError):
+            return None
+        if record is None or definition is None:
+            return None
+        task = AgentTask(description=record.description, prompt="", tool_use_id=record.tool_use_id)
+        agent = RunningAgent(
+            id=agent_id,
+            definition=definition,
+            task=task,
+            depth=record.depth,
+            parent_id=None,
+            transcript=path,
+            worktree=record.worktree,
+            state="stopped",
+        )
+        agent.ended_s = agent.started_s
+        agent.done.set()
+        return agent
+
+
+def launched(agent: RunningAgent) -> SubagentReport:
+    """Return what stands for the report of an agent that works in the background."""
+    return SubagentReport(
+        "",
+        "background",
+        0,
+        0,
+        agent.id,
+        model=agent.model,
+        agent_type=agent.definition.name,
+        transcript=str(agent.transcript),
+    )
+
+
+def record_of(agent: RunningAgent) -> AgentRecord:
+    return AgentRecord(
+        agent.id,
+        agent.definition.name,
+        agent.task.description,
+        agent.task.tool_use_id,
+        agent.parent_id,
+        agent.depth,
+        agent.in_background,
+        agent.worktree,
+    )

@@ -1,0 +1,1 @@
+"""Git worktrees that agents work in: made, and what becomes of them."""

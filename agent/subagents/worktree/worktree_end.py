@@ -1,0 +1,60 @@
+"""What becomes of an agent's worktree when it has ended: the user decides about its changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, Protocol
+
+from agent.errors import AgentError
+from agent.subagents.worktree.worktrees import AgentWorktree, Worktrees, WorktreeState
+
+WorktreeAnswer = Literal["merge", "keep", "remove"]
+
+
+class AskAboutWorktree(Protocol):
+    """Asks the user what becomes of a worktree with changes."""
+
+    async def __call__(self, text: str) -> WorktreeAnswer:
+        """Return the answer; `keep` where nobody can be asked."""
+        ...
+
+
+async def end_worktree(
+    worktrees: Worktrees, tree: AgentWorktree, agent_id: str, title: str, ask: AskAboutWorktree
+) -> Mapping[str, object]:
+    """Merge, keep or remove a worktree; returns what the report says of it. Raises nothing."""
+    said: dict[str, object] = {
+        "worktreePath": str(tree.path),
+        "worktreeBranch": tree.branch,
+        "base": tree.base,
+    }
+    try:
+        state = await worktrees.state(tree)
+        if not state.has_changes:
+            await worktrees.remove(tree, title)
+            return {"worktree": "removed: nothing was changed"}
+        answer = await ask(_question(agent_id, tree, state))
+        said |= {"ahead": state.ahead, "dirty": state.is_dirty}
+        if answer == "merge" and tree.branch:
+            await worktrees.merge(tree, title)
+            return {**said, "worktree": "merged by the user"}
+        if answer == "remove":
+            await worktrees.remove(tree, title)
+            where = f"; its changes are on the branch {tree.branch}" if tree.branch else ""
+            return {**said, "worktree": f"removed{where}"}
+        await worktrees.keep(tree)
+        return {**said, "worktree": "kept; not merged"}
+    except AgentError as error:
+        return {**said, "worktree": f"kept: {error}"}
+
+
+def _question(agent_id: str, tree: AgentWorktree, state: WorktreeState) -> str:
+    parts = []
+    if state.ahead:
+        parts.append(f"{state.ahead} commit{'' if state.ahead == 1 else 's'}")
+    if state.is_dirty:
+        parts.append("changes that are not committed")
+    return (
+        f"The agent {agent_id} has ended with {' and '.join(parts)} on the branch {tree.branch}. "
+        "What becomes of its worktree?"
+    )

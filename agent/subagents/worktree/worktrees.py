@@ -1,0 +1,182 @@
+"""Git worktrees for agents: each works on a branch of its own, below `.agent/worktrees`.
+
+The project's own checkout is not touched: a merge is the user's to allow, and nothing that an
+agent changed is ever thrown away. A removed worktree leaves its branch where there is anything
+on it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from agent.errors import AgentError
+from permissions.base.process.neutral_git import with_neutral_git
+from permissions.base.process.run_program import RunLimits, run_program
+from permissions.base.process.spawn import CannotStart, Launch
+
+DIRECTORY: Final = Path(".agent") / "worktrees"
+_LIMITS: Final = RunLimits(timeout_s=120.0, stdout_bytes=200_000, stderr_bytes=20_000)
+
+
+class WorktreeError(AgentError):
+    """Git could not do it; the text is git's own."""
+
+
+class WorktreeHooks(Protocol):
+    """The hook events of a worktree."""
+
+    async def worktree_create(self, name: str) -> str | None:
+        """Return the path that a hook made in git's place; None where git is to make it.
+
+        Raises AgentError where a hook refuses.
+        """
+        ...
+
+    async def worktree_remove(self, path: str) -> None:
+        """Notify hooks that a worktree goes."""
+        ...
+
+
+class AgentWorktree(Struct, frozen=True):
+    """A checkout that an agent works in."""
+
+    path: Path
+    branch: str
+    """Empty where a hook made it."""
+    base: str
+    """The commit that it began at; empty where a hook made it."""
+
+
+class WorktreeState(Struct, frozen=True):
+    """What there is in a worktree that its base has not."""
+
+    ahead: int = 0
+    """Commits."""
+    is_dirty: bool = False
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether anything would be lost with it."""
+        return self.ahead > 0 or self.is_dirty
+
+
+class Worktrees:
+    """Makes and removes the worktrees of one project."""
+
+    def __init__(
+        self,
+        root: Path,
+        env: Mapping[str, str],
+        path: str,
+        hooks: WorktreeHooks | None = None,
+        *,
+        is_trusted: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`path` is where git is looked up: never inside the project."""
+        self._root = root
+        self._env = {
+            **{name: value for name, value in env.items() if not name.startswith("GIT_")},
+            "PATH": path,
+            "GIT_TERMINAL_PROMPT": "0",
+        }
+        self._hooks = hooks
+        self._is_trusted = is_trusted
+
+    async def create(self, name: str, number: str) -> AgentWorktree:
+        """Make a worktree at the current commit, on a new branch. Raises AgentError."""
+        if not self._is_trusted():
+            raise WorktreeError("A worktree runs git's filters: trust this project first (/trust).")
+        made = await self._hooks.worktree_create(name) if self._hooks is not None else None
+        if made is not None:
+            if not os.path.isdir(made):
+                raise WorktreeError(f"The hook's worktree is not there: {made}")
+            return AgentWorktree(Path(made), "", "")
+        base = await self._git(self._root, "rev-parse", "--verify", "HEAD")
+        await self._hide()
+        path = self._root / DIRECTORY / f"{name}-{number}"
+        branch = f"agent/{name}-{number}"
+        await self._git(self._root, "worktree", "add", "-q", "-b", branch, str(path), base)
+        reason = f"agent-tui {name} {os.getpid()}"
+        await self._git(self._root, "worktree", "lock", "--reason", reason, str(path))
+        return AgentWorktree(path, branch, base)
+
+    async def state(self, tree: AgentWorktree) -> WorktreeState:
+        """Return what is in a worktree. Raises AgentError."""
+        if not tree.base:
+            return WorktreeState(is_dirty=True)
+        status = await self._git(tree.path, "status", "--porcelain")
+        count = await self._git(tree.path, "rev-list", "--count", f"{tree.base}..HEAD")
+        return WorktreeState(int(count), bool(status))
+
+    async def keep(self, tree: AgentWorktree) -> None:
+        """Leave a worktree as it is, free for everybody."""
+        if tree.branch:
+            await self._git(self._root, "worktree", "unlock", str(tree.path))
+
+    async def remove(self, tree: AgentWorktree, title: str) -> None:
+        """Remove a worktree; what was changed in it stays on its branch. Raises AgentError."""
+        state = await self.state(tree)
+        if state.is_dirty and tree.branch:
+            await self._commit(tree, title)
+        if self._hooks is not None:
+            await self._hooks.worktree_remove(str(tree.path))
+        if not tree.branch:
+            return
+        await self.keep(tree)
+        await self._git(self._root, "worktree", "remove", str(tree.path))
+        if not state.has_changes:
+            await self._git(self._root, "branch", "-q", "-D", tree.branch)
+
+    async def merge(self, tree: AgentWorktree, title: str) -> None:
+        """Merge a worktree's branch into the project's checkout, and remove the worktree.
+
+        Raises:
+            AgentError: it does not merge; the checkout is as it was, and the worktree stays.
+        """
+        if (await self.state(tree)).is_dirty:
+            await self._commit(tree, title)
+        try:
+            await self._git(self._root, "merge", "-q", "--no-edit", tree.branch)
+        except WorktreeError:
+            merging = await self._git(self._root, "rev-parse", "-q", "--verify", "MERGE_HEAD", ok=1)
+            if merging:
+                await self._git(self._root, "merge", "--abort")
+            raise
+        await self.remove(tree, title)
+        await self._git(self._root, "branch", "-q", "-D", tree.branch)
+
+    async def _commit(self, tree: AgentWorktree, title: str) -> None:
+        await self._git(tree.path, "add", "-A")
+        await self._git(tree.path, "commit", "-q", "--no-verify", "-m", title)
+
+    async def _hide(self) -> None:
+        """Have git not list the worktrees as files that it does not know."""
+        listed = await self._git(self._root, "rev-parse", "--git-path", "info/exclude")
+        file = self._root / listed
+        line = f"/{DIRECTORY.as_posix()}/"
+        try:
+            text = file.read_text("utf-8") if file.exists() else ""
+            if line not in text.splitlines():
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(f"{text.rstrip()}\n{line}\n".lstrip("\n"), "utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise WorktreeError(f"{file} cannot be written: {error}") from error
+
+    async def _git(self, directory: Path, *arguments: str, ok: int = 0) -> str:
+        """Return what git prints. Raises WorktreeError; exit status `ok` is none."""
+        command = ("git", "-c", "core.quotePath=false", *arguments)
+        try:
+            result = await run_program(
+                Launch(command, with_neutral_git(self._env), directory), _LIMITS
+            )
+        except CannotStart as error:
+            raise WorktreeError(f"git cannot be started: {error}") from error
+        if result.exit_code not in {0, ok}:
+            said = (result.stderr or result.stdout).decode("utf-8", "replace").strip()
+            raise WorktreeError(f"git {arguments[0]}: {said or result.exit_code}")
+        return result.stdout.decode("utf-8", "surrogateescape").strip()

@@ -1,0 +1,156 @@
+"""Agents in worktrees of their own: the project's checkout is the user's alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.abort import AbortSignal
+from agent.model.scripted.scenario import Part, Text, ToolCall
+from agent.tools.services import AskUser, PlanAnswer, Question
+from tests.journeys.conftest import Begin, Journey, results
+from tests.journeys.test_agents import Script, report_of, scripted, start
+
+
+class Owner:
+    """Answers the question about a worktree."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+        self.asked: list[str] = []
+
+    async def ask(
+        self, questions: Sequence[Question], abort: AbortSignal
+    ) -> Mapping[str, str] | None:
+        self.asked.append(questions[0].question)
+        return {questions[0].question: self.answer}
+
+    async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
+        raise AssertionError(plan)
+
+    async def decide_host(self, request: Any) -> Any:
+        raise AssertionError(request)
+
+    async def decide_refusal(self, request: Any) -> Any:
+        raise AssertionError(request)
+
+
+def git(where: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(where), *arguments], check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+def script(*parts: Part) -> Script:
+    inside: list[list[Part]] = [list(parts)] if parts else []
+    return {
+        "task-w": [*inside, [Text("Written.")]],
+        "": [[start("task-w", isolation="worktree")], [Text("ok")]],
+    }
+
+
+async def repository(begin: Begin, script_: Script, user: AskUser | None = None) -> Journey:
+    journey = await begin(
+        respond=scripted(script_), ask=user, permission_mode="acceptEdits", trust=True
+    )
+    project = journey.project
+    git(project, "init", "-q", "-b", "main")
+    git(project, "config", "user.name", "Ada")
+    git(project, "config", "user.email", "ada@example.org")
+    (project / "a.txt").write_text("one\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "first")
+    return journey
+
+
+def tree_of(journey: Journey) -> Path:
+    (found,) = (journey.project / ".agent" / "worktrees").iterdir()
+    return found
+
+
+WRITE = ToolCall("Bash", {"command": "mkdir -p new && touch new/made"})
+
+
+async def test_an_agent_changes_its_worktree_and_nothing_of_the_checkout(begin: Begin) -> None:
+    owner = Owner("Keep")
+    journey = await repository(begin, script(WRITE), owner)
+    head = git(journey.project, "rev-parse", "HEAD")
+    result = report_of(await journey.send("go"))
+    tree = tree_of(journey)
+    assert (tree / "new" / "made").exists()
+    assert not (journey.project / "new").exists()
+    assert git(journey.project, "rev-parse", "HEAD") == head
+    assert git(journey.project, "status", "--porcelain") == ""
+    assert git(tree, "branch", "--show-current").startswith("agent/general-purpose-1-")
+    assert "its worktree: kept; not merged" in result.text
+    assert "changes that are not committed" in owner.asked[0]
+
+
+async def test_a_merge_is_the_users_to_allow(begin: Begin) -> None:
+    journey = await repository(begin, script(WRITE), Owner("Merge"))
+    result = report_of(await journey.send("go"))
+    assert "merged by the user" in result.text
+    assert (journey.project / "new" / "made").exists()
+    assert list((journey.project / ".agent" / "worktrees").iterdir()) == []
+    assert git(journey.project, "branch", "--list", "agent/*") == ""
+
+
+async def test_a_removed_worktree_leaves_its_changes_on_the_branch(begin: Begin) -> None:
+    journey = await repository(begin, script(WRITE), Owner("Remove"))
+    await journey.send("go")
+    (branch,) = git(journey.project, "branch", "--list", "agent/*").split()
+    assert "new/made" in git(journey.project, "ls-tree", "-r", "--name-only", branch)
+    assert list((journey.project / ".agent" / "worktrees").iterdir()) == []
+
+
+async def test_without_changes_it_goes_without_a_question(begin: Begin) -> None:
+    owner = Owner("Keep")
+    journey = await repository(begin, script(), owner)
+    await journey.send("go")
+    assert owner.asked == []
+    assert list((journey.project / ".agent" / "worktrees").iterdir()) == []
+    assert git(journey.project, "branch", "--list", "agent/*") == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["touch {main}/made", "cd {main} && touch made", "touch ../../../made"],
+)
+async def test_the_checkout_is_out_of_reach(begin: Begin, command: str) -> None:
+    calls = ToolCall("Bash", {"command": "placeholder"})
+    journey = await repository(begin, script(calls))
+    calls.input["command"] = command.format(main=f"'{journey.project}'")  # type: ignore[index]
+    events = await journey.send("go")
+    assert not (journey.project / "made").exists()
+    (bash,) = [r for r in results(events) if r.name == "Bash"]
+    assert bash.outcome == "denied"
+    assert journey.person.asked == []
+
+
+async def test_hooks_make_and_are_told_of_worktrees(begin: Begin, fresh_home: Path) -> None:
+    log = fresh_home / "log"
+    tree = fresh_home / "tree"
+    tree.mkdir()
+    make = {"type": "command", "command": f"cat >> {log}; echo {tree}"}
+    (fresh_home / ".agent").mkdir()
+    (fresh_home / ".agent" / "settings.json").write_text(
+        json.dumps({"hooks": {"WorktreeCreate": [{"hooks": [make]}]}})
+    )
+    journey = await repository(begin, script(ToolCall("Bash", {"command": "pwd"})), Owner("Keep"))
+    events = await journey.send("go")
+    assert '"name": "general-purpose-1"' in log.read_text()
+    bash = next(r for r in results(events) if r.name == "Bash")
+    assert str(tree) in bash.text
+
+
+async def test_outside_of_a_repository_the_agent_does_not_start(begin: Begin) -> None:
+    journey = await begin(respond=scripted(script()), trust=True)
+    result = report_of(await journey.send("go"))
+    assert result.is_error
+    assert "git" in result.text

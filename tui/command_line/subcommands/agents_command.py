@@ -1,0 +1,110 @@
+"""`agent-tui agents`: list, read, stop and follow the sessions that `--bg` started."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Final
+
+import click
+from msgspec.structs import asdict
+
+from agent.errors import AgentError, SessionError
+from agent.session.archive.transcript_export import export
+from agent.session.background_runs import BackgroundRun, BackgroundRuns
+from agent.session.store import SessionStore
+from agent.settings.project_root import find_project_root
+from permissions.base.text.sanitize import sanitize
+from tui.command_line.subcommands.places import here
+from tui.command_line.subcommands.whole_texts import WholeTexts
+
+LOOK_S: Final = 0.5
+"""How often `attach` looks for more."""
+
+
+@click.group("agents", cls=WholeTexts, short_help="List, read, stop and follow sessions of --bg.")
+def command() -> None:
+    """List, read, stop and follow the sessions that --bg started."""
+
+
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_id = click.argument("run_id", metavar="ID")
+
+
+@command.command("list")
+@click.option("--all", "everywhere", is_flag=True, help="Those of every folder.")
+@_json
+def list_runs(everywhere: bool, as_json: bool) -> None:
+    """Show the sessions in the background, the latest first."""
+    runs = _runs()
+    project = find_project_root(here().cwd)
+    found = [run for run in runs.all() if everywhere or find_project_root(Path(run.cwd)) == project]
+    if as_json:
+        rows = [{**asdict(run), "state": runs.state(run)} for run in found]
+        click.echo(json.dumps(rows, ensure_ascii=False))
+        return
+    for run in found:
+        title = " ".join(sanitize(run.name or run.prompt).split())[:70]
+        click.echo(f"{run.id}  {runs.state(run):8}{run.started_at[:16]}  {title}")
+    if not found:
+        click.echo("no sessions in the background" + ("" if everywhere else " here"))
+
+
+@command.command()
+@_id
+def logs(run_id: str) -> None:
+    """Print what a session did and said so far."""
+    run = _find(run_id)
+    click.echo(_transcript(run))
+    if errors := _runs().errors(run).strip():
+        click.echo(sanitize(errors), err=True)
+
+
+@command.command()
+@_id
+def stop(run_id: str) -> None:
+    """End a session; what it did stays, and it can be resumed."""
+    run = _find(run_id)
+    if _runs().stop(run):
+        click.echo(f"stopping {run.id}; resume it with: agent-tui -r {run.session_id}")
+    else:
+        click.echo(f"{run.id} had ended already ({_runs().state(run)})")
+
+
+@command.command()
+@_id
+def attach(run_id: str) -> None:
+    """Follow a session until it ends; Ctrl+C leaves it to itself."""
+    run, runs, shown = _find(run_id), _runs(), 0
+    while True:
+        is_over = not runs.is_alive(run)
+        text = _transcript(run)
+        if len(text) > shown:
+            click.echo(text[shown:], nl=False)
+            shown = len(text)
+        if is_over:
+            break
+        time.sleep(LOOK_S)
+    click.echo(f"\n{run.id} has ended ({runs.state(run)}). Go on: agent-tui -r {run.session_id}")
+
+
+def _runs() -> BackgroundRuns:
+    return BackgroundRuns(here().agent_home)
+
+
+def _find(run_id: str) -> BackgroundRun:
+    try:
+        return _runs().find(run_id)
+    except AgentError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _transcript(run: BackgroundRun) -> str:
+    """Return a session's transcript as text; empty before there is one."""
+    try:
+        project = find_project_root(Path(run.cwd))
+        path = SessionStore(here().agent_home).directory(project) / f"{run.session_id}.jsonl"
+        return sanitize(export(path, "markdown"))
+    except SessionError:
+        return ""

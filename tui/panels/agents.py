@@ -1,0 +1,152 @@
+"""`/agents`: the kinds of agents, where each is from and what it may use; make, edit or try one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from agent.subagents.catalog import AgentCatalog
+from agent.subagents.definition import AgentDefinition, AgentSource
+from agent.subagents.definition_fields import NAME
+from permissions.base.files.private_file import make_private_dir
+from permissions.explain.explain_decision import place_relative
+from themes.theme import Role
+from tui.panels.line_entry import LineEntry
+from tui.panels.list_panel import Item, ListPanel
+from tui.ports.command_screen import CommandScreen
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import TEXT, Ink, Row, row
+from tui.text.wrap import wrap
+
+NEW: Final = """---
+name: {name}
+description: When to use this agent
+tools: Read, Grep, Glob
+---
+You are …
+"""
+_WARNING: Final = Ink(Role.WARNING)
+
+
+async def open_panel(screen: CommandScreen, _argument: str) -> None:
+    """Show them; Enter edits one, n makes one, t tries one."""
+    center = screen.session.commands
+    if center is None:
+        return
+    catalog = center.context.agents.catalog
+    short = place_relative(str(center.context.session.launch_dir), str(center.context.home))
+    selected = 0
+    while True:
+        await asyncio.to_thread(catalog.refresh)
+        kinds = catalog.all()
+        panel = ListPanel(
+            "Agents",
+            [_item(one) for one in kinds],
+            question=_question(catalog, short),
+            selected=selected,
+            keys=("t",),
+            list_keys={"n": "new"},
+            letters="keys",
+            preview=_preview(kinds, short),
+            hint="enter edit · t try · n new · / search · esc close",
+        )
+        picked = await screen.show_dialog(panel)
+        if picked is None:
+            return
+        selected = picked.index
+        if picked.key == "n":
+            path = await _new(screen, center.context.agent_home / "agents")
+        elif picked.key == "t":
+            if await _try(screen, kinds[picked.index]):
+                return
+            continue
+        else:
+            path = kinds[picked.index].path
+        if path is not None:
+            screen.workspace.edit_file(path)
+            return
+        if picked.key == "enter":
+            screen.hint("built in or given at the start: there is no file to edit")
+
+
+async def _new(screen: CommandScreen, directory: Path) -> Path | None:
+    """Ask for a name and write the file of a new agent; None where that was not wanted."""
+    name = await screen.show_dialog(
+        LineEntry(
+            "New agent", "Its name: letters, digits and -, such as db-reviewer.", "enter make"
+        )
+    )
+    if name is None:
+        return None
+    if NAME.fullmatch(name) is None:
+        screen.notice(f"{shown_line(name)} cannot be the name of an agent.", "warning")
+        return None
+    path = directory / f"{name}.md"
+    try:
+        make_private_dir(directory)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(NEW.format(name=name))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        screen.notice(f"{path} cannot be written: {error.strerror}.", "warning")
+        return None
+    return path
+
+
+async def _try(screen: CommandScreen, kind: AgentDefinition) -> bool:
+    """Ask for a task and have the model give it to an agent of this kind."""
+    task = await screen.show_dialog(
+        LineEntry(
+            f"Try {kind.name}", "What it should do; only its report comes back.", "enter send"
+        )
+    )
+    if task is None:
+        return False
+    screen.session.send(f"Give this task to one agent of the kind {kind.name}: {task}")
+    return True
+
+
+def _item(one: AgentDefinition) -> Item:
+    faults = " · has errors" if one.problems else ""
+    words = shown_line(" ".join(one.description.split()))
+    return Item(one.name, f"{one.source}{faults}  {words}", keywords=words)
+
+
+def _question(catalog: AgentCatalog, short: Callable[[str], str]) -> str:
+    lines = [short(problem) for problem in catalog.problems[:3]]
+    if catalog.waiting:
+        lines.append(f"waits for trust: {', '.join(catalog.waiting[:5])} · /trust")
+    return "\n".join(lines)
+
+
+def _preview(
+    kinds: Sequence[AgentDefinition], short: Callable[[str], str]
+) -> Callable[[int, int], Sequence[Row]]:
+    def rows(index: int, width: int) -> Sequence[Row]:
+        one = kinds[index]
+        texts = [(line, TEXT) for line in _lines(one, short)]
+        texts += [(problem, _WARNING) for problem in one.problems]
+        return [
+            row("   ", *line.runs)
+            for text, ink in texts
+            for line in wrap([(shown_line(text), ink)], max(1, width - 4))
+        ]
+
+    return rows
+
+
+def _lines(one: AgentDefinition, short: Callable[[str], str]) -> Sequence[str]:
+    tools = "every tool" if one.tools is None else ", ".join(one.tools) or "no tools"
+    without = f", without {', '.join(one.disallowed_tools)}" if one.disallowed_tools else ""
+    model = one.model or "as the conversation"
+    mode = one.permission_mode or "as the conversation"
+    where = short(str(one.path)) if one.path is not None else str(one.source)
+    origin = "built in" if one.source is AgentSource.BUILTIN else where
+    return (
+        f"tools: {tools}{without}",
+        f"model: {model} · mode: {mode} · at most {one.max_turns} turns",
+        f"from: {origin}",
+    )

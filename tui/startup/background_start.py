@@ -1,0 +1,35 @@
+"""`--bg`: start the same session without a screen, in a process of its own, and come back."""
+
+from __future__ import annotations
+
+import os
+import sys
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent.errors import AgentError
+from agent.exit_status import EXIT_COMPLETED, EXIT_ERROR
+from agent.session.background_runs import BackgroundRuns
+from permissions.base.text.sanitize import sanitize
+from tui.command_line.subcommands.places import here
+
+
+def start_in_background(arguments: Sequence[str], prompt: str, session_id: str | None) -> int:
+    """Start it and print how to follow it; `arguments` are those of this command line."""
+    session = session_id or str(uuid.uuid4())
+    own = [argument for argument in arguments if argument not in {"--bg", "--background"}]
+    if session_id is None:
+        own = ["--session-id", session, *own]
+    argv = [sys.executable, "-P", "-m", "agent_tui", "-p", "--output-format", "stream-json", *own]
+    try:
+        run = BackgroundRuns(here().agent_home).start(argv, os.environ, Path.cwd(), prompt, session)
+    except AgentError as error:
+        sys.stderr.write(f"agent-tui: {sanitize(str(error))}\n")
+        return EXIT_ERROR
+    sys.stdout.write(
+        f"{run.id}  works in the background\n"
+        f"agent-tui agents attach {run.id}   follows it\n"
+        f"agent-tui agents stop {run.id}     ends it\n"
+    )
+    return EXIT_COMPLETED

@@ -1,0 +1,76 @@
+"""One row for each agent: who, what it does now, what it used, how long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from themes.theme import Role
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import MUTED, TEXT, Ink, Row, Run
+from tui.text.wrap import clip, runs_width
+from tui.transcript.block_rows import short_count
+from tui.transcript.tool_card import duration
+
+if TYPE_CHECKING:
+    # The widget is there before the first agent: nothing of them is loaded for it.
+    from agent.subagents.running_agent import RunningAgent
+
+STAYS_S: Final = 30.0
+"""How long one that failed or was stopped stays on the list."""
+MAX_ROWS: Final = 8
+_INKS: Final = {
+    "waiting": MUTED,
+    "working": Ink(Role.ACCENT),
+    "asking": Ink(Role.WARNING),
+    "completed": Ink(Role.SUCCESS),
+    "failed": Ink(Role.ERROR),
+    "stopped": MUTED,
+}
+_WORDS: Final = {"asking": "needs you", "waiting": "waits for a slot"}
+
+
+def listed(agents: Sequence[RunningAgent]) -> list[RunningAgent]:
+    """Return those to show now: what runs, who needs the user first, and what failed just now."""
+    shown = [
+        agent
+        for agent in agents
+        if agent.is_running or (agent.state != "completed" and agent.ended_ago_s < STAYS_S)
+    ]
+    return sorted(shown, key=lambda agent: agent.state != "asking")
+
+
+def agent_rows(agents: Sequence[RunningAgent], width_cells: int) -> list[Row]:
+    """Return the rows of the list; the last one counts those that have no room."""
+    shown = listed(agents)
+    rows = [Row(_runs(agent, width_cells), is_copied=False) for agent in shown[:MAX_ROWS]]
+    if len(shown) > MAX_ROWS:
+        more = f"   and {len(shown) - MAX_ROWS} more · /tasks"
+        rows.append(Row(clip([(more, MUTED)], width_cells), is_copied=False))
+    return rows
+
+
+def _runs(agent: RunningAgent, width_cells: int) -> tuple[Run, ...]:
+    indent = "   " + "  " * (agent.depth - 1)
+    name: list[Run] = [(f"{indent}● ", _INKS[agent.state]), (agent.id, TEXT)]
+    figures = f"  {figures_of(agent)}"
+    room = max(0, width_cells - runs_width(name) - len(figures) - 3)
+    doing = clip([(f"  {doing_of(agent)}", MUTED)], room)
+    return tuple(clip([*name, *doing, (figures, MUTED)], width_cells))
+
+
+def doing_of(agent: RunningAgent) -> str:
+    """Return what an agent does, in words."""
+    if agent.state in _WORDS:
+        return _WORDS[agent.state]
+    return shown_line(agent.current or agent.task.description) if agent.is_running else agent.state
+
+
+def figures_of(agent: RunningAgent) -> str:
+    """Return what an agent used, and how long it works."""
+    use = agent.use
+    parts = [f"{use.tool_count} tool{'' if use.tool_count == 1 else 's'}"]
+    parts.append(f"{short_count(use.tokens)} tok")
+    if use.usd:
+        parts.append(f"${use.usd:.2f}")
+    return " · ".join([*parts, duration(agent.elapsed_s)])
