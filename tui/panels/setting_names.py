@@ -14,6 +14,7 @@ GROUPS: Final = {
         "effortLevel": "Effort",
         "alwaysThinkingEnabled": "Thinking",
         "language": "Language of answers",
+        "agent": "Agent that leads",
     },
     "Screen": {
         "theme": "Theme",
@@ -66,6 +67,7 @@ GROUPS: Final = {
         "tokenBudget": "Tokens per prompt",
         "persistentRetry": "Keep retrying a busy model",
         "maxParallelTools": "Tool calls at once",
+        "agents": "Agents",
         "backgroundOnTimeout": "Timed-out commands continue in the background",
     },
     "Hooks": {

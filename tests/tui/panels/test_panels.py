@@ -67,8 +67,8 @@ def test_every_panel_of_a_command_exists() -> None:
     from agent.commands.table import BUILTIN_COMMANDS
 
     panels = {c.panel for c in BUILTIN_COMMANDS if c.type == "interactive"}
-    # `/copy` opens its own only where there is something to choose, `/context` only on a screen.
-    assert panels | {"copy", "context"} == set(PANELS)
+    # `/copy` opens its own only where there is something to choose, the others only on a screen.
+    assert panels | {"agents", "copy", "context"} == set(PANELS)
     for module in PANELS.values():
         assert callable(import_module(module).open_panel)
 
