@@ -18,8 +18,14 @@ from agent.errors import SessionError
 from agent.events import AgentEvent, UsageUpdate
 from agent.messages import Block, Message, ToolUse
 from agent.session.record_lines import Line, read_forwards
-from agent.session.records import AgentRecord, SessionHeader, from_json, to_json
-from agent.session.resume import load
+from agent.session.records import (
+    AgentRecord,
+    SessionHeader,
+    TerminalRecord,
+    from_json,
+    to_json,
+)
+from agent.session.resume import load, tail
 from agent.session.session_recorder import Redact, SessionRecorder
 from agent.session.store import Session
 from agent.session.transcript import Transcript
@@ -102,6 +108,20 @@ def read_record(path: Path) -> AgentRecord | None:
     except OSError as error:
         raise SessionError(f"{path} cannot be read: {error.strerror}") from error
     return None
+
+
+def cut_off(session_directory: Path) -> tuple[AgentRecord, ...]:
+    """Return the agents whose end is not in their transcripts: the program was killed."""
+    found: list[AgentRecord] = []
+    for path in sorted((session_directory / DIRECTORY).glob("*.jsonl")):
+        try:
+            record = read_record(path)
+            last = [one for _, one in tail(path, limit=1)]
+        except SessionError:
+            continue
+        if record is not None and not any(isinstance(one, TerminalRecord) for one in last):
+            found.append(record)
+    return tuple(found)
 
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from agent.events import (
     Usage,
     UsageUpdate,
 )
+from agent.loop.answer_text import AnswerText
 from agent.loop.loop_ports import BackgroundReport, LoopPorts
 from agent.messages import Message
 from agent.stream import Emit
@@ -41,6 +42,8 @@ from agent.tools.base import ToolError
 
 MAX_UNREAD: Final = 20
 """Messages that an agent can have waiting."""
+LAST_WORDS: Final = 2_000
+"""Characters of an answer that stay in memory after an agent's end."""
 CLOSE_S: Final = 5.0
 """How long agents have for their end when the program closes."""
 
@@ -220,6 +223,8 @@ class AgentSupervisor:
     def _end(self, agent: RunningAgent, report: SubagentReport) -> None:
         agent.report = report
         agent.current = ""
+        # The whole of it is in the transcript; a session may have hundreds of agents.
+        agent.answer = AnswerText(agent.answer.text[-LAST_WORDS:])
         agent.open_questions.clear()
         agent.running_calls.clear()
         agent.ended_s = time.monotonic()

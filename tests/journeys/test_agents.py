@@ -16,6 +16,8 @@ from agent.model.scripted.faults import Stall
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import Part, Scenario, Text, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
+from agent.session.records import AgentRecord
+from agent.subagents.agent_journal import AgentJournal
 from agent.user_prompt import Prompt
 from permissions.decision import Behavior, Reason
 from tests.journeys.conftest import Begin, Journey, results, terminal
@@ -594,3 +596,55 @@ async def test_hooks_of_a_definition_receive_the_events_of_that_agent_alone(
     assert [p["hook_event_name"] for p in payloads] == ["PreToolUse", "SubagentStop"]
     assert {p["agent_id"] for p in payloads} == {"hooked-1"}
     assert payloads[1]["agent_transcript_path"].endswith("agents/hooked-1.jsonl")
+
+
+async def test_an_agent_of_an_earlier_run_is_continued_with_its_history(begin: Begin) -> None:
+    script: Script = {
+        "task-a": [[Text("The word is plum.")], [Text("Still plum.")]],
+        "": [
+            [start("task-a", name="finder")],
+            [Text("ok")],
+            [ToolCall("SendMessage", {"to": "finder", "message": "Once more."})],
+            [Text("ok")],
+            [Text("Thanks.")],
+        ],
+    }
+    first = await begin(respond=scripted(script))
+    await first.send("go")
+    session = first.conversation.view.session_id
+    await first.conversation.aclose()
+    second = await begin(server=first.server, resume=session)
+    await second.send("again")
+    if second.conversation.agents.running or second.conversation.agents.has_reports:
+        await background_turn(second)
+    asked = [r for r in first.server.requests if is_agent(r)][-1]
+    assert "The word is plum." in json.dumps(asked.body["messages"])
+    assert "Still plum." in json.dumps(first.server.requests[-1].body["messages"])
+
+
+async def test_agents_that_were_cut_off_are_named_at_the_next_start(begin: Begin) -> None:
+    journey = await begin(respond=scripted({"": [[Text("hi")]]}))
+    await journey.send("hello")
+    view = journey.conversation.view
+    path = view.transcript_path.with_suffix("") / "agents" / "explore-1.jsonl"
+    journal = AgentJournal(path)
+    await journal.begin(AgentRecord("explore-1", "explore", "find it"), journey.project, "1")
+    await journal.prompt("t", "Find it.")
+    await journal.aclose()
+    await journey.conversation.aclose()
+    again = await begin(server=journey.server, resume=view.session_id)
+    assert any("explore-1 (find it)" in notice for notice in again.assembled.notices)
+
+
+async def test_many_agents_end_and_leave_little_behind(begin: Begin) -> None:
+    """Through few slots; what they said is in their transcripts, not in memory."""
+    tasks = [f"task-{number:02}" for number in range(24)]
+    script: dict[str, list[list[Part]]] = {task: [[Text("x" * 20_000)]] for task in tasks}
+    script[""] = [[start(task) for task in tasks], [Text("ok")]]
+    journey = await limited(begin, {"maxConcurrent": 4}, script)
+    events = await journey.send("go")
+    assert len([r for r in results(events) if r.name == "Agent" and not r.is_error]) == 24
+    agents = journey.conversation.agents.all()
+    assert all(agent.report is None for agent in agents)
+    assert sum(len(agent.answer.text) for agent in agents) <= 24 * 2_000
+    assert journey.conversation.agents.running == ()

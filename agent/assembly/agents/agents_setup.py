@@ -20,6 +20,7 @@ from agent.model.endpoint import expand_alias
 from agent.settings.locations import POLICY_DIR
 from agent.subagents.agent_branch import AgentBranch
 from agent.subagents.agent_files import agent_directories, read_agent_files
+from agent.subagents.agent_journal import cut_off
 from agent.subagents.agent_limits import AgentCaps
 from agent.subagents.agent_run import BuiltSubagent
 from agent.subagents.catalog import AgentCatalog
@@ -90,6 +91,12 @@ def build_agents(
         built.ports.calls.services.subagents = AgentBranch(supervisor, agent)
         return built
 
+    if start.resumed is not None and (lost := cut_off(start.directory)):
+        names = ", ".join(f"{one.agent_id} ({one.description})" for one in lost[:10])
+        start.notes.append(
+            f"Agents were cut off when the program ended: {names}. Ask for one to be continued, or "
+            "leave it."
+        )
     supervisor = AgentSupervisor(
         catalog,
         SupervisorPorts(

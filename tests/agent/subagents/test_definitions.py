@@ -233,3 +233,32 @@ def test_the_kinds_that_an_agent_may_start_can_be_listed() -> None:
     assert startable(agent(tools=("Agent(explore, plan)", "Read"))) == ("explore", "plan")
     assert startable(agent(tools=("Agent",))) is None
     assert startable(agent()) is None
+
+
+PUBLIC_HEADS = {
+    "net-4.8": "description: Use when: it is old\ntools: Read, Write, Bash\nmodel: sonnet",
+    "quoted": 'description: "Quoted: text"\ntools: [Read, Grep]\ncolor: magenta',
+    "folded": "description: >-\n  folded\n  text\nmodel: inherit",
+    "braces": "description: Knows [x] and {y}: z\ntools: Read Grep Glob",
+    "listed": "description: words\ntools:\n  - Bash(npm run *)\n  - mcp__db__query\nversion: 2",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "tools", "model"),
+    [
+        ("net-4.8", ("Read", "Write", "Bash"), "sonnet"),
+        ("quoted", ("Read", "Grep"), None),
+        ("folded", None, None),
+        ("braces", ("Read", "Grep", "Glob"), None),
+        ("listed", ("Bash(npm run *)", "mcp__db__query"), None),
+    ],
+)
+def test_files_as_public_collections_have_them(
+    name: str, tools: tuple[str, ...] | None, model: str | None
+) -> None:
+    """Heads that are no YAML, colors of other programs, lists in three forms."""
+    found = parse(f"---\nname: {name}\n{PUBLIC_HEADS[name]}\n---\n\nYou are it.\n")
+    assert (found.name, found.tools, found.model) == (name, tools, model)
+    assert found.description
+    assert found.prompt == "You are it."
