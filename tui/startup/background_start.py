@@ -8,11 +8,12 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
+from agent.assembly.environment import environment_from
 from agent.errors import AgentError
 from agent.exit_status import EXIT_COMPLETED, EXIT_ERROR
 from agent.session.background_runs import BackgroundRuns
 from permissions.base.text.sanitize import sanitize
-from tui.command_line.subcommands.places import here
+from tui.version import version
 
 
 def start_in_background(arguments: Sequence[str], prompt: str, session_id: str | None) -> int:
@@ -23,7 +24,9 @@ def start_in_background(arguments: Sequence[str], prompt: str, session_id: str |
         own = ["--session-id", session, *own]
     argv = [sys.executable, "-P", "-m", "agent_tui", "-p", "--output-format", "stream-json", *own]
     try:
-        run = BackgroundRuns(here().agent_home).start(argv, os.environ, Path.cwd(), prompt, session)
+        here = environment_from(os.environ, Path.cwd(), version=version())
+        runs = BackgroundRuns(here.agent_home)
+        run = runs.start(argv, os.environ, here.launch_dir, prompt, session)
     except AgentError as error:
         sys.stderr.write(f"agent-tui: {sanitize(str(error))}\n")
         return EXIT_ERROR
