@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -58,11 +58,14 @@ class FileCompletion:
         next_frame: Callable[[Callable[[], None]], object],
         on_found: Callable[[], None],
         own: SuggestionCommand | None = None,
+        resources: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         """`on_found` is called when there is more to offer than the last `look` returned.
 
         Where the user has a command of their `own`, it is asked in the place of the index.
+        `resources` of servers, as `server:uri`, come before files.
         """
+        self._resources = resources
         self._own = own
         self._index = index
         self._start = start
@@ -85,7 +88,8 @@ class FileCompletion:
             self._search = index.search(query, limit=LIMIT)
             if self._search is not None and not self._search.step():
                 self._go_on_later()
-        return self._search.found if self._search is not None else []
+        named = _fitting(self._resources(), query)
+        return [*named, *(self._search.found if self._search is not None else ())]
 
     async def aclose(self) -> None:
         """Let go of the files."""
@@ -116,6 +120,24 @@ class FileCompletion:
                 self._next_frame(go_on)
 
         self._next_frame(go_on)
+
+
+def _fitting(names: Sequence[str], query: str) -> list[str]:
+    """Return the names that have the letters of a query in its order; none for no query."""
+    if not query:
+        return []
+
+    def fits(name: str) -> bool:
+        letters = iter(name.lower())
+        return all(letter in letters for letter in query.lower())
+
+    return [name for name in names if fits(name)][:LIMIT]
+
+
+def resource_names(commands: CommandService | None) -> Sequence[str]:
+    """Return the resources of connected servers, as they are mentioned."""
+    live = commands.context.servers() if commands is not None else None
+    return live.resource_names() if live is not None else ()
 
 
 class SuggestionCommand:

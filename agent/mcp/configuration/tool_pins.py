@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -111,12 +110,6 @@ def pinned_texts(tools: Sequence[PinnedTool], instructions: str) -> dict[str, st
     if instructions:
         texts[INSTRUCTIONS] = instructions
     return texts
-
-
-def tool_digest(tool: PinnedTool) -> str:
-    """Return a short digest of what is pinned of a tool."""
-    pinned = {key: tool.definition[key] for key in _PINNED if key in tool.definition}
-    return hashlib.sha256(_canonical(pinned).encode()).hexdigest()[:16]
 
 
 def _canonical(value: object) -> str:

@@ -235,6 +235,16 @@ class LiveServers:
                     raise ToolError(str(error)) from error
         return None
 
+    def resource_names(self) -> tuple[str, ...]:
+        """Return what can be mentioned of connected servers, as `server:uri`."""
+        return tuple(
+            f"{view.name}:{one.uri}"
+            for view in self.servers.views()
+            if view.state is ServerState.CONNECTED
+            for one in view.offer.resources
+            if not one.is_template
+        )
+
     async def call_for_text(self, server: str, tool: str, tool_input: Mapping[str, object]) -> str:
         """Return the text of what a tool returns, for hooks. Raises McpError."""
         return await call_for_text(lambda: self.servers)(server, tool, tool_input)

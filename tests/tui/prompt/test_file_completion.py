@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,7 @@ from tui.prompt.file_completion import FileCompletion, SuggestionCommand
 class Desk:
     """A picker with its frames and work under control."""
 
-    def __init__(self, index: FileIndex) -> None:
+    def __init__(self, index: FileIndex, resources: Sequence[str] = ()) -> None:
         self.index = index
         self.frames: list[Callable[[], None]] = []
         self.work: list[asyncio.Future[None]] = []
@@ -33,6 +33,7 @@ class Desk:
             lambda work: self.work.append(asyncio.ensure_future(work)),
             self.frames.append,
             self.tell,
+            resources=lambda: resources,
         )
 
     def tell(self) -> None:
@@ -49,6 +50,18 @@ async def test_files_are_offered_once_they_are_listed(tmp_path: Path) -> None:
     await desk.ready()
     assert desk.told == 1
     assert desk.picker.look("slu") == ["slug.py"]
+    await desk.picker.aclose()
+
+
+async def test_resources_of_servers_come_first(tmp_path: Path) -> None:
+    (tmp_path / "notes.py").write_text("")
+    programs = ReadingPrograms(os.environ, tmp_path, unconfined)
+    desk = Desk(FileIndex(tmp_path, programs), ["plain:note:///1", "db:table://users"])
+    desk.picker.look("note")
+    await desk.ready()
+    assert desk.picker.look("note") == ["plain:note:///1", "notes.py"]
+    assert desk.picker.look("pn1") == ["plain:note:///1"]
+    assert "db:table://users" not in desk.picker.look("")
     await desk.picker.aclose()
 
 

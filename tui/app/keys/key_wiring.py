@@ -31,7 +31,7 @@ from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader
 from tui.prompt.completions import PromptCompletions
 from tui.prompt.edit_externally import Editing
-from tui.prompt.file_completion import FileCompletion, FilesBelow, SuggestionCommand
+from tui.prompt.file_completion import FileCompletion, FilesBelow, SuggestionCommand, resource_names
 from tui.prompt.history_search import HistorySearch
 from tui.prompt.prompt_history import PromptHistory
 from tui.prompt.prompt_log import TypedPromptLog
@@ -170,6 +170,7 @@ class Keyboard:
             SuggestionCommand(
                 lambda: conversations.commands, runtime.start_worker, parts.notices.warn
             ),
+            lambda: resource_names(conversations.commands),
         )
 
     def _modes(self) -> KeyModes:
