@@ -1,7 +1,7 @@
 """What a program at the other end of a stream-json run asks for, and is asked: control lines.
 
 Understood are the requests that client libraries of such streams send: `initialize`, `interrupt`,
-`set_permission_mode`, `set_model`. Any other is answered with an error, so that
+`set_permission_mode`, `set_model`, `mcp_status`. Any other is answered with an error, so that
 nobody waits. The program is asked in turn for the answers of its hooks (`hook_callback`), and with
 `--permission-prompt-tool stdio`, where it acts for the user, whether a call may run
 (`can_use_tool`). Next: `agent.headless.introduction` (`initialize`), `agent.headless.input_lines`
@@ -145,6 +145,10 @@ class Control:
                     raise ControlError("model: expected a name")
                 await conversation.controls.set_model(model)
                 return {}
+            case "mcp_status":
+                live = conversation.commands.context.servers()
+                states = live.summary().states if live is not None else ()
+                return {"mcpServers": [{"name": name, "status": state} for name, state in states]}
             case other:
                 raise ControlError(f"agent-tui does not know the control request {other!r}")
 

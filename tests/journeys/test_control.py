@@ -276,6 +276,9 @@ async def test_tools_of_the_calling_program_are_called_there(
                 called.append(request["message"]["method"])
                 caller.answer(line, {"mcp_response": served(request["message"])})
         assert called[-1] == "tools/call"
+        caller.request("2", subtype="mcp_status")
+        answer = (await caller.until("control_response"))["response"]["response"]
+        assert answer == {"mcpServers": [{"name": "calc", "status": "connected"}]}
         assert await caller.end() == 0
     assert "it is 5" in str(server.requests[1].body["messages"])
 
