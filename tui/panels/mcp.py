@@ -206,7 +206,7 @@ def _item(live: LiveServers, view: ServerView) -> Item:
             for found, word in ((view.offer.resources, "resource"), (view.offer.prompts, "prompt"))
             if found
         ]
-    elif view.reason:
+    elif view.reason and view.state is not ServerState.NEEDS_AUTH:
         parts.append(shown_line(view.reason))
     name = f"{SIGNS[view.state]} {shown_line(view.name)}"
     return Item(name, " · ".join(parts), group=view.definition.scope)
