@@ -169,8 +169,9 @@ class Staff:
 
     async def adopt(self) -> None:
         """Take over what an earlier leader left: the living go on, the lost are started again."""
-        for entry in self.members:
-            if self.is_active(entry.name):
+        for name in [one.name for one in self.members]:
+            entry = self.find(name)  # a report may have arrived since the last one was started
+            if self.is_active(name):
                 self._ports.executors(entry.executor).adopt(entry.agent_id)
                 self._ports.notify(f"{entry.agent_id} is alive and was taken over.", "info")
             elif entry.status == "working":
