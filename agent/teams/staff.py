@@ -77,6 +77,7 @@ class Staff:
         self._team = team
         self._ports = ports
         self._starting = asyncio.Lock()
+        self._writing = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closing = False
 
@@ -269,7 +270,9 @@ class Staff:
 
     async def _store(self, entry: MemberEntry) -> None:
         self._team = self._team.with_member(entry)
-        await asyncio.to_thread(write_team, self._place, self._team)
+        # One write at a time, each of what is known by then: the last one must not be overtaken.
+        async with self._writing:
+            await asyncio.to_thread(write_team, self._place, self._team)
 
     async def _has_ended(self, name: str) -> bool:
         for _ in range(int(STOP_S / 0.1)):
