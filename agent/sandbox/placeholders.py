@@ -9,22 +9,26 @@ next start.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import threading
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from permissions.base.files.private_file import exclusive, write_private
 from permissions.base.process.guardian import remove_listed
 
+_NUMBERS: Final = itertools.count()
+
 
 class Placeholders:
-    """The placeholders of one process; safe to use from several threads."""
+    """The placeholders of one conversation; safe to use from several threads."""
 
     def __init__(self, directory: Path) -> None:
-        """`directory` takes the record of this process; it is made when needed."""
+        """`directory` takes the record; it is made when needed."""
         self._directory = directory
-        self._record = directory / f"placeholders-{os.getpid()}.txt"
+        self._record = directory / f"placeholders-{os.getpid()}-{next(_NUMBERS)}.txt"
         self._users: dict[str, int] = {}
         self._inodes: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
@@ -39,7 +43,7 @@ class Placeholders:
         with self._lock, exclusive(self._directory / "placeholders"):
             missing = [path for path in wanted if path not in self._users]
             self._write_record([*self._inodes, *missing])
-            others = self._of_other_processes() if missing else frozenset()
+            others = self._of_others() if missing else frozenset()
             acquired: list[str] = []
             try:
                 for path in wanted:
@@ -57,14 +61,13 @@ class Placeholders:
         with self._lock, contextlib.ExitStack() as held:
             with contextlib.suppress(OSError):
                 held.enter_context(exclusive(self._directory / "placeholders"))
-            self._release(paths, self._of_other_processes())
+            self._release(paths, self._of_others())
 
-    def _of_other_processes(self) -> frozenset[str]:
-        """Return the placeholders that other processes use."""
+    def _of_others(self) -> frozenset[str]:
+        """Return the placeholders that others use: other processes, and conversations of this."""
         found: set[str] = set()
         for record in self._directory.glob("placeholders-*.txt"):
-            pid = record.stem.removeprefix("placeholders-")
-            if record != self._record and pid.isdigit() and _is_running(int(pid)):
+            if record != self._record and _is_in_use(record):
                 with contextlib.suppress(OSError):
                     found.update(os.fsdecode(record.read_bytes()).splitlines())
         return frozenset(found)
@@ -108,8 +111,7 @@ class Placeholders:
 def sweep(directory: Path) -> None:
     """Remove what processes left that no longer run. Raises nothing."""
     for record in directory.glob("placeholders-*.txt"):
-        pid = record.stem.removeprefix("placeholders-")
-        if pid.isdigit() and _is_running(int(pid)):
+        if _is_in_use(record):
             continue
         with contextlib.suppress(OSError):
             for path in os.fsdecode(record.read_bytes()).split("\n"):
@@ -124,6 +126,11 @@ def _remove_empty(path: str, inode: tuple[int, int] | None) -> None:
         if inode not in (None, (status.st_dev, status.st_ino)):
             return
         os.rmdir(path)
+
+
+def _is_in_use(record: Path) -> bool:
+    pid = record.stem.split("-")[1]
+    return pid.isdigit() and _is_running(int(pid))
 
 
 def _is_running(pid: int) -> bool:

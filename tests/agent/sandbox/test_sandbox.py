@@ -155,6 +155,16 @@ def test_placeholders_are_shared_and_go_with_the_last_user(tmp_path: Path) -> No
     assert list((tmp_path / "state").glob("*.txt")) == []
 
 
+def test_placeholders_stay_while_another_conversation_needs_them(tmp_path: Path) -> None:
+    one, other = Placeholders(tmp_path / "state"), Placeholders(tmp_path / "state")
+    directory = str(tmp_path / ".claude")
+    first, second = one.acquire([directory]), other.acquire([directory])
+    one.release(first)
+    assert os.path.isdir(directory)
+    other.release(second)
+    assert not os.path.exists(directory)
+
+
 _OTHER = """
 import sys
 from pathlib import Path
