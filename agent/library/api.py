@@ -166,6 +166,7 @@ from agent.library.tracing.run_spans import (
     trace,
 )
 from agent.library.tracing.run_spans import TraceSpan as Span
+from agent.library.tracing.span_bridge import SpanBridge, span_file
 
 __all__ = [
     "RECOMMENDED_PROMPT_PREFIX",
@@ -248,6 +249,7 @@ __all__ = [
     "SessionABC",
     "SessionSettings",
     "Span",
+    "SpanBridge",
     "SpanData",
     "SpanError",
     "StopAtTools",
@@ -314,6 +316,7 @@ __all__ = [
     "set_default_agent_runner",
     "set_trace_processors",
     "set_tracing_disabled",
+    "span_file",
     "tool_input_guardrail",
     "tool_output_guardrail",
     "trace",

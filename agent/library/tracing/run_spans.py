@@ -1,6 +1,6 @@
 """Traces of runs: a tree of spans, given to processors in this process and to no server.
 
-`agent.observe.spans` is the program's own tree; a processor may write into it.
+`agent.library.tracing.span_bridge` is one that makes spans of the program of them.
 """
 
 from __future__ import annotations
