@@ -68,6 +68,8 @@ GROUPS: Final = {
         "persistentRetry": "Keep retrying a busy model",
         "maxParallelTools": "Tool calls at once",
         "agents": "Agents",
+        "teammateMode": "Where teammates work",
+        "teamLeaderGraceSeconds": "Seconds that a team waits for its leader",
         "backgroundOnTimeout": "Timed-out commands continue in the background",
     },
     "Hooks": {
