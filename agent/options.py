@@ -33,7 +33,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Whether the session's files stay when the run ends."""
     model: str | None = None
     fallback_models: tuple[str, ...] = ()
-    """Take over, in this order, while the model is overloaded."""
+    """Models that take over, in this order, while the model is overloaded."""
     effort: str | None = None
     wants_thinking: bool | None = None
     """Whether the model thinks, where it can be chosen; None is what the settings set."""

@@ -15,6 +15,7 @@ from agent.commands.table import BUILTIN_COMMANDS
 from agent.settings.describe import setting_descriptions
 from agent.settings.examples import EXAMPLES
 from benchmarks import manual
+from benchmarks.strings import PAGE, strings
 from themes.registry import available_themes, load_theme
 from themes.theme import Role
 from tui.input.actions import ABSENT, ACTIONS, Action, Context
@@ -166,6 +167,8 @@ def main(directory: Path) -> int:
         print(f"{page}: {part}")
     (directory / MANUAL).write_text(manual.page(), "utf-8")
     print(directory / MANUAL)
+    (directory / PAGE).write_text(strings(ROOT), "utf-8")
+    print(directory / PAGE)
     return 0
 
 

@@ -23,15 +23,18 @@ from agent.assembly.tool_setup import ToolParts
 from agent.assembly.wiring import LateParts, SharedState
 from agent.commands.command_context import CommandContext
 from agent.commands.service import CommandService
+from agent.conversation.automatic_title import AutomaticTitle
 from agent.conversation.conversation import Conversation
 from agent.conversation.conversation_ports import ConversationParts
 from agent.conversation.display_hooks import DisplayHooks
 from agent.conversation.side_question import SideQuestion
+from agent.messages import Message
 from agent.observe.observer import Observer
 from agent.prompt.reminders import PromptReminders
 from agent.teams.seat import LeaderSeat, TeamSeat
 
 Close = Callable[[], Awaitable[None]]
+AfterPrompt = Callable[[tuple[Message, ...]], None]
 
 
 class AssembledParts(Struct, frozen=True, kw_only=True):
@@ -67,6 +70,7 @@ def build_conversation(
         model=model.name,
         background=shared.background,
     )
+    title = _title(start, parts)
     reminders = PromptReminders(
         parts.prompt.context,
         parts.prompt.sections,
@@ -97,7 +101,7 @@ def build_conversation(
             tool_names=tuple(tool.name for tool in tools.registry.all()),
             queue=shared.queue,
             commands=late.commands,
-            on_close=(*_closers(start, late, shared, parts, observer), *on_close),
+            on_close=(title.aclose, *_closers(start, late, shared, parts, observer), *on_close),
             messages=loop.prefix.messages,
             is_resumed=resumed is not None,
             observe=observer.record,
@@ -105,7 +109,7 @@ def build_conversation(
             display=DisplayHooks(dispatch, replaces=start.user.dialog is not None),
             checkpoints=tools.checkpoints,
             costs=model.costs.costs,
-            after_prompt=loop.extractor.after_prompt,
+            after_prompt=_each(loop.extractor.after_prompt, title.after_prompt),
             token_budget=start.settings.values.tokenBudget,
             expander=parts.commands.expander,
             agents=parts.agents.supervisor,
@@ -113,6 +117,25 @@ def build_conversation(
         )
     )
     return late.conversation.bind(conversation)
+
+
+def _title(start: StartContext, parts: AssembledParts) -> AutomaticTitle:
+    """Build what names the session, where somebody reads it and there is a small model."""
+    model, recorder = parts.model, parts.recording.recorder
+    recorder.is_titled |= start.resumed is not None and bool(start.resumed.title)
+
+    def is_wanted() -> bool:
+        return start.user.reads_titles and not start.is_demo and model.has_small
+
+    return AutomaticTitle(model.small, recorder, is_wanted)
+
+
+def _each(*receivers: AfterPrompt) -> AfterPrompt:
+    def receive(messages: tuple[Message, ...]) -> None:
+        for receiver in receivers:
+            receiver(messages)
+
+    return receive
 
 
 def build_command_service(

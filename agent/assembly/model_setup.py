@@ -41,6 +41,13 @@ class ModelParts(Struct, frozen=True):
     costs: CostParts
     policy: PolicyFor
     recovery: Recovery
+    small_name: Callable[[], str]
+    """Returns the small model; the one in use where there is no other."""
+
+    @property
+    def has_small(self) -> bool:
+        """Whether small questions go to a smaller model than the one in use."""
+        return self.small_name() != self.used.model
 
     @property
     def accounting(self) -> Accounting:
@@ -72,9 +79,13 @@ async def build_model(
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(used.learn_capabilities(), SERVER_ANSWER_S)
     costs = build_costs(start, used, on_exceeded=rules.exceed_budget)
+
+    def small_name() -> str:
+        return client.small_model(used.model, setup.small_model)
+
     small = SmallModel(
         client,
-        lambda: client.small_model(used.model, setup.small_model),
+        small_name,
         account=costs.accounting.add_quietly,
     )
     policy = retry_policies(start.current_settings, env)
@@ -85,7 +96,7 @@ async def build_model(
         refresh=key_refresh(client, setup, start.settings, env),
         learn_limits=used.learn_limits,
     )
-    return ModelParts(client, used, small, costs, policy, recovery)
+    return ModelParts(client, used, small, costs, policy, recovery, small_name)
 
 
 def model_client(setup: ModelSetup, settings: Settings) -> ModelRouter:

@@ -68,6 +68,8 @@ class UserPorts(Struct, frozen=True, kw_only=True):
     """Shows at once that a hook is being waited for, and that it no longer is."""
     terminal: Callable[[str], None] | None = None
     """Writes a sequence that a hook asks for, of the few it may, to the terminal."""
+    reads_titles: bool = False
+    """Whether the user chooses among sessions by their titles."""
 
     ask_server: AskServer | None = None
     """Reaches MCP servers inside the calling program."""

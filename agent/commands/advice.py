@@ -25,21 +25,21 @@ _ELSEWHERE: Final = {
     "plugin plugins marketplace reload-plugins": _PLUGIN,
     "tui": "agent-tui --screen-reader writes lines instead of drawing.",
     "output-style output-styles rules-file agents-md instructions": (
-        "/memory edits what the model is told; --append-system-prompt adds to it."
+        "/memory edits the model's instructions; --append-system-prompt adds to it."
     ),
     "ide": "ctrl+g edits the prompt in your editor; @path attaches files.",
     "bug feedback": "/export writes the conversation, /debug shows the log.",
     "heapdump": "/debug shows the log.",
     "review code-review security-review simplify verify run commit pr-comments batch insights "
     "deep-research dataviz test lint": _OWN_FILE,
-    "release-notes changelog": "CHANGELOG.md tells what is new; /status shows the version.",
+    "release-notes changelog": "CHANGELOG.md lists what is new; /status shows the version.",
     "upgrade update install": "In the clone: git pull, then make run.",
     "version about": "/status shows it.",
     "fast": "/model and /effort choose how quick it is.",
-    "reasoning thinking think": "/effort says how hard it thinks; ctrl+o shows more of it.",
+    "reasoning thinking think": "/effort sets how hard it thinks; ctrl+o shows more of it.",
     "goal loop schedule workflows": "A Stop hook can send it on; see docs/hooks.md of agent-tui.",
     "background bg": "ctrl+b moves a running command to the background, /tasks shows them.",
-    "fork subtask": "/branch goes on in a copy.",
+    "fork subtask": "/branch continues in a copy.",
     "cd pwd directory dir": "It works in the folder it was started in; /add-dir adds another.",
     "import migrate": "Files of Claude Code are read where they are; /status lists them.",
     "autocompact": "/config autoCompactEnabled=false switches it off.",
@@ -49,14 +49,14 @@ _ELSEWHERE: Final = {
     ),
     "yolo auto always-approve accept": "/mode and shift+tab change how much it asks.",
     "fewer-permission-prompts auto-mode-setup": (
-        "/permissions takes rules; docs/permissions.md tells of autoMode."
+        "/permissions takes rules; docs/permissions.md describes autoMode."
     ),
     "act ask code architect agent": (
         "/mode and shift+tab change how much it may do; /plan plans first."
     ),
     "models provider providers": "/model chooses it.",
     "session sessions chat chats load threads": "/resume shows the sessions here.",
-    "save share unshare": "Sessions are kept by themselves; /export writes one to a file.",
+    "save share unshare": "Sessions are saved automatically; /export writes one to a file.",
     "history": "ctrl+r searches what you typed.",
     "themes appearance": "/theme chooses the colors.",
     "keys shortcuts keymap hotkeys bindings": "? shows the keys, /keybindings edits them.",

@@ -77,7 +77,8 @@ class FileIndex:
         return self._names
 
     async def _list(self) -> list[str]:
-        options = ["--files", "--null", "--no-messages", *file_selection()]
+        # Nobody means compiled modules, also where git does not ignore them.
+        options = ["--files", "--null", "--no-messages", "--glob=!__pycache__", *file_selection()]
         if not self._respects_ignore_files:
             options.append("--no-ignore")
         try:

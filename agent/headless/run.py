@@ -406,7 +406,7 @@ class HeadlessOutput:
             raise
         except OSError as error:
             session_id = self._conversation.view.session_id
-            hint = f" What was said is kept: agent-tui sessions show {session_id[:8]}"
+            hint = f" The conversation is saved: agent-tui sessions show {session_id[:8]}"
             raise OutputError(
                 f"The output cannot be written: {error.strerror}.{hint if self._is_stored else ''}"
             ) from error

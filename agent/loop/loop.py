@@ -225,7 +225,9 @@ class AgentLoop:
     ) -> LoopState | Terminal:
         detail = result.failure.message
         if result.failure.kind is FailureKind.CONTEXT_OVERFLOW:
-            return await self._after_overflow(state, detail, signal)
+            # In the server's words: ours come around them.
+            server_words = " ".join(str(result.error).split())
+            return await self._after_overflow(state, server_words or detail, signal)
         if result.message is not None and not result.message.tool_uses():
             await self._history.commit(result.message)
         error = result.error

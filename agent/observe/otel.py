@@ -82,7 +82,7 @@ def missing_packages(env: Mapping[str, str]) -> str:
         if found
         else (
             "OTEL_EXPORTER_OTLP_ENDPOINT is set, but nothing is sent: "
-            "pip install 'agent-tui[otel]' brings the packages."
+            "pip install 'agent-tui[otel]' installs the packages."
         )
     )
 

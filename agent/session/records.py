@@ -404,7 +404,7 @@ def message_from_json(data: Mapping[str, Any]) -> Message:
         content = data["content"]
         role = data["role"]
         if not isinstance(content, list) or not all(isinstance(b, dict) for b in content):
-            raise UnreadableRecord("message content is no list of blocks")
+            raise UnreadableRecord("message content is not a list of blocks")
         if role not in ("user", "assistant", "system"):
             raise UnreadableRecord(f"unknown role {role!r}")
         return Message(
@@ -522,11 +522,11 @@ def _check_texts(record: Record) -> None:
     for field in fields(record):
         value = getattr(record, field.name)
         if field.type is str and not isinstance(value, str):
-            raise UnreadableRecord(f"{field.name} is no text")
+            raise UnreadableRecord(f"{field.name} is not a text")
         if field.type is float and not isinstance(value, int | float):
-            raise UnreadableRecord(f"{field.name} is no number")
+            raise UnreadableRecord(f"{field.name} is not a number")
         if field.type is int and not isinstance(value, int):
-            raise UnreadableRecord(f"{field.name} is no whole number")
+            raise UnreadableRecord(f"{field.name} is not a whole number")
 
 
 def _equal_lines(one: Sequence[str], other: Sequence[str]) -> int:

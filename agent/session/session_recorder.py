@@ -88,6 +88,8 @@ class SessionRecorder:
         self._denials: dict[str, Decision] = {}
         """By the ids of calls whose result has not arrived yet."""
         self._cost_by_model = cost_by_model
+        self.is_titled = False
+        """Whether the session got a name in this run, or had one."""
 
     @property
     def session_id(self) -> str:
@@ -224,6 +226,7 @@ class SessionRecorder:
 
     async def title(self, title: str) -> None:
         """Record the session's name."""
+        self.is_titled = True
         await self.write(TitleRecord(title))
 
     async def system(self, blocks: Sequence[Block], digest: str = "") -> None:

@@ -283,8 +283,8 @@ def _last_line(path: Path) -> Line | None:
 def _cannot(verb: str, path: Path, error: OSError) -> str:
     reason = error.strerror or str(error)
     hints = {
-        errno.ENOSPC: " Free some space; until then the conversation is kept in memory only.",
-        errno.EDQUOT: " Your disk quota is used up; until then it is kept in memory only.",
+        errno.ENOSPC: " Free some space; until then the conversation is only in memory.",
+        errno.EDQUOT: " Your disk quota is used up; until then it is only in memory.",
         errno.EROFS: " The folder is read-only; AGENT_TUI_HOME names another one.",
         errno.EACCES: " AGENT_TUI_HOME names another folder.",
         errno.ENOENT: " Its folder cannot be made: set HOME or AGENT_TUI_HOME to one that can.",

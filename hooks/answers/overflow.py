@@ -64,5 +64,5 @@ class Overflow:
 
 
 def _preview(text: str, file: Path | None) -> str:
-    where = f"the whole text is in {file}" if file else "the rest could not be kept"
+    where = f"the whole text is in {file}" if file else "the rest could not be saved"
     return f"{text[:PREVIEW_CHARS]}\n[… {len(text)} characters in all; {where}]"

@@ -278,7 +278,7 @@ def _code_on_input(rule: Rule, pattern: BashPattern) -> LintWarning | None:
     return _one(
         rule,
         LintType.UNREACHABLE,
-        "what it runs stands on its input, which no rule can name, so this never matches",
+        "what it runs comes from its input, which no rule can name, so this never matches",
         "put the script into a file, and name the file in the rule",
     )
 

@@ -191,7 +191,7 @@ class Bridge:
             raise _Refused(405, "POST answers a request")
         asked = self._asked.get(identity)
         if asked is None or asked.answer.done():
-            raise _Refused(404, "no such request is open; somebody else may have answered it")
+            raise _Refused(404, "no such request is open; it may have been answered already")
         try:
             asked.answer.set_result(decision_from(json.loads(call.body), DecisionSource.BRIDGE))
         except BadAnswer as error:

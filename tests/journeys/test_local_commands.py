@@ -133,9 +133,9 @@ async def test_a_branch_begins_with_an_empty_prompt(begin: Begin) -> None:
 async def test_vim_is_a_setting_that_counts_at_once(begin: Begin) -> None:
     journey = await begin([])
     file = journey.environment.agent_home / "settings.json"
-    assert await said(journey, "vim") == "editor mode vim"
+    assert await said(journey, "vim") == "Vim mode is on"
     assert json.loads(file.read_text())["editorMode"] == "vim"
-    assert await said(journey, "vim") == "editor mode normal"
+    assert await said(journey, "vim") == "Vim mode is off"
 
 
 async def test_the_debug_log_is_shown_or_explained(begin: Begin) -> None:

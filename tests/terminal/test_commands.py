@@ -135,7 +135,7 @@ def test_going_back_brings_the_files_along(screen: Screen, serve: Serve, project
     program.listen(0.4)
     program.type(b"\r")
     see(program, "1 file will be restored")
-    see(program, "~ greet.py")
+    see(program, "greet.py")
     program.listen(0.4)
     program.type(b"\r")
     see(program, "1 file restored")

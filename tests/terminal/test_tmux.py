@@ -199,6 +199,8 @@ def test_inline_the_conversation_is_in_tmuxs_own_history(
         program.wait_for(lambda picture: "Paragraph 49" in picture and "esc to" not in picture)
         # tmux wraps what does not fit and joins it again; the program draws what is live.
         for width, height in ((50, 40), (90, 30), (60, 36)):
+            # A frame on its way would be written for a size that tmux has left already.
+            program.settled()
             program.run("resize-window", "-x", str(width), "-y", str(height))
             program.wait_for(_has_rules(width))
         program.settled()

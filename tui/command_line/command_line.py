@@ -241,7 +241,7 @@ class _InSections(click.Command):
         except click.UsageError as error:
             if "unexpected extra argument" not in error.message:
                 raise
-            text = f"{error.message}. A prompt of several words stands in quotes."
+            text = f"{error.message}. Put a prompt of several words in quotes."
             raise click.UsageError(text, ctx) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -296,9 +296,7 @@ class _InSections(click.Command):
 @click.option(
     "--fork-session", is_flag=True, help="Continue in a copy, leave the session as it is."
 )
-@click.option(
-    "--session-id", type=click.UUID, metavar="UUID", help="The id of the session that is begun."
-)
+@click.option("--session-id", type=click.UUID, metavar="UUID", help="The id for the new session.")
 @click.option("-n", "--name", callback=_something, metavar="TEXT", help="A name for the session.")
 @click.option(
     "--team", callback=_something, metavar="NAME",
@@ -311,7 +309,7 @@ class _InSections(click.Command):
 @click.option("-m", "--model", callback=_something, metavar="NAME", help="Model to use.")
 @click.option(
     "--fallback-model", "fallback_models", callback=_names, metavar="NAME,…",
-    help="Take over, in this order, while the model is overloaded.",
+    help="Models that take over, in this order, while the model is overloaded.",
 )  # fmt: skip
 @click.option(
     "--effort", type=click.Choice(EFFORTS), metavar="LEVEL",
@@ -348,7 +346,7 @@ class _InSections(click.Command):
 @click.option(
     "--add-dir", "add_dirs", multiple=True, metavar="FOLDER",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="A further folder to work in. Repeatable.",
+    help="Another folder to work in. Repeatable.",
 )  # fmt: skip
 @click.option(
     "--settings", "settings_file", callback=_file_or_json, metavar="FILE|JSON",
@@ -399,7 +397,7 @@ class _InSections(click.Command):
 @click.option("--include-partial-messages", is_flag=True, help="Add stream_event lines.")
 @click.option(
     "--replay-user-messages", "replays_prompts", is_flag=True,
-    help="Give each prompt of the input back when its turn comes.",
+    help="Repeat each prompt in the output when its turn comes.",
 )  # fmt: skip
 @click.option(
     "--no-session-persistence", is_flag=True, help="Keep no session: nothing to continue."
@@ -424,7 +422,7 @@ class _InSections(click.Command):
 )
 @click.option(
     "--allow-bypass", "--allow-dangerously-skip-permissions", is_flag=True,
-    help="Let bypassPermissions be chosen.",
+    help="Allow bypassPermissions to be chosen.",
 )  # fmt: skip
 @click.option(
     "--dangerously-skip-permissions", is_flag=True,

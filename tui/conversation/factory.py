@@ -113,6 +113,7 @@ class ConversationMaker:
         environment = assembly.environment_from(self._env, self._launch_dir, version=version())
         settings, setup, environment = await self._settle(ports, environment)
         user_ports = assembly.UserPorts(
+            reads_titles=True,
             dialog=ports.contender,
             ask=ports.user,
             notice=self._front.notice,

@@ -32,7 +32,7 @@ from tui.text.styled_rows import MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.text.wrap import chop, wrap
 from tui.transcript.diff.change_rows import change_rows
 from tui.transcript.diff.diff_view import diff_counts
-from tui.transcript.markdown.markdown_rows import code_rows
+from tui.transcript.markdown.markdown_rows import command_rows
 
 INDENT: Final = 3
 PAD: Final[tuple[Run, ...]] = ((" " * INDENT, TEXT),)
@@ -94,7 +94,7 @@ def _command(
     command: str, description: object, width_cells: int, highlighter: Highlighter
 ) -> list[Row]:
     lines = highlighter.block(reveal(command), "bash")
-    rows = indented(code_rows(lines, width_cells - INDENT), PAD, PAD)
+    rows = indented(command_rows(lines, width_cells - INDENT), PAD, PAD)
     if isinstance(description, str) and description.strip():
         # In quotes and one paragraph: these are the model's words, and must not look like ours.
         quote = f"“{reveal(' '.join(description.split()))}”"

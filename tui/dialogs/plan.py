@@ -100,7 +100,7 @@ class PlanDialog:
         pad = (("   ", TEXT),)
         body = indented(markdown_rows(self._plan, width_cells - 4, self._highlighter), pad, pad)
         edit = " · ctrl+g edit" if self._edit_text is not None else ""
-        hint = f"↑↓ enter · tab no, with a comment{edit} · pgup/pgdn · esc no"
+        hint = f"↑↓ enter · tab no, with a comment{edit} · pgup/pgdn · esc reject"
         question = (
             "Go ahead with this plan?" if self._own_plan is None else "Go ahead with your version?"
         )

@@ -139,7 +139,7 @@ async def _use(screen: CommandScreen, name: str) -> bool:
         screen.notice(str(error), "warning")
         return False
     effort = f", effort {conversation.status.effort}" if conversation.status.effort else ""
-    screen.notice(f"model {conversation.status.model}{effort} from the next request")
+    screen.notice(f"Model set to {conversation.status.model}{effort}")
     if left_out:
         screen.notice(left_out)
     return True

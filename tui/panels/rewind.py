@@ -176,5 +176,5 @@ def _counted(count: int) -> str:
 
 
 def _change(screen: CommandScreen, path: object, action: str) -> str:
-    signs = {"write": "~", "delete": "-", "cannot": "!"}
-    return f"{signs.get(action, '?')} {path}".replace(f"{screen.workspace.directory}/", "")
+    ends = {"delete": "  will be deleted", "cannot": "  cannot be restored"}
+    return f"{path}{ends.get(action, '')}".replace(f"{screen.workspace.directory}/", "")

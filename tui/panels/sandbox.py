@@ -80,7 +80,7 @@ async def _switch(screen: CommandScreen, context: CommandContext) -> None:
             set_switch, context.agent_home / "settings.json", "sandbox", "enabled", wanted
         )
     except (AgentError, OSError) as error:
-        screen.notice(f"Not kept: {error}", "warning")
+        screen.notice(f"Not saved: {error}", "warning")
         return
     await context.reload_settings()
     if context.gate.context.sandbox.runs_inside is not wanted:
@@ -113,7 +113,7 @@ def _items(context: CommandContext) -> list[Item]:
         items += _many("package caches, for allow rules", shared.caches, short)
     items += _hosts(context.sandbox)
     items += [
-        Item(refusal_line(refusal), call.command, group="Refused lately")
+        Item(refusal_line(refusal), call.command, group="Recently refused")
         for call in context.sandbox.refused.latest()
         for refusal in call.refusals
     ]

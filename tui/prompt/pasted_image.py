@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 
 from agent.files.mention_text import mention_of
-from tui.text.safe_text import PICTURE
+from tui.text.safe_text import image_name, shown_prompt
 
 MAX_DROPPED: Final = 10
 MAX_BYTES: Final = 20_000_000
@@ -32,17 +32,17 @@ class PastedImage(Struct, frozen=True):
 
     mention: str
     about: str
-    """Its size and type, for the user."""
+    """What stands for it, with its size and type."""
 
 
 async def save_clipboard_image(directory: Path, env: Mapping[str, str]) -> PastedImage:
     """Write the clipboard's image and return it.
 
     Raises:
-        NoPicture: there is none.
+        NoClipboardImage: there is none.
         OSError: it could not be written.
     """
-    from agent.files.clipboard_image import read_clipboard_image  # with the first picture
+    from agent.files.clipboard_image import read_clipboard_image  # with the first image
 
     data = await read_clipboard_image(dict(env))
     if data is None:
@@ -97,17 +97,10 @@ def _is_image(path: Path) -> bool:
 
 
 def _store(directory: Path, data: bytes, suffix: str) -> PastedImage:
-    from agent.messages import new_uid  # with the first picture
+    from agent.messages import new_uid  # with the first image
+    from agent.tools.builtin.read_image import image_size
 
-    path = directory / f"{PICTURE}{new_uid()[:8]}{suffix}"
+    path = directory / image_name(new_uid()[:8], image_size(data), len(data), suffix)
     path.write_bytes(data)
-    return PastedImage(mention_of(str(path)), _about(data))
-
-
-def _about(data: bytes) -> str:
-    from agent.tools.builtin.read_image import image_size, image_type  # with the first picture
-
-    size, kind = image_size(data), image_type(data)
-    pixels = f"{size[0]}×{size[1]} " if size is not None else ""
-    name = f"{kind.removeprefix('image/').upper()} " if kind is not None else ""
-    return f"{pixels}{name}{max(1, round(len(data) / 1000)):,} kB"
+    mention = mention_of(str(path))
+    return PastedImage(mention, shown_prompt(mention))

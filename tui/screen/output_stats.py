@@ -98,7 +98,7 @@ def figures_text(figures: OutputStats) -> str:
     if figures.drain_bytes_per_s is not None:
         parts.append(f"the line took {_size(figures.drain_bytes_per_s)}/s when it was full")
     if figures.is_slow:
-        parts.append("it is slow, so nothing moves that need not")
+        parts.append("it is slow, so animations are off")
     return ", ".join(parts)
 
 

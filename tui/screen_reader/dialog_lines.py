@@ -19,6 +19,7 @@ from tui.panels.list_panel import ListPanel
 from tui.screen_reader.hinted_keys import hinted_keys, press_hinted
 from tui.screen_reader.list_lines import list_hint, press_own_key, search
 from tui.text.styled_rows import Ink, Row, Run
+from tui.transcript.diff.split_rows import want_split
 
 _NUMBERS: Final = "Type a number, optionally followed by a comment"
 ANSWER_HINT: Final = f"{_NUMBERS}, or esc."
@@ -113,6 +114,8 @@ def _parts_columns(bare: str, text: str, ink: Ink, has_columns: bool) -> bool:
 
 def dialog_lines(dialog: Dialog) -> list[str]:
     """Return title, text and numbered answers, in the order of the decision."""
+    # A change is read line by line, however long a line is.
+    want_split(False)
     view = dialog.view(WIDTH_CELLS)
     title = readable_text(view.title)
     rows = [*view.body, *view.pinned]

@@ -1,6 +1,6 @@
 """The keys that a dialog's own hint names, as words that can be typed. Pure.
 
-The hint is the row that the drawn dialog shows at its foot: `↑↓ enter · h hunks · esc no`.
+The hint is the row that the drawn dialog shows at its foot: `↑↓ enter · h hunks · esc reject`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from textwrap import wrap
 from typing import Final, TextIO
 
 from permissions.base.text.sanitize import sanitize
@@ -18,15 +19,22 @@ OUTPUT_ENDS: Final = "\x1b]133;D\x1b\\"
 class LineOutput:
     """Writes lines to one terminal; no text in them can command it."""
 
-    def __init__(self, out: TextIO, *, has_marks: bool) -> None:
-        """`has_marks` is False for output that is no terminal, or a very simple one."""
+    def __init__(
+        self, out: TextIO, *, has_marks: bool, columns: Callable[[], int | None] = lambda: None
+    ) -> None:
+        """`has_marks` is False for output that is not a terminal, or a very simple one.
+
+        `columns` returns the terminal's width, where lines are broken at spaces.
+        """
         self._out = out
         self._has_marks = has_marks
+        self._columns = columns
 
     def write(self, lines: Iterable[str]) -> None:
         """Write lines, in order."""
+        columns = self._columns()
         for line in lines:
-            self._write(sanitize(line) + "\n")
+            self._write(_broken(sanitize(line), columns) + "\n")
 
     def mark(self, sign: str) -> None:
         """Write one of the marks above, the bell, or another sequence that moves nothing."""
@@ -42,3 +50,14 @@ class LineOutput:
                 encoded = text.encode(error.encoding, "backslashreplace")
                 self._out.write(encoded.decode(error.encoding))
             self._out.flush()
+
+
+def _broken(text: str, columns: int | None) -> str:
+    """Break lines at spaces, which the terminal would break inside of words."""
+    if columns is None or len(text) < columns:
+        return text
+    pieces = (
+        wrap(line, columns - 1, break_long_words=False, break_on_hyphens=False) or [""]
+        for line in text.split("\n")
+    )
+    return "\n".join("\n".join(lines) for lines in pieces)

@@ -210,7 +210,7 @@ class LineScreen:
         self.session.compactions.clear()
         draft = self.composer.take()
         if draft:
-            self._run.notice(f"type on from here: {draft}")
+            self._run.notice(f"continue typing here: {draft}")
 
     def take_prompts(self) -> list[str]:
         """Return the prompts that commands send, and forget them."""

@@ -7,6 +7,7 @@ Next: `tui.screen_reader.event_lines` (what is written), `tui.screen_reader.dial
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 import time
@@ -44,7 +45,7 @@ LEAVE_S: Final = 2.0
 """How long the first Ctrl+C at the prompt waits for the second."""
 HISTORY: Final = 200
 WELCOME: Final = (
-    "Type a request and press enter. A line that ends with a backslash goes on in the next. "
+    "Type a request and press enter. A line that ends with a backslash continues on the next. "
     "Slash help lists the commands, slash mode changes what is asked, ctrl+c interrupts, "
     "ctrl+d leaves."
 )
@@ -60,7 +61,9 @@ class _LineSession:
 
     def __init__(self, options: RunOptions, launch_dir: Path, env: Mapping[str, str]) -> None:
         is_simple = env.get("TERM", "") in {"", "dumb"}
-        self.output = LineOutput(sys.stdout, has_marks=sys.stdout.isatty() and not is_simple)
+        self.output = LineOutput(
+            sys.stdout, has_marks=sys.stdout.isatty() and not is_simple, columns=_columns
+        )
         self.reader = LineReader()
         self.dialogs = LineDialogs(self.output, self.reader, self._store_lines)
         self.conversation: ConversationPort | None = None
@@ -314,3 +317,10 @@ class _LineSession:
         if self.conversation is not None:
             self.conversation.controls.interrupt("the program is closing")
         self.reader.end_input()
+
+
+def _columns() -> int | None:
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    except (OSError, ValueError):
+        return None

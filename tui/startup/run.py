@@ -232,7 +232,9 @@ class _ScreenRun:
             # None where no exit was requested: the loop was interrupted from outside.
             code = self.app.return_code
             return EXIT_INTERRUPTED if code is None else code
-        if report.last_answer and not self._is_inline:
+        if self._is_inline:
+            sys.stdout.write("\n")
+        elif report.last_answer:
             sys.stdout.write(sanitize(report.last_answer).rstrip() + "\n\n")
         if report.error:
             sys.stderr.write(f"agent-tui: {sanitize(report.error)}\n")

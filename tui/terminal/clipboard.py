@@ -58,7 +58,7 @@ async def copy_beside(text: str, env: Mapping[str, str], file: Path | None) -> s
     try:
         await asyncio.to_thread(_write_private, file, data)
     except OSError as error:
-        return f"too long for the terminal's clipboard, and not kept: {error.strerror}"
+        return f"too long for the terminal's clipboard, and not saved: {error.strerror}"
     return f"too long for some terminals' clipboards, so it is in {file} as well"
 
 

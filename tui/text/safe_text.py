@@ -22,16 +22,32 @@ from agent.display import (
 )
 from permissions.base.text.sanitize import reveal, sanitize
 
-PICTURE: Final = "pasted-"
-"""What the name of a copied image begins with."""
-_PICTURE: Final = re.compile(
-    rf"""@(?:"[^"\n]*/scratch/{PICTURE}\w+\.\w+"|[^\s"]*/scratch/{PICTURE}\w+\.\w+)"""
+IMAGE: Final = "pasted-"
+"""What the name of a copied image begins with; its size follows, as `image_name` writes it."""
+_NAME: Final = rf"{IMAGE}\w+(?:-(?P<{{0}}>\d+x\d+))?(?:-(?P<{{1}}>\d+)kB)?\.(?P<{{2}}>\w+)"
+_IMAGE: Final = re.compile(
+    rf"""@(?:"[^"\n]*/scratch/{_NAME.format("a", "b", "c")}\""""
+    rf"""|[^\s"]*/scratch/{_NAME.format("d", "e", "f")})"""
 )
 
 
+def image_name(uid: str, size: tuple[int, int] | None, byte_count: int, suffix: str) -> str:
+    """Return a name for a copied image that says its size in pixels and in kilobytes."""
+    pixels = f"-{size[0]}x{size[1]}" if size is not None else ""
+    return f"{IMAGE}{uid}{pixels}-{max(1, round(byte_count / 1000))}kB{suffix}"
+
+
 def shown_prompt(text: str) -> str:
-    """Return what a user sent, with `[Image]` for each image that was pasted into it."""
-    return sanitize(_PICTURE.sub("[Image]", text) if PICTURE in text else text)
+    """Return what a user sent, with `[Image 640×480 PNG 38 kB]` for each pasted image."""
+    return sanitize(_IMAGE.sub(_shown_image, text) if IMAGE in text else text)
+
+
+def _shown_image(match: re.Match[str]) -> str:
+    pixels, kilobytes, suffix = (match[a] or match[b] for a, b in ("ad", "be", "cf"))
+    if kilobytes is None:
+        return "[Image]"
+    size = f"{pixels.replace('x', '×')} " if pixels else ""
+    return f"[Image {size}{suffix.upper()} {int(kilobytes):,} kB]"
 
 
 def shown_line(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-_PICTURE: Final = re.compile(r": [A-Z]+, (\d+×\d+ pixels)$")
+_IMAGE: Final = re.compile(r": ([A-Z]+), (\d+×\d+) pixels$")
 _UNITS: Final = {"Read": "line", "Glob": "file", "Grep": "line"}
 
 
@@ -31,8 +31,8 @@ def result_size(tool_name: str, tool_input: Mapping[str, Any], text: str) -> str
     match tool_name:
         case "Read" if body.startswith("[") and body.endswith(" is empty.]"):
             return "empty"
-        case "Read" if picture := _PICTURE.search(body.partition("\n")[0]):
-            return picture[1]
+        case "Read" if image := _IMAGE.search(body.partition("\n")[0]):
+            return f"{image[2]} {image[1]}"
         case "Glob" if count <= 1 and body.startswith("No file in "):
             return "no files"
         case "Grep" if body == "No match.":

@@ -230,8 +230,8 @@ class _Ask:
     async def __call__(self, text: str) -> bool:
         if self._user is None:
             return False
-        yes = QuestionOption("Allow", "The agents go on")
-        no = QuestionOption("Stop", "The limit holds; what is done so far is kept")
+        yes = QuestionOption("Allow", "The agents continue")
+        no = QuestionOption("Stop", "The limit stays; work done so far is kept")
         question = Question(text, "Agents", (yes, no))
         answers = await self._user.ask([question], AbortController().signal)
         return answers is not None and answers.get(text) == yes.label

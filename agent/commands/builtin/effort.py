@@ -18,10 +18,10 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
         return ShowText(f"effort {now}; available: {', '.join((*levels, 'auto'))}")
     if wanted == "auto":
         context.changes.set_effort(None)
-        return ShowText("effort auto from the next request")
+        return ShowText("Effort set to auto")
     level = next((level for level in levels if level == wanted), None)
     if level is None:
         known = ", ".join((*levels, "auto"))
         return ShowText(f"Unknown effort {wanted!r}. Known: {known}.", "warning")
     context.changes.set_effort(level)
-    return ShowText(f"effort {level} from the next request")
+    return ShowText(f"Effort set to {level}")

@@ -21,4 +21,4 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
     await context.reload_settings()
     if context.settings().values.editorMode != wanted:
         return ShowText("Another settings file sets editorMode: see /config.", "warning")
-    return ShowText(f"editor mode {wanted}")
+    return ShowText("Vim mode is on" if wanted == "vim" else "Vim mode is off")

@@ -94,8 +94,7 @@ class Checkpoints:
                 await asyncio.to_thread(self._store, [path], tool_use_id, self._turn_id())
             except (OSError, SessionError) as error:
                 raise ToolError(
-                    f"A copy of {path} could not be kept for undoing, so it was not changed: "
-                    f"{error}"
+                    f"A copy of {path} could not be saved for undo, so it was not changed: {error}"
                 ) from error
 
     async def before_command(self, tool_use_id: str) -> tuple[str, ...]:
@@ -180,7 +179,7 @@ class Checkpoints:
             self._note_gaps(turn_id, tool_use_id, not_covered)
             self._sync()
         except (OSError, SessionError) as error:
-            not_covered.append(f"copies could not be kept: {error}")
+            not_covered.append(f"copies could not be saved: {error}")
         return tuple(not_covered)
 
     def _after_command(self, tool_use_id: str, turn_id: str) -> None:
@@ -320,7 +319,7 @@ class Checkpoints:
                 self._note(change.path, self._blobs.capture(change.path), "", mark)
             self._sync()
         except OSError as error:
-            raise SessionError(f"The present state cannot be kept: {error}") from error
+            raise SessionError(f"The present state cannot be saved: {error}") from error
         done: list[FileChange] = []
         failed = [(c, c.detail) for c in preview.changes if c.action == "cannot"]
         for change in work:

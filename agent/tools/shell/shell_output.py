@@ -118,7 +118,7 @@ class ShellOutput:
         if -1 < tail.find("\n") < len(tail) // 2:
             tail = tail[tail.find("\n") + 1 :]
         left_out = self.total_chars - len(head) - len(tail)
-        where = f"all of it is in {self.path}" if self.has_file else "it was not kept"
+        where = f"all of it is in {self.path}" if self.has_file else "it was not saved"
         if self.file_error:
             where += f"; {self.file_error}"
         return f"{head.rstrip()}\n\n[… {left_out:,} characters left out here; {where} …]\n\n{tail}"

@@ -78,12 +78,12 @@ class CommandHandlerMode:
         if ended.timed_out:
             stderr = decode(ended.stderr)[:SHOWN_LIMIT_CHARS]
             line = first_line(stderr)
-            detail = f"; it had said: {line}" if line else ""
+            detail = f"; its output was: {line}" if line else ""
             return replace(
                 failed,
                 outcome=HandlerOutcome.CANCELLED,
                 error=f"timed out after {timeout_s:g} s and was ended; "
-                f"its output does not count{detail}",
+                f"its output is ignored{detail}",
                 stderr=stderr,
             )
         if ended.exit_code is None:

@@ -13,8 +13,15 @@ from permissions.base.process.reading_programs import ReadingPrograms, unconfine
 async def test_ignored_files_are_left_out_and_odd_names_are_not(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("build/\n")
-    for name in ("build/x.o", "src/a b.py", "src/ü🙂.py", "src/a\nb.py", ".hidden/c"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    for name in (
+        "src/__pycache__/a.pyc",
+        "build/x.o",
+        "src/a b.py",
+        "src/ü🙂.py",
+        "src/a\nb.py",
+        ".hidden/c",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_text("")
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.py")).touch()
     index = FileIndex(tmp_path, ReadingPrograms(os.environ, tmp_path, unconfined))

@@ -102,12 +102,12 @@ async def test_drafts_put_aside_are_counted_and_kept_with_the_draft() -> None:
     async with app.run_test(size=(70, 20)) as pilot:
         await settled(pilot)
         await pilot.press(*"one", "ctrl+s", *"two", "ctrl+s", *"three")
-        assert "2 drafts put aside: ctrl+s" in text_of(app.parts.composer)
+        assert "2 drafts stashed: ctrl+s" in text_of(app.parts.composer)
         app.parts.drafts.save()
         assert conversation.draft == "one\n\ntwo\n\nthree"
         await pilot.press("ctrl+u", "ctrl+s")
         assert app.parts.composer.buffer.text == "two"
-        assert "a draft put aside" in text_of(app.parts.composer)
+        assert "a draft stashed" in text_of(app.parts.composer)
 
 
 def test_an_endless_earlier_prompt_comes_back_as_a_label() -> None:

@@ -82,7 +82,7 @@ def test_system_prompts_from_files(tmp_path: Path) -> None:
         (["--json-schema", "{}"], "--json-schema goes with -p"),
         (["--worktree=x"], "git worktree add"),
         (["--permision-mode", "plan"], "--permission-mode"),
-        (["fix", "the", "test"], "stands in quotes"),
+        (["fix", "the", "test"], "in quotes"),
         (["--add-dir", "/there/is/none"], "does not exist"),
         (["login"], "ANTHROPIC_API_KEY"),
         (["doctorr"], "Did you mean 'doctor'?"),

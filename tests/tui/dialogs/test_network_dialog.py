@@ -20,8 +20,8 @@ SHOWN = """\
    npm install
    wants to reach registry.example:443.
 
-   It can send there whatever it can read; what it sends is
-   not looked at.
+   It can send anything that it can read; what it sends is
+   not inspected.
 --
 
    Let it reach registry.example:443?
@@ -31,7 +31,7 @@ SHOWN = """\
       .agent/settings.local.json
    3. No
    4. No, and tell it why
-   ↑↓ select · enter confirm · tab no, with a comment · esc no"""
+   ↑↓ select · enter confirm · tab no, with a comment · esc reject"""
 
 
 async def test_what_is_shown() -> None:

@@ -133,7 +133,7 @@ async def test_model_and_effort_are_chosen_together() -> None:
         await settled(pilot)
         assert conversation.model == "claude-opus-5-5"
         assert conversation.effort == "medium"
-        assert "model claude-opus-5-5, effort medium" in transcript_of(app)
+        assert "Model set to claude-opus-5-5, effort medium" in transcript_of(app)
 
 
 async def test_a_rule_is_taken_back_from_the_session() -> None:

@@ -173,5 +173,5 @@ def test_the_figures_are_told_in_a_line() -> None:
     meter.wrote(500, 0.5)
     assert figures_text(meter.figures()).endswith(
         "1 overtaken by newer ones, the line took 1.0 kB/s when it was full, "
-        "it is slow, so nothing moves that need not"
+        "it is slow, so animations are off"
     )

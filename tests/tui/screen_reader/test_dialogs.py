@@ -148,3 +148,16 @@ async def test_what_is_said_after_somebody_else_answered_begins_a_line(keyboard:
     os.write(keyboard, b"\n")
     async with asyncio.timeout(20):
         assert await reader.line("") == ""
+
+
+def test_lines_break_at_spaces_where_the_terminal_would_break_words() -> None:
+    out = io.StringIO()
+    output = LineOutput(out, has_marks=False, columns=lambda: 20)
+    output.write(["a list of words that is long", "short", "averyverylongwordthatstays whole"])
+    assert out.getvalue().splitlines() == [
+        "a list of words",
+        "that is long",
+        "short",
+        "averyverylongwordthatstays",
+        "whole",
+    ]

@@ -104,15 +104,18 @@ def test_a_command_of_ones_own_comes_back_with_what_it_printed(tmp_path: Path) -
         tmp_path / "s.jsonl",
         said(note_of("ls; exit 3", "a.txt\n", 3)),
         said("@/home/a/.agent/s/scratch/pasted-02493ef1.png what is it"),
+        said('@"/home/a b/.agent/s/scratch/pasted-02493ef1-1108x728-1038kB.jpg" and this'),
     )
     blocks, _ = past_blocks(SessionPages(path).older())
-    typed, card, picture = blocks.blocks
+    typed, card, picture, sized = blocks.blocks
     assert isinstance(typed, UserMessage)
     assert (typed.text, typed.kind) == ("!ls; exit 3", "shell")
     assert isinstance(card, ToolCard)
     assert (card.identifier, card.state, card.result) == ("Bash ls; exit 3", "failed", "a.txt\n")
     assert isinstance(picture, UserMessage)
     assert picture.text == "[Image] what is it"
+    assert isinstance(sized, UserMessage)
+    assert sized.text == "[Image 1108×728 JPG 1,038 kB] and this"
 
 
 def test_the_past_comes_before_what_is_there_already(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tui.transcript.result_size import result_size
         ("Read", {}, "     1\ta", "1 line"),
         ("Read", {}, "     1\ta\n\n[a.py: lines 1-1 of 3,825; continue with offset=2]", "1 line"),
         ("Read", {}, "[a.py is empty.]", "empty"),
-        ("Read", {}, "logo.png: PNG, 12×34 pixels\n[image]", "12×34 pixels"),
+        ("Read", {}, "logo.png: PNG, 12×34 pixels\n[image]", "12×34 PNG"),
         ("Grep", {}, "a.py\nb.py", "2 files"),
         ("Grep", {"output_mode": "content"}, "a.py:1:x", "1 line"),
         ("Grep", {"output_mode": "count"}, "a.py:3\n\n[3 matches in 1 files]", "1 file"),

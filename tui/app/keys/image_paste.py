@@ -71,7 +71,7 @@ class ImagePaste:
 
     def _insert(self, image: PastedImage) -> None:
         self._composer.edit(partial(insert_image, mention=image.mention))
-        self._notices.hint(f"image attached: {image.about}")
+        self._notices.hint(f"attached: {image.about}")
 
     async def _copy_clipboard(self) -> None:
         directory = self._scratch_dir

@@ -136,7 +136,7 @@ class PromptKeys:
             self._composer.load(self._stash.pop())
         count = len(self._stash)
         drafts = f"{count} drafts" if count > 1 else "a draft"
-        self._composer.set_note(f" {drafts} put aside: {self._stash_key()} " if count else "")
+        self._composer.set_note(f" {drafts} stashed: {self._stash_key()} " if count else "")
 
     def help_when_empty(self) -> bool:
         """Show the keys, unless something is being typed."""

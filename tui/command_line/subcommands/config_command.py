@@ -148,7 +148,7 @@ def set_key(key: str, value: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"key": key, "value": parsed, "file": str(file)}, ensure_ascii=False))
     else:
-        click.echo(reveal(f"{key} {'is set' if parsed is not None else 'is taken out'} in {file}"))
+        click.echo(reveal(f"{key} {'is set' if parsed is not None else 'is removed'} in {file}"))
     origin = settings_here(here()).merged.origins.get(key)
     if parsed is not None and origin is not None and str(origin.file) != str(file):
         click.echo(reveal(f"! {origin.file or origin.source} decides here"), err=True)

@@ -153,7 +153,7 @@ def _model(place: Here, settings: Settings) -> Check:
         "model", "problem", f"{model} cannot be reached: {reason}",
         "Start the server, or set ANTHROPIC_BASE_URL, or the provider's baseUrl, to its address."
         if is_loopback(base_url)
-        else "Look at the network, or set HTTPS_PROXY where one is needed.",
+        else "Check the network, or set HTTPS_PROXY where one is needed.",
     )  # fmt: skip
 
 

@@ -59,7 +59,7 @@ def command() -> None:
 
 @command.command("check")
 @click.argument("file", required=False, type=click.Path(allow_dash=True))
-@click.option("--classifier", is_flag=True, help="Hear the local classifier too.")
+@click.option("--classifier", is_flag=True, help="Ask the local classifier too.")
 @click.option("--json", "_json", is_flag=True, help="Accepted; the output is JSON anyway.")
 def check(file: str | None, classifier: bool, _json: bool) -> int:
     """Judge calls: JSON lines in (FILE or standard input), one JSON line out each."""
@@ -74,7 +74,7 @@ def check(file: str | None, classifier: bool, _json: bool) -> int:
 @command.command("explain")
 @click.argument("call")
 @click.option("--mode", default="default", show_default=True, help="Permission mode to assume.")
-@click.option("--classifier", is_flag=True, help="Hear the local classifier too.")
+@click.option("--classifier", is_flag=True, help="Ask the local classifier too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the decision as JSON.")
 @_tried_rules
 def explain_call(

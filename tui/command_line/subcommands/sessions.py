@@ -113,7 +113,7 @@ def search(words: tuple[str, ...], as_json: bool) -> None:
 @click.option("--check", "only_check", is_flag=True, help="Only say what is wrong.")
 @_json
 def repair_sessions(session_id: str | None, only_check: bool, as_json: bool) -> int:
-    """Mend a damaged session, or all of this project; the original is kept beside it.
+    """Repair a damaged session, or all of this project; the original stays beside it.
 
     Exit status: 1 when something is damaged and was left so.
     """

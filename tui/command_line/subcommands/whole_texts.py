@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Final
 
 import click
@@ -10,8 +11,34 @@ _MAX_CHARS: Final = 300
 """Of one command's text; click's own group stops at what fits beside the name."""
 
 
+HABITS: Final = {
+    "permissions": {"test": "check", "list": "explain", "ls": "explain", "why": "explain"},
+    "sessions": {"ls": "list", "rm": "delete", "remove": "delete", "cat": "show", "find": "search"},
+    "hooks": {"ls": "list", "test": "run", "fire": "run"},
+    "mcp": {"ls": "list", "rm": "remove", "delete": "remove"},
+    "config": {"ls": "list"},
+}
+"""Words that users of other programs guess, and what they mean here, by group."""
+
+
 class WholeTexts(click.Group):
     """Use as `cls` of a group."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first word names.
+
+        Raises:
+            click.UsageError: it names none; the message names one that may be meant.
+        """
+        word, names = args[0], self.list_commands(ctx)
+        if word in names or word.startswith("-"):
+            return super().resolve_command(ctx, args)
+        guess = HABITS.get(self.name or "", {}).get(word)
+        close = [guess] if guess in names else get_close_matches(word, names, 1)
+        hint = f" Did you mean {ctx.command_path} {close[0]}?" if close else ""
+        raise click.UsageError(f"Unknown command {word!r}.{hint}", ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands with their texts."""

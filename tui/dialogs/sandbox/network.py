@@ -17,7 +17,7 @@ from tui.text.wrap import wrap
 _PAD: Final = (("   ", TEXT),)
 _INDENT: Final = 4
 _COMMAND_ROWS: Final = 3
-_SENDS: Final = "It can send there whatever it can read; what it sends is not looked at."
+_SENDS: Final = "It can send anything that it can read; what it sends is not inspected."
 _KINDS: Final = {
     "loopback": "This address is your own machine: a server outside of the sandbox.",
     "this machine's own": "This address is your own machine: a server outside of the sandbox.",
@@ -119,7 +119,7 @@ class NetworkDialog:
         body = [*self._command_rows(width), BLANK]
         for text in filter(None, (_KINDS.get(request.kind or ""), _SENDS)):
             body.extend(wrap([(text, MUTED)], width))
-        hint = "↑↓ select · enter confirm · tab no, with a comment · esc no"
+        hint = "↑↓ select · enter confirm · tab no, with a comment · esc reject"
         footer = [
             FooterRow(BLANK, is_optional=True),
             FooterRow(row(_PAD[0], ("Let it reach ", Ink(bold=True)), (where, _HOST), ("?", TEXT))),

@@ -38,7 +38,7 @@ def _answers(request: RefusalRequest) -> list[tuple[Choice, RefusalAnswer]]:
         answers.append((Choice(label, "", named), RefusalAnswer.HOSTS))
     if request.may_leave:
         label = "Run it once outside the sandbox"
-        answers.append((Choice(label, "nothing limits it there"), RefusalAnswer.OUTSIDE))
+        answers.append((Choice(label, "no limits apply there"), RefusalAnswer.OUTSIDE))
     return [*answers, (Choice("No"), RefusalAnswer.NO)]
 
 

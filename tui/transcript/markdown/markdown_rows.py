@@ -133,6 +133,18 @@ def code_rows(lines: Iterable[HighlightedLine], width_cells: int) -> list[Row]:
     return on_ground(indented(rows, pad, pad), Role.CODE_BACKGROUND)
 
 
+def command_rows(lines: Iterable[HighlightedLine], width_cells: int) -> list[Row]:
+    """Return a command as code; lines that are too long break at spaces, and a sign says so."""
+    rows: list[Row] = []
+    for line in lines:
+        text = "".join(part for part, _ in line)
+        # Where spaces or tabs may mean something, none of them vanishes at a break.
+        breaks = chop if "  " in text or "\t" in text else wrap
+        parts = breaks(line, max(1, width_cells - 4))
+        rows.extend(indented(parts, ((" ", TEXT),), ((" ↪ ", FAINT),)))
+    return on_ground(rows, Role.CODE_BACKGROUND)
+
+
 class _Painter:
     def __init__(self, highlighter: Highlighter) -> None:
         self._highlighter = highlighter
@@ -191,17 +203,20 @@ class _Painter:
             is_tight = all(c.hidden for c in item.children if c.type == "paragraph")
             if number is None:
                 mark = "•" if depth % 2 == 0 else "◦"
+                # The box of a task is its mark.
+                mark = "" if _is_task(item) else f"{mark} "
             else:
-                mark = f"{number:>{digits}}."
+                mark = f"{number:>{digits}}. "
                 number += 1
-            mark_width = len(mark) + 1
+            mark_width = len(mark)
+            rest_width = mark_width or len("☐ ")
             inner = self.blocks(
-                item.children, width - mark_width, ink, depth=depth + 1, tight=is_tight
+                item.children, width - rest_width, ink, depth=depth + 1, tight=is_tight
             )
             if rows and not is_tight:
                 rows.append(BLANK)
-            first: tuple[Run, ...] = ((mark + " ", Ink(Role.MUTED)),)
-            lines = indented(inner or [BLANK], first, ((" " * mark_width, TEXT),))
+            first: tuple[Run, ...] = ((mark, Ink(Role.MUTED)),)
+            lines = indented(inner or [BLANK], first, ((" " * rest_width, TEXT),))
             # The mark is text that a user copies along, unlike other decoration.
             lines[0] = replace(lines[0], gutter_chars=lines[0].gutter_chars - mark_width)
             rows.extend(lines)
@@ -301,8 +316,17 @@ def _line_start(text: str, line: int) -> int:
     return position
 
 
+_BOXES: Final = ("[ ] ", "[x] ")
+
+
+def _is_task(item: SyntaxTreeNode) -> bool:
+    first = item.children[0] if item.children else None
+    inline = first.children[0] if first is not None and first.type == "paragraph" else None
+    return inline is not None and inline.content[:4].lower() in _BOXES
+
+
 def _with_task_box(runs: list[Run]) -> list[Run]:
-    if not runs or runs[0][0][:4].lower() not in ("[ ] ", "[x] "):
+    if not runs or runs[0][0][:4].lower() not in _BOXES:
         return runs
     text, ink = runs[0]
     is_done = text[1] in "xX"

@@ -194,7 +194,7 @@ async def test_unwritable_results_cost_only_the_file(tmp_path: Path) -> None:
     output = ShellOutput(tmp_path / "missing" / "x.txt")
     output.feed(b"line\n" * 20_000)
     output.close()
-    assert "it was not kept; the file could not be made" in output.text()
+    assert "it was not saved; the file could not be made" in output.text()
 
 
 LINES = st.lists(st.sampled_from(["a", "bc", "\n", "\r\n", "\r", "é🙂", "\x1b[1m"]), max_size=40)

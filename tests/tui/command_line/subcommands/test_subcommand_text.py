@@ -90,3 +90,18 @@ def test_hooks_run_takes_whatever_standard_input_is(
     (project / "h.json").write_text("{}")
     assert main(["hooks", "run", "Stop", "--settings", "h.json"]) == (0 if stdin is None else 2)
     assert json.loads(capsys.readouterr().out)["event"] == "Stop"
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["permissions", "test"], "agent-tui permissions check"),
+        (["permissions", "explian"], "agent-tui permissions explain"),
+        (["sessions", "rm"], "agent-tui sessions delete"),
+    ],
+)
+def test_a_guessed_word_is_answered_with_the_right_one(
+    words: list[str], meant: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert f"Did you mean {meant}?" in capsys.readouterr().err

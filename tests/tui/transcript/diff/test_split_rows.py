@@ -26,6 +26,7 @@ NEW = "def f(a, b):\n    return a + b\n\nnothing alike\nat all\n"
 
 @pytest.fixture(autouse=True)
 def _default() -> Iterator[None]:
+    want_split(True)
     yield
     want_split(True)
 

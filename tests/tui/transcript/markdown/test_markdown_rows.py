@@ -51,7 +51,7 @@ and 漢字漢字漢字 that wrap.
 
 • one
   ◦ nested
-• ☑ done
+☑ done
 
 1. first
 2. second
