@@ -34,6 +34,7 @@ FREE_TOOLS = frozenset(
         "TaskStop",
         "ToolSearch",
         "StructuredOutput",
+        "report_findings",
         "ListMcpResourcesTool",
         "SpawnTeammate",
         "SendMessage",
@@ -52,7 +53,7 @@ sub-agent does is decided call by call.
 KNOWN_TOOLS = (
     PATH_TOOLS
     | FREE_TOOLS
-    | frozenset({"Bash", "WebFetch", "WebSearch", "Skill", "ReadMcpResourceTool"})
+    | frozenset({"Bash", "WebFetch", "WebSearch", "Skill", "ReadMcpResourceTool", "Workflow"})
 )
 
 CONTENT_PARAMETERS = frozenset({"command", "file_path", "path", "notebook_path", "url"})

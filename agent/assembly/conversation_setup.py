@@ -113,6 +113,8 @@ def build_conversation(
             token_budget=start.settings.values.tokenBudget,
             expander=parts.commands.expander,
             agents=parts.agents.supervisor,
+            workflows=parts.agents.workflows,
+            orchestration=parts.agents.orchestration,
             initial_prompt=parts.agents.lead.initial_prompt if parts.agents.lead else "",
         )
     )
@@ -174,6 +176,7 @@ def build_command_service(
         hooks=parts.hooks.runner,
         shells=shared.shells,
         agents=parts.agents.supervisor,
+        orchestration=parts.agents.orchestration,
         instructions=lambda: prompt.context().instructions,
         on_directory=on_directory,
         env=start.env,
@@ -212,6 +215,7 @@ def _closers(
     return (
         *(() if seat is None else (seat.aclose,)),
         _cancelling(learning),
+        parts.agents.workflows.aclose,
         parts.agents.supervisor.aclose,
         parts.loop.extractor.aclose,
         shared.background.aclose,

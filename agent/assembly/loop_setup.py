@@ -102,7 +102,11 @@ async def build_loop(
         account=model.accounting.account,
         spent=model.accounting.spent,
         queued=queue_taker(shared.queue, commands.expander),
-        reports=lambda: [*shells(), *agents.supervisor.take_reports()],
+        reports=lambda: [
+            *shells(),
+            *agents.supervisor.take_reports(),
+            *agents.workflows.take_reports(),
+        ],
         mail=seat.mail if seat is not None else None,
         after_calls=sources.after_calls,
         context=context,

@@ -120,6 +120,7 @@ def build_tools(
             deferred=deferred,
             todos=resumed.todos if resumed is not None else (),
             blocked_hosts=tuple(sorted(gate.context.blocked_hosts)),
+            workflows=agents.workflows,
             named_hosts=lambda: named_hosts(gate.context.rules),
             may_search=lambda path: _may_search(gate, path, late.cwd()),
             env_files=shared.env_files,

@@ -14,6 +14,7 @@ from agent.conversation_facts import ConversationStatus, SessionFacts
 from agent.memory.context_breakdown import ContextBreakdown
 from agent.model.client import Effort
 from agent.observe.ledger import Costs
+from agent.orchestration.orchestration_mode import OrchestrationMode
 from agent.prompt.instruction_files import InstructionFile
 from agent.sandbox.sandbox import Sandbox
 from agent.settings.load import Settings
@@ -75,6 +76,7 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     hooks: HookRunner
     shells: ShellRegistry
     agents: AgentSupervisor
+    orchestration: OrchestrationMode
     instructions: Callable[[], Sequence[InstructionFile]]
     on_directory: Callable[[Path], None]
     """Receives a working directory that was added."""

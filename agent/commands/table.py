@@ -161,6 +161,10 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         _meta("model", "Choose the model and its effort", "[name]", on_screen=True),
         "model",
     ),
+    LocalCommand(
+        _meta("orchestrate", "Switch orchestration mode", "[on|off]"),
+        f"{PACKAGE}.orchestrate",
+    ),
     InteractiveCommand(
         _meta(
             "permissions",

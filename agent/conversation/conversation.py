@@ -53,7 +53,9 @@ class Conversation:
         self.view = ConversationView(parts, self._state)
         self.status = StatusView(parts)
         self.controls = ConversationControls(parts, self._state, self._compact_history)
-        self.hook_signals = HookSignals(parts.hooks, parts.agents, parts.ports.mail)
+        self.hook_signals = HookSignals(
+            parts.hooks, (parts.agents, parts.workflows), parts.ports.mail
+        )
         self.prompt_queue = PromptQueue(
             parts.queue, recorder, self._background, self._state.notes.append
         )
@@ -63,6 +65,7 @@ class Conversation:
         self.hooks = parts.hooks
         self.shells = parts.shells
         self.agents = parts.agents
+        self.workflows = parts.workflows
         self.recovery = parts.ports.recovery
         """How failed requests are retried."""
         parts.gate.on_mode_change(lambda mode: self._background.start(recorder.mode(str(mode))))

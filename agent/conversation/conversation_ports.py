@@ -20,6 +20,8 @@ from agent.hook_events.hook_dispatch import HookDispatch
 from agent.loop.loop_ports import LoopPorts
 from agent.messages import Message
 from agent.model.client import Effort
+from agent.orchestration.orchestration_mode import OrchestrationMode
+from agent.orchestration.workflows import Workflows
 from agent.prompt.expansion import PromptExpander
 from agent.stream import EventStream
 from agent.subagents.supervisor import AgentSupervisor
@@ -135,5 +137,7 @@ class ConversationParts(Struct, frozen=True, kw_only=True):
     """None where nobody adds them up."""
     expander: PromptExpander | None = None
     agents: AgentSupervisor
+    workflows: Workflows
+    orchestration: OrchestrationMode
     initial_prompt: str = ""
     """Precedes the first prompt of a new session."""

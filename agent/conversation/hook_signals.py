@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from agent.hook_events.hook_dispatch import HookDispatch
 from agent.loop.loop_ports import MailPort
+from agent.orchestration.workflows import Workflows
 from agent.subagents.supervisor import AgentSupervisor
 
 
@@ -13,11 +14,14 @@ class HookSignals:
     """Notifies hooks that the user is waited for; reports that one wants the model to go on."""
 
     def __init__(
-        self, hooks: HookDispatch, agents: AgentSupervisor, mail: MailPort | None = None
+        self,
+        hooks: HookDispatch,
+        reporting: tuple[AgentSupervisor, Workflows],
+        mail: MailPort | None = None,
     ) -> None:
-        """Use the hooks and the agents of one conversation; `mail` wakes a member of a team."""
+        """Use the hooks, agents and workflows of one conversation; `mail` wakes a team's member."""
         self._hooks = hooks
-        self._agents = agents
+        self._reporting = reporting
         self._mail = mail
 
     @property
@@ -33,7 +37,8 @@ class HookSignals:
         """Set what is called when a background hook wants the model to go on, or an agent in the
         background has something for it."""
         self._hooks.runner.background.on_wake = on_wake
-        self._agents.on_report = on_wake
+        for each in self._reporting:
+            each.on_report = on_wake
         if self._mail is not None:
             self._mail.listen(on_wake)
 
@@ -41,4 +46,5 @@ class HookSignals:
     def is_woken(self) -> bool:
         """Whether something waits for the model that came in the background."""
         has_mail = self._mail is not None and self._mail.waits()
-        return has_mail or self._hooks.runner.background.has_wake or self._agents.has_reports
+        has_reports = any(each.has_reports for each in self._reporting)
+        return has_mail or has_reports or self._hooks.runner.background.has_wake

@@ -49,7 +49,10 @@ async def open_prompt(
     first = parts.hooks.take_first_message()
     if first is not None:
         new.append(user_message(first, origin="hook"))
-    return (*new, *expanded.before, prompt.to_message())
+    following = [
+        user_message(note(text), origin="reminder") for text in parts.orchestration.reminders()
+    ]
+    return (*new, *expanded.before, prompt.to_message(), *following)
 
 
 def _refusal(outcome: EventOutcome | None) -> str | None:
@@ -70,7 +73,8 @@ async def open_wake(
     await events.emit_all(parts.hooks.notices())
     if not texts:
         # Reports of agents come with the request itself.
-        return () if parts.agents.has_reports else Terminal(events.turn_id, "completed")
+        has_reports = parts.agents.has_reports or parts.workflows.has_reports
+        return () if has_reports else Terminal(events.turn_id, "completed")
     await events.notice("info", f"A background hook continues: {first_line(texts[-1])}")
     return tuple(user_message(text, origin="hook") for text in texts)
 

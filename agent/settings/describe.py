@@ -71,6 +71,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "prices": "Prices of models that are not in the built-in table.",
     "agents": "Limits of sub-agents: how many at once, how deep, tokens and dollars.",
     "agent": "The agent that leads new sessions, as with --agent.",
+    "workflows": "Limits of workflows: agents at once, and agents in a session.",
+    "orchestration": "Whether sessions start in orchestration mode.",
     "webSearch": "The service for WebSearch; keys in BRAVE_API_KEY or TAVILY_API_KEY.",
     "modelCapabilities": "What a model can take, by its name, if its server does not report it.",
     "providers": "Other providers of models, by the name in front of `/`: address, key variable or "
@@ -133,6 +135,8 @@ UNSET: Final[Mapping[str, str]] = {
     "backgroundOnTimeout": "false",
     "agents": "10 at once, 3 deep, 200 in a session",
     "agent": "none",
+    "workflows": "10 agents at once, 400 in a session",
+    "orchestration": "false",
     "webSearch": "the model server's own search, if it has one",
     "modelCapabilities": "as the server reports, or a built-in table",
     "providers": "those known by name",

@@ -37,6 +37,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "prices": {"my-model": {"input": 0.5, "output": 2.0}},
     "agents": {"maxConcurrent": 4, "maxUsdEach": 1.5, "onFailure": "cancel"},
     "agent": "reviewer",
+    "workflows": {"maxConcurrent": 6, "maxAgents": 200},
     "webSearch": {"provider": "searxng", "url": "http://localhost:8888"},
     "modelCapabilities": {"my-alias": {"contextWindow": 200000, "thinking": "adaptive"}},
     "providers": {"work": {"baseUrl": "https://models.example.org/v1", "keyVariable": "WORK_KEY"}},

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from agent.settings.json_positions import JsonValue
 from agent.settings.sections.agents_section import AgentsSection
 from agent.settings.sections.sandbox_section import SANDBOX_PARTS, SandboxSection
+from agent.settings.sections.workflows_section import WorkflowsSection
 
 
 class _Section(BaseModel):
@@ -192,6 +193,8 @@ class SettingsFile(_Section):
     permissionChannel: PermissionChannelSection | None = None
     sandbox: SandboxSection | None = None
     agents: AgentsSection | None = None
+    workflows: WorkflowsSection | None = None
+    orchestration: bool | None = None
     agent: str | None = None
     teammateMode: Literal["auto", "in-process", "process", "panes", "tmux", "iterm2"] | None = None
     teamLeaderGraceSeconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
@@ -265,6 +268,8 @@ FORBIDDEN_IN_PROJECT: Final = frozenset(
         "webSearch",
         "agents",
         "agent",
+        "orchestration",
+        "workflows",
         "gcpAuthRefresh",
         "httpProxy",
         "otelHeadersHelper",

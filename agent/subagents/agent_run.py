@@ -79,6 +79,8 @@ async def run_agent(
             history, new = loop.messages, list(take_inbox(agent))
         await journal.event(end, loop.messages if loop is not None else ())
         reason, detail = (STALLED if agent.is_stalled else end.reason), end.detail
+        if agent.handed_in is not None:
+            reason = "completed"
     except SessionError as error:
         detail = str(error)
     except Exception as error:  # noqa: BLE001 - isolation boundary: one agent's defect ends that agent only

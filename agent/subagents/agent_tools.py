@@ -13,8 +13,10 @@ from agent.tools.registry import ToolRegistry
 from permissions.tool_names import canonical_tool
 
 STARTS_AGENTS: Final = frozenset({"Agent"})
-NEVER: Final = frozenset({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TodoWrite"})
-"""Tools that need the user, or that show something of the main conversation."""
+NEVER: Final = frozenset(
+    {"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TodoWrite", "Workflow"}
+)
+"""Tools that need the user, that show something of the main conversation, or that start runs."""
 
 
 class NoTools(AgentError):

@@ -70,6 +70,8 @@ class RunningAgent(Struct, kw_only=True, eq=False):
     inbox: list[str] = field(default_factory=list)
     """Messages that it gets with its next results."""
     report: SubagentReport | None = None
+    handed_in: Mapping[str, object] | None = None
+    """Its answer, where its task has a form for one."""
     worktree: Mapping[str, object] | None = None
     done: asyncio.Event = field(default_factory=asyncio.Event)
     moved: asyncio.Event = field(default_factory=asyncio.Event)

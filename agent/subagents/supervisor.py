@@ -122,20 +122,33 @@ class AgentSupervisor:
     # -- start ------------------------------------------------------------------------------
 
     async def start(
-        self, task: AgentTask, parent: RunningAgent | None, *, in_background: bool = False
+        self,
+        task: AgentTask,
+        parent: RunningAgent | None,
+        *,
+        in_background: bool = False,
+        definition: AgentDefinition | None = None,
     ) -> RunningAgent:
-        """Start an agent. Raises ToolError where a limit or the definition forbids it."""
-        try:
-            definition = self.catalog.get(task.subagent_type)
-        except AgentError as error:
-            raise ToolError(str(error)) from error
+        """Start an agent. Raises ToolError where a limit or the definition forbids it.
+
+        Args:
+            definition: Instead of the one that the task names. Such an agent belongs to a workflow,
+                whose journal counts it.
+        """
+        is_counted = definition is None
+        if definition is None:
+            try:
+                definition = self.catalog.get(task.subagent_type)
+            except AgentError as error:
+                raise ToolError(str(error)) from error
         depth = 1 if parent is None else parent.depth + 1
         if depth > self.caps.depth:
             raise ToolError(
                 f"Agents may be nested {self.caps.depth} deep, and this would be the next. Do the "
                 "work yourself."
             )
-        await self._count_start()
+        if is_counted:
+            await self._count_start()
         agent_id = self._agents.free_id(task.name, definition)
         agent = RunningAgent(
             id=agent_id,

@@ -9,8 +9,20 @@ from collections.abc import Mapping
 from typing import Literal, Protocol
 
 from msgspec import Struct
+from pydantic import BaseModel
 
 from agent.abort import AbortSignal
+
+
+class AnswerForm(Struct, frozen=True):
+    """What an agent hands in at its end, and by which tool."""
+
+    tool: str
+    description: str
+    model: type[BaseModel]
+    """Its fields."""
+    taken: str
+    """What the agent gets back."""
 
 
 class AgentTask(Struct, frozen=True, kw_only=True):
@@ -31,6 +43,8 @@ class AgentTask(Struct, frozen=True, kw_only=True):
     isolation: Literal["worktree"] | None = None
     tool_use_id: str = ""
     """The call that it works for."""
+    answer: AnswerForm | None = None
+    """What it hands in at its end; None: its last words are its report."""
 
 
 class SubagentReport(Struct, frozen=True):

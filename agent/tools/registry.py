@@ -23,6 +23,7 @@ from agent.tools.builtin.todo_write import todo_write_tool
 from agent.tools.builtin.tool_search import tool_search_tool
 from agent.tools.builtin.web_fetch import web_fetch_tool
 from agent.tools.builtin.web_search import web_search_tool
+from agent.tools.builtin.workflow import workflow_tool
 from agent.tools.builtin.write import write_tool
 
 
@@ -47,6 +48,7 @@ def builtin_tools() -> tuple[AnyTool, ...]:
         send_message_tool(),
         list_agents_tool(),
         skill_tool(),
+        workflow_tool(),
     )
 
 

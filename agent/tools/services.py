@@ -17,6 +17,7 @@ from agent.abort import AbortSignal
 from agent.display import TodoItem
 from agent.sandbox.sandbox import Sandbox
 from agent.tools.result_room import ResultRoom
+from agent.tools.workflow_port import WorkflowPort
 
 if TYPE_CHECKING:
     from agent.messages import Block
@@ -230,6 +231,7 @@ class ToolServices(Struct):
     refusals: RefusalPort | None = None
     subagents: SubagentPort | None = None
     small_model: SmallModelPort | None = None
+    workflows: WorkflowPort | None = None
     search: SearchPort | None = None
     checkpoints: CheckpointPort | None = None
     skills: SkillPort | None = None

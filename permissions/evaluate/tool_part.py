@@ -71,7 +71,16 @@ def tool_part(request: PermissionRequest, tool: str, view: CallView) -> Prepared
 
 def describe(request: PermissionRequest) -> str:
     """Return the call in one line, e.g. `Read(src/a.py)`."""
-    for key in ("command", "file_path", "notebook_path", "path", "url", "skill", "pattern"):
+    for key in (
+        "command",
+        "file_path",
+        "notebook_path",
+        "path",
+        "url",
+        "skill",
+        "pattern",
+        "workflow",
+    ):
         value = request.tool_input.get(key)
         if isinstance(value, str) and value:
             return f"{request.tool}({value})"

@@ -232,6 +232,12 @@ def names_of(call: RuleSubject) -> Iterator[str]:
         kind = call.tool_input.get("subagent_type")
         yield kind if isinstance(kind, str) and kind else "general-purpose"
         return
+    if call.tool == "Workflow":
+        # `name@hash`: a stored rule is about the text that the user saw, a written one may not be.
+        workflow = call.tool_input.get("workflow")
+        if isinstance(workflow, str):
+            yield from (workflow, workflow.partition("@")[0])
+        return
     name = call.tool_input.get("skill", call.tool_input.get("command"))
     if isinstance(name, str):
         arguments = call.tool_input.get("args")

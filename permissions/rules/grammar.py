@@ -231,7 +231,7 @@ def _parse_specifier(tool: str, body: str) -> Specifier | MalformedRule:
         return bash_pattern(body)
     if tool == "WebFetch":
         return _parse_domain(body)
-    if tool in ("Agent", "Skill"):
+    if tool in ("Agent", "Skill", "Workflow"):
         return _parse_name(body)
     if tool in KNOWN_TOOLS or tool.startswith("mcp__"):
         return MalformedRule(

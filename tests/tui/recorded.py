@@ -27,6 +27,7 @@ from agent.memory.context_breakdown import ContextBreakdown, Slice
 from agent.messages import Message
 from agent.model.client import Effort
 from agent.observe.ledger import Costs
+from agent.orchestration.orchestration_mode import OrchestrationMode
 from agent.sandbox.availability import Availability, Backend
 from agent.sandbox.sandbox import Sandbox
 from agent.session.checkpoints.checkpoint import Checkpoints, Preview, RestoreResult
@@ -308,6 +309,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         ),
         shells=ShellRegistry(),
         agents=no_agents(root),
+        orchestration=OrchestrationMode(_Effort()),
         instructions=tuple,
         on_directory=lambda _: None,
         env=dict(os.environ),
@@ -323,6 +325,15 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         ask_side_question=ask_side_question,
     )
     return CommandService(registry, custom, context, FileIndex(root, reading))
+
+
+class _Effort:
+    """An effort that nobody asks a model for."""
+
+    effort: Effort | None = None
+
+    def set_effort(self, effort: Effort | None) -> None:
+        self.effort = effort
 
 
 def no_agents(root: Path) -> AgentSupervisor:

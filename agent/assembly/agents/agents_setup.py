@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from agent.abort import AbortController
 from agent.assembly.agents.subagent_setup import subagent_setup
+from agent.assembly.agents.workflow_setup import build_workflows
 from agent.assembly.context_setup import ContextSetup
 from agent.assembly.hook_setup import HookParts
 from agent.assembly.model_setup import ModelParts
@@ -17,6 +18,8 @@ from agent.assembly.wiring import LateParts, SharedState
 from agent.events import AgentEvent, Usage, UsageUpdate
 from agent.loop.loop_ports import LoopPorts
 from agent.model.endpoint import expand_alias
+from agent.orchestration.orchestration_mode import OrchestrationMode
+from agent.orchestration.workflows import Workflows
 from agent.settings.locations import POLICY_DIR
 from agent.subagents.agent_branch import AgentBranch
 from agent.subagents.agent_files import agent_directories, read_agent_files
@@ -42,6 +45,8 @@ class AgentParts(Struct, frozen=True):
     supervisor: AgentSupervisor
     branch: AgentBranch
     """What the main conversation's tools have of them."""
+    workflows: Workflows
+    orchestration: OrchestrationMode
     lead: AgentDefinition | None = None
     """The agent that leads the session."""
 
@@ -111,7 +116,14 @@ def build_agents(
         ),
         caps,
     )
-    return AgentParts(catalog, supervisor, AgentBranch(supervisor, None, kinds.lead), kinds.lead)
+    return AgentParts(
+        catalog,
+        supervisor,
+        AgentBranch(supervisor, None, kinds.lead),
+        build_workflows(start, late, catalog, supervisor),
+        OrchestrationMode(model.used, is_on=start.settings.values.orchestration is True),
+        kinds.lead,
+    )
 
 
 class AgentKinds(Struct, frozen=True):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,8 +22,8 @@ from agent.conversation.model_selection import ModelInUse
 from agent.errors import AgentError
 from agent.hook_events.hook_dispatch import HookDispatch
 from agent.hook_events.path_instructions import PathInstructions
-from agent.loop.loop_ports import LoopPorts
-from agent.messages import Block, Message, text_block, user_message
+from agent.loop.loop_ports import AfterCalls, LoopPorts
+from agent.messages import Block, Message, ToolUse, text_block, user_message
 from agent.model.client import Effort
 from agent.model.endpoint import expand_alias
 from agent.permission_config.tool_scope import WorkingDirectories
@@ -35,11 +36,12 @@ from agent.subagents.agent_hooks import register_hooks
 from agent.subagents.agent_memory import memory_text
 from agent.subagents.agent_run import BuiltSubagent
 from agent.subagents.agent_tools import AgentTools, tools_of
+from agent.subagents.answer_tool import answer_tool
 from agent.subagents.definition import AgentDefinition
 from agent.subagents.running_agent import RunningAgent
 from agent.subagents.worktree.worktree_end import AskAboutWorktree, end_worktree
 from agent.subagents.worktree.worktrees import AgentWorktree, Worktrees
-from agent.tools.call import CallPorts
+from agent.tools.call import CallOutcome, CallPorts
 from agent.tools.deferred import DeferredTools
 from agent.tools.file_state import FileState
 from agent.tools.registry import ToolRegistry
@@ -86,6 +88,8 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             definition, above.calls.registry, may_start_agents=agent.depth < self.max_depth
         )
         tree = await self._worktree(agent)
+        if agent.task.answer is not None:
+            tools.registry.register(answer_tool(agent.task.answer, partial(_hand_in, agent)))
         gate = SubagentGate(
             above.calls.gate,
             agent_limits(
@@ -189,7 +193,9 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             context=self.managers.build(
                 request, recovery, hooks, system, wire, model=model, agent_id=agent.id
             ),
-            after_calls=None if definition.omits_instructions else nested.after_calls,
+            after_calls=_after_calls(
+                agent, None if definition.omits_instructions else nested.after_calls
+            ),
         )
         return BuiltSubagent(ports, hooks, await self._skills(agent, services))
 
@@ -247,6 +253,23 @@ def in_worktree(services: ToolServices, gate: SubagentGate, path: Path) -> ToolS
         may_search=may_search,
     )
     return moved
+
+
+def _hand_in(agent: RunningAgent, answer: Mapping[str, object]) -> None:
+    agent.handed_in = answer
+
+
+def _after_calls(agent: RunningAgent, then: AfterCalls | None) -> AfterCalls | None:
+    """End an agent that handed in its answer, once the other calls of that answer are done."""
+    if agent.task.answer is None:
+        return then
+
+    async def after(calls: Sequence[tuple[ToolUse, CallOutcome]]) -> list[str]:
+        if agent.handed_in is not None:
+            agent.controller.abort("it handed in its answer")
+        return await then(calls) if then is not None else []
+
+    return after
 
 
 def subagent_setup(

@@ -33,6 +33,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "SendMessage": {"to": "explore-1", "message": "go on"},
     "ListAgents": {},
     "Skill": {"skill": "x"},
+    "Workflow": {"subtasks": ["x"]},
 }
 TOOLS = builtin_tools()
 

@@ -1,0 +1,27 @@
+"""Where the journal of a project's workflows is, and how it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from agent.orchestration.journal.journal_store import JournalStore
+from agent.orchestration.journal.postgres_store import PostgresStore
+from agent.orchestration.journal.sqlite_store import SqliteStore
+from agent.session.store import project_slug
+
+JOURNAL_VARIABLE: Final = "ORCH_JOURNAL"
+
+
+def journal_place(env: Mapping[str, str], agent_home: Path, project: Path) -> str:
+    """Return where the journal of a project is: a file, or the URL of a database."""
+    named = env.get(JOURNAL_VARIABLE, "").strip()
+    return named or str(agent_home / "workflows" / project_slug(project) / "journal.sqlite")
+
+
+def open_journal(place: str) -> JournalStore:
+    """Open a journal. Raises JournalError."""
+    if place.startswith(("postgres://", "postgresql://")):
+        return PostgresStore(place)
+    return SqliteStore(Path(place))

@@ -1,0 +1,149 @@
+"""Build the workflows of a session: their journal, and how the agents of a run are started."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agent.abort import AbortSignal
+from agent.assembly.agents.journal_place import journal_place, open_journal
+from agent.assembly.start_context import StartContext
+from agent.assembly.wiring import LateParts
+from agent.errors import AgentError
+from agent.events import AgentEvent, ErrorEvent
+from agent.orchestration import findings
+from agent.orchestration.journal.journal import Journal
+from agent.orchestration.journal.journal_records import Caps, StepState
+from agent.orchestration.run.agent_order import MAX_TURNS, AgentAnswer, AgentOrder
+from agent.orchestration.subtasks import SYSTEM
+from agent.orchestration.workflow_files import WorkflowPlaces
+from agent.orchestration.workflows import Workflows, WorkflowSurround
+from agent.sandbox.sandbox import RunRequest
+from agent.subagents.builtin_agents import GENERAL
+from agent.subagents.catalog import AgentCatalog
+from agent.subagents.definition import AgentDefinition
+from agent.subagents.supervisor import AgentSupervisor
+from agent.tools.agent_port import AgentTask, AnswerForm
+from agent.tools.base import ToolError
+from permissions.confinement import Confinement
+
+NO_CAPACITY: Final = frozenset({429, 503, 529})
+RETRY_S: Final = 5.0
+REPORT: Final = AnswerForm(
+    findings.NAME, findings.DESCRIPTION, findings.Findings, findings.RECORDED
+)
+_TOOL_TURNS: Final = MAX_TURNS - 1
+"""The last model call is the answer."""
+_FAN_OUT: Final = AgentDefinition(
+    name="workflow", description="", prompt=SYSTEM, tools=("Bash",), max_turns=_TOOL_TURNS
+)
+_AT_TURN_LIMIT: Final = "subagent hit the turn limit before finishing"
+
+
+def build_workflows(
+    start: StartContext, late: LateParts, catalog: AgentCatalog, supervisor: AgentSupervisor
+) -> Workflows:
+    """Build them; the journal is opened when a first run starts."""
+    settings, environment = start.settings, start.environment
+    place = journal_place(environment.env, settings.agent_home, settings.project_root)
+    section = settings.values.workflows
+    usual = Caps()
+    caps = Caps(
+        concurrent=(section.maxConcurrent if section is not None else None) or usual.concurrent,
+        session_agents=(section.maxAgents if section is not None else None) or usual.session_agents,
+    )
+    surround = WorkflowSurround(
+        session=start.session.id,
+        places=lambda: WorkflowPlaces(
+            settings.home, settings.agent_home, settings.project_root, late.cwd()
+        ),
+        mode=late.mode,
+        run_agent=_SessionAgents(catalog, supervisor).run,
+        confine=start.sandbox.confine_where_held(RunRequest(Confinement.READ_ONLY)),
+        caps=caps,
+    )
+    journal = Journal(lambda: open_journal(place), lambda text: start.user.notify(text, "warning"))
+    return Workflows(surround, journal)
+
+
+class _SessionAgents:
+    """Runs the agents of workflows as agents of the session."""
+
+    def __init__(self, catalog: AgentCatalog, supervisor: AgentSupervisor) -> None:
+        self._catalog = catalog
+        self._supervisor = supervisor
+
+    async def run(self, order: AgentOrder, abort: AbortSignal) -> AgentAnswer:
+        """Run one to its end."""
+        task = AgentTask(
+            description=order.label or order.prompt[:60].splitlines()[0],
+            prompt=order.prompt,
+            subagent_type=order.agent_type or GENERAL,
+            model=order.model,
+            effort=order.effort,
+            isolation="worktree" if order.isolation else None,
+            answer=REPORT if order.reports_findings else None,
+        )
+        try:
+            agent = await self._supervisor.start(task, None, definition=self._definition(order))
+        except (AgentError, ToolError) as error:
+            return AgentAnswer(state=StepState.FAILED, reason=f"{type(error).__name__}: {error}")
+        failure = _Failure()
+        agent.listeners.append(failure.see)
+        report = await self._supervisor.wait(agent, abort, None)
+        used = _Used(agent.use.tokens, agent.use.usd or None, str(agent.transcript))
+        if agent.handed_in is not None:
+            return used.answer(StepState.DONE, dict(agent.handed_in))
+        if report.is_complete:
+            return used.answer(StepState.DONE, report.text)
+        if report.outcome == "max_turns":
+            return used.answer(StepState.PARTIAL, report.text, _AT_TURN_LIMIT)
+        if report.outcome == "error":
+            reason = f"{failure.kind or 'AgentError'}: {failure.message or report.text}"
+            return used.answer(StepState.FAILED, None, reason, failure.retry_after_s)
+        return used.answer(StepState.PARTIAL, report.text, f"subagent ended: {report.outcome}")
+
+    def _definition(self, order: AgentOrder) -> AgentDefinition:
+        """Raises AgentError where there is no agent of that kind."""
+        if order.reports_findings and not order.agent_type:
+            return _FAN_OUT
+        found = self._catalog.get(order.agent_type or GENERAL)
+        return replace(found, max_turns=min(found.max_turns, _TOOL_TURNS))
+
+
+class _Used(Struct, frozen=True):
+    tokens: int
+    usd: float | None
+    transcript: str
+
+    def answer(
+        self,
+        state: StepState,
+        value: object,
+        reason: str = "",
+        retry_after_s: float | None = None,
+    ) -> AgentAnswer:
+        return AgentAnswer(
+            state=state,
+            value=value,
+            reason=reason,
+            tokens=self.tokens,
+            cost_usd=self.usd,
+            transcript=self.transcript,
+            retry_after_s=retry_after_s,
+        )
+
+
+class _Failure:
+    """What ended an agent, of its events."""
+
+    def __init__(self) -> None:
+        self.kind = self.message = ""
+        self.retry_after_s: float | None = None
+
+    def see(self, event: AgentEvent) -> None:
+        if isinstance(event, ErrorEvent):
+            self.kind, self.message = event.kind, event.message
+            self.retry_after_s = RETRY_S if event.status in NO_CAPACITY else None

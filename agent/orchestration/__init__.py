@@ -1,0 +1,1 @@
+"""Orchestration: a mode in which the model plans fan-outs, and workflows whose results last."""

@@ -1,0 +1,45 @@
+"""`report_findings`: how agents of a fan-out report, and how a verdict is read.
+
+Names and fields are those of the reference page `orchestration-mode`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+NAME: Final = "report_findings"
+DESCRIPTION: Final = (
+    "Hands in what you found. Call it once, as your last action: the subtask is over with it, and "
+    "nothing else that you write is read."
+)
+RECORDED: Final = "Findings recorded."
+Verdict = Literal["confirmed", "refuted"]
+
+
+class ReportedFinding(BaseModel):
+    """One finding."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    claim: Annotated[str, Field(description="What is the case, in one sentence")]
+    evidence: Annotated[
+        str, Field(description="What shows it: file and line, or output of a command")
+    ]
+    severity: Literal["high", "medium", "low", "info"]
+
+
+class Findings(BaseModel):
+    """Input of the tool."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    summary: Annotated[str, Field(description="The whole in two or three sentences")]
+    findings: list[ReportedFinding]
+
+
+def read_verdict(summary: str) -> Verdict:
+    """Return what a verifier found; what is not clearly confirmed is refuted."""
+    is_confirmed = summary.lstrip().lower().startswith("confirmed")
+    return "confirmed" if is_confirmed else "refuted"

@@ -1,0 +1,1 @@
+"""What finished steps of workflows answered, stored so that no finished work is done twice."""

@@ -1,0 +1,147 @@
+"""What the journal stores: runs, their steps, and what happened when one was claimed."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TypeAlias
+
+from msgspec import Struct
+
+
+class RunState(StrEnum):
+    """State of a run; whether its owner still lives is told by its lease."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of the run happens any more unless it is resumed."""
+        return self in (RunState.COMPLETED, RunState.FAILED, RunState.STOPPED)
+
+
+class StepState(StrEnum):
+    """State of a step; only `DONE` is reused."""
+
+    RUNNING = "running"
+    DONE = "done"
+    PARTIAL = "partial"
+    """It ended at a limit: its text is shown, and the step runs again on a resume."""
+    FAILED = "failed"
+
+
+class Wish(StrEnum):
+    """What another process wants of a run's owner."""
+
+    NONE = ""
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"
+
+
+class RunRecord(Struct, frozen=True, kw_only=True):
+    """One run."""
+
+    id: str
+    name: str
+    kind: str
+    """`subtasks` or `script`."""
+    script: str
+    """The script's text, or the subtasks as a JSON list."""
+    script_hash: str = ""
+    path: str = ""
+    """The script's file; empty where there is none."""
+    args: str = "null"
+    """JSON."""
+    session: str = ""
+    cwd: str = ""
+    mode: str = ""
+    """The permission mode of the session at the start, which is the ceiling of every agent."""
+    state: RunState = RunState.QUEUED
+    reason: str = ""
+    """Why it is paused, failed or stopped."""
+    wish: Wish = Wish.NONE
+    owner: str = ""
+    lease_until: float = 0.0
+    """Unix time until which its owner certainly lives."""
+    max_agents: int = 1000
+    budget_usd: float | None = None
+    created_at: float = 0.0
+    ended_at: float | None = None
+    result: str = ""
+    """JSON of what a script returned, or the text of a fan-out."""
+    agents: int = 0
+    """Agents started so far, over all attempts and processes."""
+
+
+class StepRecord(Struct, frozen=True, kw_only=True):
+    """One agent call of a run: `key` and `occurrence` name it."""
+
+    run: str
+    key: str
+    occurrence: int = 0
+    state: StepState = StepState.RUNNING
+    owner: str = ""
+    lease_until: float = 0.0
+    attempts: int = 0
+    label: str = ""
+    phase: str = ""
+    prompt: str = ""
+    started_at: float = 0.0
+    ended_at: float | None = None
+    result: str = ""
+    """JSON of the answer; the text so far where it is `PARTIAL`, the reason where `FAILED`."""
+    tokens: int = 0
+    cost_usd: float | None = None
+    transcript: str = ""
+    """Where the agent's transcript lies; empty where there is none."""
+
+
+class WorkflowUsage(Struct, frozen=True):
+    """What agents of a run or a session used."""
+
+    agents: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    is_cost_known: bool = True
+    """False where a finished step has no price."""
+
+
+class Reused(Struct, frozen=True):
+    """The step is done: its result, and when it was recorded."""
+
+    result: str
+    ended_at: float
+
+
+class Claimed(Struct, frozen=True):
+    """The step is the caller's to run."""
+
+    attempt: int
+
+
+class Busy(Struct, frozen=True):
+    """Another process runs it, or as many agents run as may: ask again."""
+
+
+class CapReached(Struct, frozen=True):
+    """No further agent may start."""
+
+    what: str
+    """`run` or `session`."""
+    used: int
+    cap: int
+
+
+Claim: TypeAlias = Reused | Claimed | Busy | CapReached
+
+
+class Caps(Struct, frozen=True):
+    """How many agents may run at once, and start in all."""
+
+    concurrent: int = 10
+    session_agents: int = 400

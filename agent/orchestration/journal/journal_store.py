@@ -1,0 +1,105 @@
+"""What a store of the journal can do; `sqlite_store` and `postgres_store` implement it.
+
+Calls block: `agent.orchestration.journal.journal` makes them in a thread of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from agent.orchestration.journal.journal_records import (
+    Caps,
+    Claim,
+    RunRecord,
+    RunState,
+    StepRecord,
+    Wish,
+    WorkflowUsage,
+)
+
+
+class JournalError(Exception):
+    """The store cannot be read or written; the text is the reason."""
+
+
+class RunTakenError(JournalError):
+    """Another process that is alive owns the run."""
+
+
+class RunTable(Protocol):
+    """The runs of a project."""
+
+    def add(self, run: RunRecord) -> None:
+        """Record a new run."""
+        ...
+
+    def get(self, run: str) -> RunRecord | None:
+        """Return one run; None where there is none."""
+        ...
+
+    def newest(self, limit: int) -> Sequence[RunRecord]:
+        """Return runs, the newest first."""
+        ...
+
+    def take(self, run: str, owner: str, lease_s: float) -> RunRecord:
+        """Make a process the owner; raises `RunTakenError` while another one is alive."""
+        ...
+
+    def renew(self, run: str, owner: str, lease_s: float) -> Wish:
+        """Extend the leases of a run and its steps; return what others want, once."""
+        ...
+
+    def set_state(self, run: str, state: RunState, *, reason: str = "", result: str = "") -> None:
+        """Record a state; results of steps were recorded before."""
+        ...
+
+    def wish(self, run: str, wish: Wish) -> None:
+        """Leave a wish for the owner."""
+        ...
+
+    def set_caps(self, run: str, max_agents: int, budget_usd: float | None) -> None:
+        """Raise or lower the limits of a run."""
+        ...
+
+
+class StepTable(Protocol):
+    """The steps of runs."""
+
+    def claim(self, step: StepRecord, lease_s: float, caps: Caps) -> Claim:
+        """Take a step for `step.owner`, or return why not; one transaction."""
+        ...
+
+    def finish(self, step: StepRecord) -> bool:
+        """Record an ended step; False where another result is recorded already."""
+        ...
+
+    def of_run(self, run: str) -> Sequence[StepRecord]:
+        """Return the steps in the order in which they were first started."""
+        ...
+
+    def usage(self, *, run: str = "", session: str = "") -> WorkflowUsage:
+        """Return what was used by a run, or by all runs of a session."""
+        ...
+
+    def find_done(self, key: str, occurrence: int, session: str) -> StepRecord | None:
+        """Return a finished step of another run of the session, the newest first."""
+        ...
+
+
+class JournalStore(Protocol):
+    """Runs and steps. Every method raises `JournalError` where the store fails."""
+
+    @property
+    def runs(self) -> RunTable:
+        """The table of runs."""
+        ...
+
+    @property
+    def steps(self) -> StepTable:
+        """The table of steps."""
+        ...
+
+    def close(self) -> None:
+        """Release the store. Raises nothing."""
+        ...

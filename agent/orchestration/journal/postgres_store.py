@@ -1,0 +1,97 @@
+"""The journal in a Postgres database, for several machines (extra `agent-tui[postgres]`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+from agent.orchestration.journal.journal_store import JournalError
+from agent.orchestration.journal.journal_tables import make_tables
+from agent.orchestration.journal.sql_connection import Transaction, Value
+from agent.orchestration.journal.sql_tables import SqlRuns, SqlSteps
+
+if TYPE_CHECKING:
+    import psycopg
+
+LOCK: Final = 0x61_67_74_75
+"""Key of the advisory lock that one writer at a time has, as with SQLite."""
+CONNECT_S: Final = 10
+INSTALL: Final = "pip install 'agent-tui[postgres]'"
+
+
+class PostgresConnection:
+    """A connection in autocommit mode; transactions take the advisory lock."""
+
+    def __init__(self, url: str) -> None:
+        """Connect.
+
+        Raises:
+            JournalError: there is no driver, or no connection.
+        """
+        try:
+            import psycopg  # an extra
+        except ImportError as error:
+            raise JournalError(f"a Postgres journal needs its driver: {INSTALL}") from error
+        self._error = psycopg.Error
+        try:
+            self._database: psycopg.Connection[tuple[Value, ...]] = psycopg.connect(
+                url, autocommit=True, connect_timeout=CONNECT_S
+            )
+        except psycopg.Error as error:
+            raise JournalError(f"no connection to the journal: {error}") from error
+
+    @contextmanager
+    def transaction(self, *, is_durable: bool = False) -> Iterator[Transaction]:
+        """Open a transaction that excludes every other writer. Raises `JournalError`."""
+        durability = "on" if is_durable else "off"
+        try:
+            with self._database.transaction():
+                self._execute(f"SET LOCAL synchronous_commit = {durability}", ())
+                self._execute(f"SELECT pg_advisory_xact_lock({LOCK})", ())
+                now = self._execute("SELECT extract(epoch FROM clock_timestamp())", ())[0][0]
+                yield Transaction(self._execute, float(now or 0))
+        except self._error as error:
+            raise JournalError(str(error)) from error
+
+    def columns(self, table: str) -> set[str]:
+        """Return the names of a table's columns."""
+        try:
+            rows = self._execute(
+                "SELECT column_name FROM information_schema.columns "
+                "WHERE table_name = ? AND table_schema = current_schema()",
+                (table,),
+            )
+        except self._error as error:
+            raise JournalError(str(error)) from error
+        return {str(row[0]) for row in rows}
+
+    def close(self) -> None:
+        """Close it."""
+        with suppress(self._error):
+            self._database.close()
+
+    def _execute(self, statement: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
+        # Statements are ours alone: nothing of a user or a model is part of their text.
+        ours = statement.replace("?", "%s").encode()
+        cursor = self._database.execute(ours, tuple(values) or None)
+        return cursor.fetchall() if cursor.description is not None else []
+
+
+class PostgresStore:
+    """See `JournalStore`."""
+
+    def __init__(self, url: str) -> None:
+        """Connect. Raises `JournalError`."""
+        self._connection = PostgresConnection(url)
+        try:
+            make_tables(self._connection)
+        except BaseException:
+            self._connection.close()
+            raise
+        self.runs: Final = SqlRuns(self._connection)
+        self.steps: Final = SqlSteps(self._connection)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()

@@ -1,0 +1,58 @@
+"""Orchestration mode of a session: whether it is on, and the effort while it is."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from agent.model.client import Effort
+from agent.orchestration.mode_reminders import ModeReminders
+
+EFFORT: Final[Effort] = "xhigh"
+
+
+class EffortSwitch(Protocol):
+    """The effort of the main conversation, which its agents inherit."""
+
+    @property
+    def effort(self) -> Effort | None:
+        """What is asked for."""
+        ...
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Ask for another one."""
+        ...
+
+
+class OrchestrationMode:
+    """Switched by the user; reminders follow the user's messages."""
+
+    def __init__(self, effort: EffortSwitch, *, is_on: bool = False) -> None:
+        """`is_on`: from the start, as settings or an option say."""
+        self._effort = effort
+        self._before: Effort | None = None
+        self._state = ModeReminders()
+        if is_on:
+            self.switch(on=True)
+
+    @property
+    def is_on(self) -> bool:
+        """Whether it is on."""
+        return self._state.is_on
+
+    def switch(self, *, on: bool) -> bool:
+        """Switch it; False where it was so already. The model learns of it with the next turn."""
+        if on == self.is_on:
+            return False
+        self._state = self._state.switched(on=on)
+        if on:
+            self._before = self._effort.effort
+            self._effort.set_effort(EFFORT)
+        elif self._effort.effort == EFFORT:
+            # Another effort that was chosen meanwhile stays.
+            self._effort.set_effort(self._before)
+        return True
+
+    def reminders(self) -> tuple[str, ...]:
+        """Take what follows the user's message of this turn."""
+        self._state, due = self._state.next_turn()
+        return due

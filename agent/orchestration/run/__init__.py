@@ -1,0 +1,1 @@
+"""One run of a workflow: its agents, its limits, its end."""

@@ -1,0 +1,63 @@
+"""What a run asks of an agent, and what it gets: the seam to the agents of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from agent.abort import AbortSignal
+from agent.orchestration.journal.journal_records import StepState
+
+MAX_TURNS = 15
+"""Model calls of one agent (reference page `orchestration-mode`, MAX_SUBAGENT_TURNS)."""
+
+
+class AgentOrder(Struct, frozen=True, kw_only=True):
+    """One agent to run."""
+
+    prompt: str
+    label: str = ""
+    phase: str = ""
+    schema: Mapping[str, object] | None = None
+    """JSON schema of the answer; None: the agent's text."""
+    reports_findings: bool = False
+    """Whether the answer is the input of `report_findings`, as JSON."""
+    model: str | None = None
+    effort: str | None = None
+    agent_type: str = ""
+    isolation: str = ""
+    """`worktree`: in a checkout of its own."""
+    attempt: int = 1
+
+    def keyed(self) -> dict[str, object]:
+        """Return the options that the key of the step depends on."""
+        return {
+            "schema": self.schema,
+            "findings": self.reports_findings,
+            "model": self.model,
+            "effort": self.effort,
+            "agentType": self.agent_type,
+            "isolation": self.isolation,
+        }
+
+
+class AgentAnswer(Struct, frozen=True, kw_only=True):
+    """How an agent ended."""
+
+    state: StepState
+    """`DONE` for a real answer, `PARTIAL` at a limit, `FAILED` otherwise."""
+    value: object = None
+    """JSON: the text, or what the schema asks for; the text so far where it is partial."""
+    reason: str = ""
+    """Why it is partial or failed, with the kind of the error."""
+    tokens: int = 0
+    cost_usd: float | None = None
+    transcript: str = ""
+    retry_after_s: float | None = None
+    """Set where the endpoint had no capacity: when to try again."""
+
+
+RunAgent: TypeAlias = Callable[[AgentOrder, AbortSignal], Awaitable[AgentAnswer]]
+"""Runs an agent to its end. Raises nothing but cancellation."""

@@ -1,0 +1,83 @@
+"""A fan-out: every subtask an agent, every result a second agent that tries to refute it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+
+from agent.orchestration.findings import read_verdict
+from agent.orchestration.journal.journal_records import StepState
+from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
+from agent.orchestration.run.step_runner import StepRunner
+from agent.orchestration.subtasks import (
+    SubtaskResult,
+    Subtasks,
+    result_text,
+    verification_prompt,
+)
+
+INVESTIGATE, VERIFY = "investigate", "verify"
+
+
+async def run_fan_out(steps: StepRunner, subtasks: Subtasks, *, verifies: bool) -> str:
+    """Run the subtasks and return the text for the model.
+
+    Each verifier starts as soon as its result is there. Raises `RunStopped`.
+    """
+    runs = [
+        asyncio.ensure_future(_one(steps, number, task, verifies=verifies))
+        for number, task in enumerate(subtasks.prompts, 1)
+    ]
+    try:
+        results = await asyncio.gather(*runs)
+    finally:
+        for run in runs:
+            run.cancel()
+        await asyncio.gather(*runs, return_exceptions=True)
+    return result_text(results, subtasks.dropped)
+
+
+async def verify(steps: StepRunner, task: str, result: str, label: str) -> Mapping[str, object]:
+    """Return the verdict on a result: `verdict`, and `text` with what decided it.
+
+    A verifier that could not check is `unverified`, never counted as refuted. Raises `RunStopped`.
+    """
+    order = AgentOrder(
+        prompt=verification_prompt(task, result), label=label, phase=VERIFY, reports_findings=True
+    )
+    answer = await steps.call(order)
+    if answer.state is StepState.FAILED:
+        return {"verdict": "unverified", "text": f"unverified: {answer.reason}"}
+    text = answer_text(answer)
+    return {"verdict": read_verdict(_summary(answer)), "text": text}
+
+
+def answer_text(answer: AgentAnswer) -> str:
+    """Return an answer as the model reads it: text as it is, findings as indented JSON."""
+    if answer.state is StepState.FAILED:
+        return f"(subagent failed: {answer.reason})"
+    text = answer.value if isinstance(answer.value, str) else json.dumps(answer.value, indent=2)
+    if answer.state is StepState.PARTIAL:
+        return f"{text}\n\n({answer.reason})".strip()
+    return text
+
+
+async def _one(steps: StepRunner, number: int, task: str, *, verifies: bool) -> SubtaskResult:
+    order = AgentOrder(
+        prompt=task, label=f"agent {number}", phase=INVESTIGATE, reports_findings=True
+    )
+    answer = await steps.call(order)
+    result = answer_text(answer)
+    if not verifies:
+        return SubtaskResult(task, result)
+    if answer.state is StepState.FAILED:
+        return SubtaskResult(task, result, "not run: no result")
+    verdict = await verify(steps, task, result, f"verify {number}")
+    return SubtaskResult(task, result, str(verdict["text"]))
+
+
+def _summary(answer: AgentAnswer) -> str:
+    if isinstance(answer.value, Mapping):
+        return str(answer.value.get("summary", ""))
+    return str(answer.value)

@@ -1,0 +1,76 @@
+"""What a script's calls do: agents, verifiers, and workflows one level deep."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from agent.orchestration.journal.journal_records import StepState
+from agent.orchestration.run.agent_order import AgentOrder
+from agent.orchestration.run.fan_out import verify
+from agent.orchestration.run.step_runner import StepRunner
+from agent.orchestration.script.script_engine import CallRejected, Json, ScriptCall
+
+RunNested = Callable[[str, Json], Awaitable[Json]]
+"""Runs the workflow of a name with its arguments; raises `CallRejected`."""
+
+
+class ScriptCalls:
+    """Answers the calls of one script."""
+
+    def __init__(self, steps: StepRunner, run_nested: RunNested | None) -> None:
+        """`run_nested` is None inside a workflow that another one called."""
+        self._steps = steps
+        self._run_nested = run_nested
+
+    async def answer(self, call: ScriptCall) -> Json:
+        """Return the answer. Raises `CallRejected` and `RunStopped`."""
+        payload = call.payload
+        match call.kind:
+            case "agent":
+                return await self._agent(payload)
+            case "verify":
+                task, result = str(payload.get("task")), str(payload.get("result"))
+                return dict(await verify(self._steps, task, result, "verify"))
+            case _:
+                if self._run_nested is None:
+                    raise CallRejected("a workflow that another one called calls no third one")
+                return await self._run_nested(str(payload.get("name")), payload.get("args"))
+
+    async def _agent(self, payload: Mapping[str, Json]) -> Json:
+        answer = await self._steps.call(_order(payload))
+        if answer.state is StepState.FAILED:
+            # As in other programs with this format: a script goes on without the answer.
+            return None
+        return answer.value
+
+
+def _order(payload: Mapping[str, Json]) -> AgentOrder:
+    options = payload.get("options")
+    given: Mapping[str, Json] = options if isinstance(options, Mapping) else {}
+    schema = given.get("schema")
+    if schema is not None and not isinstance(schema, Mapping):
+        raise CallRejected("the schema of agent() must be an object")
+    isolation = _text(given, "isolation")
+    if isolation not in ("", "worktree"):
+        raise CallRejected(f"agent() knows no isolation {isolation!r}; there is: worktree")
+    prompt = payload.get("prompt")
+    if not isinstance(prompt, str) or not prompt.strip():
+        raise CallRejected("agent() takes a prompt, a text that is not empty")
+    return AgentOrder(
+        prompt=prompt,
+        label=_text(given, "label"),
+        phase=_text(given, "phase"),
+        schema=schema,
+        reports_findings=given.get("findings") is True,
+        model=_text(given, "model") or None,
+        effort=_text(given, "effort") or None,
+        agent_type=_text(given, "agentType"),
+        isolation=isolation,
+    )
+
+
+def _text(given: Mapping[str, Json], name: str) -> str:
+    value = given.get(name)
+    if value is not None and not isinstance(value, str):
+        raise CallRejected(f"the option {name} of agent() must be a text")
+    return value or ""

@@ -1,0 +1,45 @@
+"""How many agents of a run work at once: halved when the endpoint is overloaded, then regained."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+REGAIN: Final = 0.1
+"""Share of a place that each answer gives back after an overload."""
+
+
+class Slots:
+    """Places for agents; taken in the order in which they were asked for."""
+
+    def __init__(self, most: int) -> None:
+        """`most` places at once; at least one."""
+        self._most = max(1, most)
+        self._limit = float(self._most)
+        self._taken = 0
+        self._changed = asyncio.Condition()
+
+    @property
+    def limit(self) -> int:
+        """Places there are now."""
+        return int(self._limit)
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """Wait for a place and hold it."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._taken < self.limit)
+            self._taken += 1
+        try:
+            yield
+        finally:
+            async with self._changed:
+                self._taken -= 1
+                self._limit = min(self._most, self._limit + REGAIN)
+                self._changed.notify_all()
+
+    def overloaded(self) -> None:
+        """Halve the places; agents that work already continue."""
+        self._limit = max(1.0, self._limit / 2)

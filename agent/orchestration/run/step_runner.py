@@ -1,0 +1,200 @@
+"""Runs the agent calls of one run: each through the journal, within limits, in free places."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agent.abort import AbortController
+from agent.orchestration.journal.journal import Journal
+from agent.orchestration.journal.journal_records import (
+    Busy,
+    CapReached,
+    Caps,
+    Claimed,
+    Reused,
+    RunRecord,
+    StepRecord,
+    StepState,
+)
+from agent.orchestration.journal.journal_store import JournalError
+from agent.orchestration.journal.step_key import step_key
+from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder, RunAgent
+from agent.orchestration.run.run_control import RunControl, RunStopped
+from agent.orchestration.run.slots import Slots
+
+POLL_S: Final = 0.1
+"""Between two looks at a step that another process runs."""
+MAX_ATTEMPTS: Final = 8
+"""Of one agent, while the endpoint has no capacity."""
+MAX_WAIT_S: Final = 300.0
+GRACE_S: Final = 5.0
+"""What agents have to come to the end of a message after a stop."""
+
+
+class StepView(Struct, frozen=True):
+    """A step as the screen shows it."""
+
+    record: StepRecord
+    is_reused: bool = False
+
+
+class StepRunner:
+    """The agents of one run in this process."""
+
+    def __init__(
+        self,
+        run: RunRecord,
+        journal: Journal,
+        run_agent: RunAgent,
+        control: RunControl,
+        caps: Caps,
+        *,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Nothing starts yet; `on_change` is called whenever `views` changes."""
+        self.run = run
+        self.views: dict[tuple[str, int], StepView] = {}
+        """By key and occurrence, in the order in which they were called."""
+        self._journal = journal
+        self._run_agent = run_agent
+        self._control = control
+        self._caps = caps
+        self._slots = Slots(caps.concurrent)
+        self._occurrences: Counter[str] = Counter()
+        self._on_change = on_change
+
+    async def call(self, order: AgentOrder) -> AgentAnswer:
+        """Return the answer of an agent, from the journal where it is known.
+
+        Raises:
+            RunStopped: the run ends.
+        """
+        key = step_key(order.prompt, order.keyed())
+        occurrence = self._occurrences[key]
+        self._occurrences[key] += 1
+        step = StepRecord(
+            run=self.run.id,
+            key=key,
+            occurrence=occurrence,
+            owner=self.run.owner,
+            label=order.label,
+            phase=order.phase,
+            prompt=order.prompt,
+        )
+        if self.run.kind == "subtasks" and (known := await self._of_earlier_run(step)) is not None:
+            return known
+        for attempt in range(MAX_ATTEMPTS):
+            await self._control.may_start()
+            async with self._slots.place():
+                answer = await self._once(step, order)
+            if answer.retry_after_s is None or attempt + 1 == MAX_ATTEMPTS:
+                break
+            self._slots.overloaded()
+            await self._wait(min(answer.retry_after_s, MAX_WAIT_S))
+        return answer
+
+    async def _once(self, step: StepRecord, order: AgentOrder) -> AgentAnswer:
+        """Claim a step until that is decided, and run its agent."""
+        while True:
+            await self._control.may_start()
+            await self._stay_within_budget()
+            match await self._journal.claim(step, self._caps):
+                case Reused(result=result):
+                    return self._reuse(step, result)
+                case Busy():
+                    await self._wait(POLL_S)
+                case CapReached(what=what, used=used, cap=cap):
+                    self._control.pause(f"{used} of {cap} agents of this {what} are used")
+                case Claimed(attempt=attempt):
+                    return await self._work(step, replace(order, attempt=attempt))
+
+    async def _work(self, step: StepRecord, order: AgentOrder) -> AgentAnswer:
+        running = replace(step, attempts=order.attempt)
+        self._show(StepView(running))
+        abort = AbortController()
+        working = asyncio.ensure_future(self._run_agent(order, abort.signal))
+        stopping = asyncio.ensure_future(self._control.stopping())
+        try:
+            await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                await asyncio.wait({working}, timeout=GRACE_S)
+                abort.abort("the workflow was stopped")
+            answer = await working
+        except asyncio.CancelledError:
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+            raise
+        finally:
+            stopping.cancel()
+        ended = replace(
+            running,
+            state=answer.state,
+            result=_stored(answer),
+            tokens=answer.tokens,
+            cost_usd=answer.cost_usd,
+            transcript=answer.transcript,
+        )
+        # Recorded before anybody hears of it: nothing that was paid for is lost.
+        await asyncio.shield(self._journal.finish(ended))
+        self._show(StepView(ended))
+        return answer
+
+    async def _of_earlier_run(self, step: StepRecord) -> AgentAnswer | None:
+        """Return what the same subtask answered earlier in this conversation."""
+        session = self.run.session
+        if not session:
+            return None
+        try:
+            found = await self._journal.ask(
+                lambda store: store.steps.find_done(step.key, step.occurrence, session)
+            )
+        except JournalError:
+            return None  # claiming the step reports it
+        if found is None:
+            return None
+        copied = replace(
+            step, state=StepState.DONE, result=found.result, transcript=found.transcript
+        )
+        await self._journal.finish(copied)
+        return self._reuse(copied, found.result)
+
+    def _reuse(self, step: StepRecord, result: str) -> AgentAnswer:
+        done = replace(step, state=StepState.DONE, result=result)
+        self._show(StepView(done, is_reused=True))
+        return AgentAnswer(state=StepState.DONE, value=json.loads(result))
+
+    async def _stay_within_budget(self) -> None:
+        """Pause where another agent would probably cost more than is left."""
+        budget = self.run.budget_usd
+        if budget is None:
+            return
+        used = await self._journal.usage(run=self.run.id)
+        expected = used.cost_usd / used.agents if used.agents else 0.0
+        if used.cost_usd + expected > budget:
+            self._control.pause(f"the budget of ${budget:.2f} is used (${used.cost_usd:.2f})")
+            await self._control.may_start()
+
+    async def _wait(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._control.stopping()
+        except TimeoutError:
+            return
+        raise RunStopped(self._control.reason)
+
+    def _show(self, view: StepView) -> None:
+        self.views[view.record.key, view.record.occurrence] = view
+        self._on_change()
+
+
+def _stored(answer: AgentAnswer) -> str:
+    if answer.state is StepState.FAILED:
+        return json.dumps(answer.reason)
+    return json.dumps(answer.value)

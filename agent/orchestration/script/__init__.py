@@ -1,0 +1,1 @@
+"""Workflow scripts: JavaScript in a confined process of its own."""

@@ -1,0 +1,194 @@
+"""Runs a workflow script in a process of its own, and answers what it calls."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from agent.mcp.transport.message_channel import ChannelClosed
+from agent.mcp.transport.stdio_channel import StdioChannel
+from agent.orchestration.script.script_meta import ScriptError, WorkflowScript
+from permissions.base.process.spawn import CannotStart, Confine, Launch
+
+WORKER: Final = Path(__file__).with_name("engine_worker.py")
+PRELUDE: Final = Path(__file__).with_name("prelude.js")
+MAX_SOURCE_BYTES: Final = 1_000_000
+MAX_CALLS: Final = 100_000
+MEMORY_BYTES: Final = 64 * 1024 * 1024
+CPU_S: Final = 5.0
+MESSAGE_BYTES: Final = 4_000_000
+"""Of the calls that a script makes at once, as JSON."""
+
+Json: TypeAlias = object
+Log: TypeAlias = Callable[[str, str], None]
+"""Takes `log` or `phase`, and a text."""
+
+
+class ScriptCall(Struct, frozen=True):
+    """What a script asks for; `kind` is `agent`, `verify` or `workflow`."""
+
+    kind: str
+    payload: Mapping[str, Json]
+
+
+class Spent(Struct, frozen=True):
+    """What the run used so far, as the script may see it."""
+
+    usd: float = 0.0
+    tokens: int = 0
+
+
+class CallRejected(Exception):
+    """A call fails in the script with this text."""
+
+
+class ScriptPorts(Struct, frozen=True):
+    """What a running script needs."""
+
+    answer: Callable[[ScriptCall], Awaitable[Json]]
+    """May raise `CallRejected`; any other error ends the run."""
+    log: Log
+    spent: Callable[[], Spent]
+    confine: Confine
+    total_usd: float | None = None
+    cpu_s: float = CPU_S
+    """Processor time of the script itself; its agents do not count."""
+
+
+@cache
+def has_engine() -> bool:
+    """Return whether scripts can run here; without, a fan-out of subtasks still can."""
+    return find_spec("quickjs") is not None
+
+
+async def run_script(script: WorkflowScript, args: Json, ports: ScriptPorts) -> Json:
+    """Run a script and return what it returns.
+
+    Raises:
+        ScriptError: it failed, used too much, or cannot run here.
+    """
+    if not has_engine():
+        raise ScriptError("scripts need the package quickjs-ng, which has no build for this system")
+    if len(script.text.encode("utf-8", "surrogatepass")) > MAX_SOURCE_BYTES:
+        raise ScriptError(f"the script is longer than {MAX_SOURCE_BYTES:,} bytes")
+    with tempfile.TemporaryDirectory(prefix="agent-tui-script-") as directory:
+        launch = Launch((sys.executable, "-I", str(WORKER)), {}, Path(directory))
+        try:
+            confined = await asyncio.to_thread(ports.confine, launch)
+            channel = await StdioChannel.start(confined)
+        except CannotStart as error:
+            raise ScriptError(f"the script cannot be started: {error}") from error
+        run = _ScriptRun(channel, ports)
+        try:
+            return await run.to_the_end(script, args)
+        except ChannelClosed as error:
+            detail = channel.error_text.rpartition("\n")[2]
+            raise ScriptError(f"the script's process ended: {detail or error}") from error
+        finally:
+            await run.aclose()
+
+
+class _ScriptRun:
+    def __init__(self, channel: StdioChannel, ports: ScriptPorts) -> None:
+        self._channel = channel
+        self._ports = ports
+        self._calls: set[asyncio.Task[None]] = set()
+        self._made = 0
+        self._failure: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+
+    async def to_the_end(self, script: WorkflowScript, args: Json) -> Json:
+        await self._channel.send(
+            {
+                "source": '(async () => { "use strict"; ' + script.body + "\n})",
+                "prelude": PRELUDE.read_text("utf-8"),
+                "args": json.dumps(args),
+                "budget": json.dumps(self._ports.total_usd),
+                "memory_bytes": MEMORY_BYTES,
+                "message_bytes": MESSAGE_BYTES,
+                "cpu_s": self._ports.cpu_s,
+            }
+        )
+        reading = asyncio.ensure_future(self._read())
+        try:
+            await asyncio.wait({reading, self._failure}, return_when=asyncio.FIRST_COMPLETED)
+            return await (self._failure if self._failure.done() else reading)
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+    async def _read(self) -> Json:
+        while True:
+            message = self._message(await self._channel.receive())
+            if "error" in message:
+                raise ScriptError(str(message["error"])[:4_000])
+            if "value" in message:
+                return _decoded(str(message["value"]))
+            calls = message.get("calls")
+            for call in calls if isinstance(calls, list) else ():
+                self._take(_decoded(str(call)))
+
+    def _take(self, call: object) -> None:
+        self._made += 1
+        if self._made > MAX_CALLS:
+            raise ScriptError(f"the script makes more than {MAX_CALLS:,} calls")
+        if not isinstance(call, dict) or not isinstance(call.get("payload"), dict):
+            raise ScriptError("the script's process wrote something that is no call")
+        kind, payload = call.get("kind"), call["payload"]
+        if kind in ("log", "phase"):
+            self._ports.log(kind, str(payload.get("title" if kind == "phase" else "text", "")))
+            return
+        if kind not in ("agent", "verify", "workflow") or not isinstance(call.get("id"), int):
+            raise ScriptError(f"the script's process wrote an unknown call: {str(kind)[:40]!r}")
+        task = asyncio.ensure_future(self._answer(call["id"], ScriptCall(kind, payload)))
+        self._calls.add(task)
+        task.add_done_callback(self._ended)
+
+    async def _answer(self, number: int, call: ScriptCall) -> None:
+        try:
+            value, is_answer = json.dumps(await self._ports.answer(call)), True
+        except CallRejected as error:
+            value, is_answer = str(error), False
+        spent = self._ports.spent()
+        answers = [[number, is_answer, value, spent.usd, spent.tokens]]
+        await self._channel.send({"answers": answers})
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._calls.discard(task)
+        if task.cancelled() or self._failure.done():
+            return
+        error = task.exception()
+        if error is not None and not isinstance(error, ChannelClosed):
+            self._failure.set_exception(error)
+
+    async def aclose(self) -> None:
+        """End the process and the calls that nobody waits for any more."""
+        for task in self._calls:
+            task.cancel()
+        await asyncio.gather(*self._calls, return_exceptions=True)
+        if self._failure.done() and not self._failure.cancelled():
+            self._failure.exception()
+        await self._channel.aclose()
+
+    def _message(self, line: bytes) -> dict[str, Json]:
+        try:
+            return msgspec.json.decode(line, type=dict[str, object])
+        except (msgspec.DecodeError, msgspec.ValidationError) as error:
+            raise ScriptError(f"the script's process wrote no JSON: {error}") from error
+
+
+def _decoded(text: str) -> Json:
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ScriptError(f"the script's result cannot be read: {error}") from error
+    return value

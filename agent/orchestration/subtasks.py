@@ -1,0 +1,76 @@
+"""A fan-out over subtasks: what the model may send, and the text that it gets back.
+
+Shapes, limits and notes are those of the reference page `orchestration-mode`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+MAX_SUBTASKS: Final = 200
+NOTHING_USABLE: Final = "Workflow error: no usable subtasks were provided."
+SYSTEM: Final = (
+    "Several agents work in parallel, each on one subtask; yours is the message below. Look into "
+    "it yourself, check what you claim with bash instead of assuming it, and end by calling "
+    "report_findings once. Report what you found, not how you went about it."
+)
+
+
+class Subtasks(Struct, frozen=True):
+    """The subtasks that run, and how many were too many."""
+
+    prompts: tuple[str, ...]
+    dropped: int = 0
+
+
+class SubtaskResult(Struct, frozen=True):
+    """What became of one subtask."""
+
+    task: str
+    result: str
+    verdict: str | None = None
+    """Text of the verifier, or why there is none; None where nothing is verified."""
+
+
+def read_subtasks(raw: object) -> Subtasks:
+    """Return the subtasks of a list, of a list written as JSON, or of lines; the first 200."""
+    if isinstance(raw, str):
+        try:
+            raw = json.loads(raw)
+        except (json.JSONDecodeError, RecursionError):
+            assert isinstance(raw, str)
+            raw = raw.splitlines() if "\n" in raw else [raw]
+    if not isinstance(raw, list):
+        return Subtasks(())
+    prompts = tuple(task.strip() for task in raw if isinstance(task, str) and task.strip())
+    return Subtasks(prompts[:MAX_SUBTASKS], max(0, len(prompts) - MAX_SUBTASKS))
+
+
+def verification_prompt(task: str, result: str) -> str:
+    """Return the prompt of the agent that tries to refute a result."""
+    return (
+        "Another agent reported the result below. Your job is to REFUTE it: work out each claim "
+        "again with bash, from the source and not from the report, and search for what speaks "
+        "against it. A claim that you are not sure of is refuted. End with report_findings; its "
+        "summary begins with 'refuted: ' or 'confirmed: ', then why, with the file and line or "
+        f"the command output that settled it.\n\nSubtask: {task}\n\nResult:\n{result}"
+    )
+
+
+def result_text(results: Sequence[SubtaskResult], dropped: int) -> str:
+    """Return the results in the order of the subtasks; what was not run is said first."""
+    joined = "\n\n".join(
+        f"[agent {number}: {one.task}]\n{one.result}"
+        + (f"\n\n[verify {number}]\n{one.verdict}" if one.verdict is not None else "")
+        for number, one in enumerate(results, 1)
+    )
+    if dropped == 0:
+        return joined
+    return (
+        f"(note: {dropped} subtasks beyond MAX_TOTAL_SUBTASKS={MAX_SUBTASKS} were not run; rerun "
+        f"them in a follow-up Workflow call)\n\n{joined}"
+    )

@@ -1,0 +1,64 @@
+"""Saved workflows: `.js` files of the project and of the user, found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from agent.orchestration.script.script_engine import MAX_SOURCE_BYTES
+from agent.orchestration.script.script_meta import ScriptError, WorkflowScript, read_script
+
+
+class WorkflowPlaces(Struct, frozen=True):
+    """Where files of workflows are."""
+
+    home: Path
+    agent_home: Path
+    project: Path
+    cwd: Path
+
+    def directories(self) -> Iterator[Path]:
+        """Yield the directories; the first that has a name wins."""
+        inside = self.cwd == self.project or self.project in self.cwd.parents
+        here = self.cwd if inside else self.project
+        between = [here, *(p for p in here.parents if self.project in (p, *p.parents))]
+        for directory in between:
+            yield directory / ".agent" / "workflows"
+            yield directory / ".claude" / "workflows"
+        yield self.agent_home / "workflows"
+        yield self.home / ".claude" / "workflows"
+
+
+def workflow_file(path: Path) -> WorkflowScript:
+    """Read a file. Raises ScriptError."""
+    try:
+        if path.stat().st_size > MAX_SOURCE_BYTES:
+            raise ScriptError(f"{path} is longer than {MAX_SOURCE_BYTES:,} bytes")
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ScriptError(f"{path}: {reason}") from error
+    try:
+        return read_script(text)
+    except ScriptError as error:
+        raise ScriptError(f"{path.name}: {error}") from error
+
+
+def saved_workflows(places: WorkflowPlaces) -> dict[str, Path]:
+    """Return the files by name."""
+    found: dict[str, Path] = {}
+    for directory in places.directories():
+        for path in sorted(directory.glob("*.js")):
+            found.setdefault(path.stem, path)
+    return found
+
+
+def find_workflow(name: str, places: WorkflowPlaces) -> Path:
+    """Return the file of a name. Raises ScriptError, which names what there is."""
+    saved = saved_workflows(places)
+    if name not in saved:
+        known = ", ".join(sorted(saved)) or "none"
+        raise ScriptError(f"there is no workflow {name!r}; saved: {known}")
+    return saved[name]

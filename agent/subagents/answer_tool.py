@@ -1,0 +1,31 @@
+"""A tool by which an agent hands in its answer, which ends its work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from agent.tools.agent_port import AnswerForm
+from agent.tools.base import AnyTool, Concurrency, ToolContext, ToolOutcome, build_tool, schema_of
+
+
+def answer_tool(form: AnswerForm, take: Callable[[Mapping[str, Any]], None]) -> AnyTool:
+    """Return the tool; `take` gets the answer of each call."""
+
+    async def run(tool_input: BaseModel, _context: ToolContext) -> ToolOutcome:
+        take(tool_input.model_dump(mode="json"))
+        return ToolOutcome(form.taken)
+
+    return build_tool(
+        name=form.tool,
+        description=form.description,
+        input_model=form.model,
+        run=run,
+        concurrency=lambda _: Concurrency.UNSAFE,
+        is_read_only=lambda _: True,
+        is_destructive=lambda _: False,
+        requires_permission=False,
+        input_schema=schema_of(form.model),
+    )

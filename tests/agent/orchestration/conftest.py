@@ -1,0 +1,81 @@
+"""Stores of the journal: a file, and a Postgres server of the test's own where there is one."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.orchestration.journal.journal_store import JournalStore
+from agent.orchestration.journal.postgres_store import PostgresStore
+from agent.orchestration.journal.sqlite_store import SqliteStore
+
+OpenStore = Callable[[], JournalStore]
+
+
+def _postgres_programs() -> Path | None:
+    found = shutil.which("pg_ctl")
+    if found is not None:
+        return Path(found).parent
+    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
+    return installed[-1].parent if installed else None
+
+
+@pytest.fixture(scope="session")
+def postgres_socket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    programs = _postgres_programs()
+    if programs is None:
+        pytest.skip("no Postgres server is installed")
+    directory = tmp_path_factory.mktemp("postgres")
+    as_owner: list[str] = []
+    if os.geteuid() == 0:
+        # The server refuses to run as root.
+        nobody = pwd.getpwnam("nobody")
+        for above in (directory, *directory.parents[:3]):
+            above.chmod(above.stat().st_mode | 0o011)
+        os.chown(directory, nobody.pw_uid, nobody.pw_gid)
+        as_owner = [
+            "setpriv",
+            f"--reuid={nobody.pw_uid}",
+            f"--regid={nobody.pw_gid}",
+            "--clear-groups",
+        ]
+    data = directory / "data"
+
+    def run(*words: str) -> None:
+        done = subprocess.run([*as_owner, *words], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            pytest.skip(f"no Postgres server can be started: {done.stderr.strip()[-300:]}")
+
+    run(str(programs / "initdb"), "-D", str(data), "-U", "tester", "-A", "trust", "-N")
+    options = f"-c listen_addresses='' -c unix_socket_directories='{directory}' -c fsync=off"
+    control = str(programs / "pg_ctl")
+    run(control, "-D", str(data), "-l", str(directory / "log"), "-w", "-o", options, "start")
+    try:
+        yield directory
+    finally:
+        run(control, "-D", str(data), "-m", "immediate", "stop")
+
+
+@pytest.fixture
+def postgres_url(postgres_socket: Path) -> str:
+    """A schema of the test's own."""
+    import psycopg
+
+    base = f"host={postgres_socket} user=tester dbname=postgres"
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS journal CASCADE; CREATE SCHEMA journal")
+    return f"{base} options='-c search_path=journal'"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> OpenStore:
+    if request.param == "sqlite":
+        return lambda: SqliteStore(tmp_path / "journal.sqlite")
+    url: str = request.getfixturevalue("postgres_url")
+    return lambda: PostgresStore(url)

@@ -1,0 +1,321 @@
+"""Runs in one process: waves, limits, pauses and stops, and a journal that cannot be written."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from agent.abort import AbortSignal
+from agent.orchestration.journal.journal import Journal
+from agent.orchestration.journal.journal_records import Caps, RunRecord, RunState, StepState, Wish
+from agent.orchestration.journal.journal_store import JournalError, JournalStore
+from agent.orchestration.journal.sqlite_store import SqliteStore
+from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
+from agent.orchestration.run.workflow_run import RunParts, WorkflowRun
+from agent.orchestration.script.script_engine import has_engine
+from agent.orchestration.script.script_meta import ScriptError, WorkflowScript, read_script
+
+needs_engine = pytest.mark.skipif(not has_engine(), reason="quickjs-ng has no build here")
+
+
+class Model:
+    """Agents that answer at once, or as they are told."""
+
+    def __init__(self) -> None:
+        self.orders: list[AgentOrder] = []
+        self.at_once = self.most = 0
+        self.answers: dict[str, list[AgentAnswer]] = {}
+        self.started = asyncio.Event()
+        self.holds: asyncio.Event | None = None
+        self.aborted: list[str] = []
+
+    async def run(self, order: AgentOrder, abort: AbortSignal) -> AgentAnswer:
+        self.orders.append(order)
+        self.at_once += 1
+        self.most = max(self.most, self.at_once)
+        self.started.set()
+        try:
+            if self.holds is not None:
+                waits = asyncio.ensure_future(self.holds.wait())
+                aborted = asyncio.ensure_future(abort.wait())
+                await asyncio.wait({waits, aborted}, return_when=asyncio.FIRST_COMPLETED)
+                if aborted.done():
+                    self.aborted.append(order.prompt)
+            await asyncio.sleep(0)
+        finally:
+            self.at_once -= 1
+        planned = self.answers.get(order.prompt)
+        if planned:
+            return planned.pop(0)
+        summary = {"summary": "confirmed: yes", "findings": []}
+        value = summary if order.label.startswith("verify") else f"did {order.prompt}"
+        return AgentAnswer(state=StepState.DONE, value=value, tokens=10, cost_usd=1.0)
+
+
+class Place:
+    """A journal and a model."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.model = Model()
+        self.warnings: list[str] = []
+        self.journal = self.another_journal()
+        self.scripts: dict[str, str] = {}
+
+    def another_journal(self, open_store: Callable[[], JournalStore] | None = None) -> Journal:
+        return Journal(open_store or (lambda: SqliteStore(self.path)), self.warnings.append)
+
+    async def started(self, record: RunRecord, caps: Caps | None = None) -> WorkflowRun:
+        await self.journal.add(record)
+        parts = RunParts(
+            self.journal, self.model.run, lambda launch: launch, self.find, caps or Caps()
+        )
+        return WorkflowRun(record, parts)
+
+    def find(self, name: str) -> WorkflowScript:
+        if name not in self.scripts:
+            raise ScriptError(f"there is no workflow {name}")
+        return read_script(self.scripts[name])
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path / "journal.sqlite")
+
+
+def fan_out(
+    *tasks: str, run: str = "r", budget_usd: float | None = None, max_agents: int = 1000
+) -> RunRecord:
+    return RunRecord(
+        id=run,
+        name="tasks",
+        kind="subtasks",
+        script=json.dumps(tasks),
+        owner="me",
+        session="c",
+        budget_usd=budget_usd,
+        max_agents=max_agents,
+    )
+
+
+def script(body: str) -> RunRecord:
+    text = f"export const meta = {{ name: 'x', description: 'd' }};\n{body}"
+    return RunRecord(id="r", name="x", kind="script", script=text, owner="me")
+
+
+async def test_every_result_has_a_verdict(place: Place) -> None:
+    end = await (await place.started(fan_out("a", "b"))).to_the_end()
+    assert end.state is RunState.COMPLETED
+    assert end.result.startswith("[agent 1: a]\ndid a\n\n[verify 1]\n")
+    assert "confirmed: yes" in end.result
+    prompts = [order.prompt for order in place.model.orders]
+    assert prompts[:2] == ["a", "b"]
+    assert all("did a" in p or "did b" in p for p in prompts[2:])
+
+
+async def test_a_failed_agent_is_named_and_not_verified(place: Place) -> None:
+    place.model.answers["b"] = [AgentAnswer(state=StepState.FAILED, reason="ModelError: gone")]
+    end = await (await place.started(fan_out("a", "b"))).to_the_end()
+    assert "[agent 2: b]\n(subagent failed: ModelError: gone)" in end.result
+    assert "[verify 2]\nnot run: no result" in end.result
+    assert len(place.model.orders) == 3
+
+
+async def test_a_verifier_that_could_not_check_refutes_nothing(place: Place) -> None:
+    run = await place.started(fan_out("a"))
+    original = place.model.run
+
+    async def fails(order: AgentOrder, abort: AbortSignal) -> AgentAnswer:
+        if order.label.startswith("verify"):
+            return AgentAnswer(state=StepState.FAILED, reason="Overloaded: 529")
+        return await original(order, abort)
+
+    run.steps._run_agent = fails
+    assert "[verify 1]\nunverified: Overloaded: 529" in (await run.to_the_end()).result
+
+
+async def test_at_most_ten_work_at_once(place: Place) -> None:
+    place.model.holds = asyncio.Event()
+    run = await place.started(fan_out(*map(str, range(40))))
+    ending = asyncio.ensure_future(run.to_the_end())
+    while place.model.at_once < 10:
+        place.model.started.clear()
+        await place.model.started.wait()
+    place.model.holds.set()
+    await ending
+    assert place.model.most == 10
+    assert len(place.model.orders) == 80
+
+
+async def test_the_same_subtask_of_the_conversation_is_not_run_again(place: Place) -> None:
+    await (await place.started(fan_out("a", "b"))).to_the_end()
+    before = len(place.model.orders)
+    end = await (await place.started(fan_out("b", "c", run="r2"))).to_the_end()
+    assert "did b" in end.result
+    assert [order.prompt for order in place.model.orders[before:]][:1] == ["c"]
+    assert len(place.model.orders) == before + 2
+
+
+async def test_equal_subtasks_of_one_wave_both_run(place: Place) -> None:
+    await (await place.started(fan_out("a", "a"))).to_the_end()
+    assert [order.prompt for order in place.model.orders].count("a") == 2
+
+
+async def test_overload_slows_the_run_and_fails_nothing(place: Place) -> None:
+    busy = AgentAnswer(state=StepState.FAILED, reason="529", retry_after_s=0.01)
+    place.model.answers["a"] = [busy, busy]
+    run = await place.started(fan_out("a"))
+    end = await run.to_the_end()
+    assert "did a" in end.result
+    assert run.steps._slots.limit < 10
+
+
+async def test_the_budget_pauses_and_a_raised_one_continues(place: Place) -> None:
+    run = await place.started(fan_out("a", "b", "c", budget_usd=2.0), Caps(concurrent=1))
+    ending = asyncio.ensure_future(run.to_the_end())
+    paused = asyncio.Event()
+    run.control._on_change = lambda: paused.set() if run.control.is_paused else None
+    await paused.wait()
+    assert "budget of $2.00" in run.control.reason
+    assert len(place.model.orders) == 2
+    run.steps.run = replace(run.steps.run, budget_usd=100.0)
+    run.control.resume()
+    assert (await ending).state is RunState.COMPLETED
+
+
+async def test_a_cap_of_agents_pauses(place: Place) -> None:
+    run = await place.started(fan_out("a", "b", max_agents=1), Caps(concurrent=1))
+    ending = asyncio.ensure_future(run.to_the_end())
+    paused = asyncio.Event()
+    run.control._on_change = lambda: paused.set() if run.control.is_paused else None
+    await paused.wait()
+    assert run.control.reason == "1 of 1 agents of this run are used"
+    run.control.stop("enough")
+    end = await ending
+    assert (end.state, end.reason) == (RunState.STOPPED, "enough")
+
+
+async def test_another_process_stops_a_run_and_no_finished_result_is_lost(place: Place) -> None:
+    place.model.answers["b"] = []
+    run = await place.started(fan_out("a", "b"), Caps(concurrent=1))
+    original, holds = place.model.run, asyncio.Event()
+
+    async def second_waits(order: AgentOrder, abort: AbortSignal) -> AgentAnswer:
+        if order.prompt != "a":
+            holds.set()
+            await abort.wait()
+            return AgentAnswer(state=StepState.PARTIAL, value="half", reason="stopped")
+        return await original(order, abort)
+
+    run.steps._run_agent = second_waits
+    ending = asyncio.ensure_future(run.to_the_end())
+    await holds.wait()
+    other = place.another_journal()
+    await other.ask(lambda store: store.runs.wish("r", Wish.STOP))
+    end = await ending
+    assert end.state is RunState.STOPPED
+    states = {
+        step.prompt: step.state for step in await other.ask(lambda store: store.steps.of_run("r"))
+    }
+    assert states["a"] is StepState.DONE
+    stopped = await other.ask(lambda store: store.runs.get("r"))
+    assert stopped is not None
+    assert stopped.state is RunState.STOPPED
+    await other.aclose()
+
+
+async def test_a_journal_that_cannot_be_written_loses_no_result(place: Place) -> None:
+    class Broken:
+        @property
+        def runs(self) -> None:
+            raise JournalError("disk full")
+
+        steps = runs
+
+        def close(self) -> None: ...
+
+    place.journal = place.another_journal(lambda: Broken())  # type: ignore[arg-type,return-value]
+    end = await (await place.started(fan_out("a"))).to_the_end()
+    assert "did a" in end.result
+    assert len(place.warnings) == 1
+    assert "disk full" in place.warnings[0]
+
+
+async def test_results_are_written_once_the_journal_works_again(place: Place) -> None:
+    class Sometimes:
+        def __init__(self, store: SqliteStore) -> None:
+            self._store = store
+            self.runs = store.runs
+            self.fails = True
+
+        @property
+        def steps(self) -> object:
+            if self.fails:
+                raise JournalError("locked")
+            return self._store.steps
+
+        def close(self) -> None:
+            self._store.close()
+
+    store = Sometimes(SqliteStore(place.path))
+    place.journal = place.another_journal(lambda: store)  # type: ignore[arg-type,return-value]
+    run = await place.started(fan_out("a"))
+    await run.to_the_end()
+    store.fails = False
+    await place.journal.renew("r", "me")
+    steps = await place.journal.ask(lambda store: store.steps.of_run("r"))
+    assert [step.state for step in steps] == [StepState.DONE, StepState.DONE]
+
+
+@needs_engine
+async def test_a_script_calls_another_workflow_one_level_deep(place: Place) -> None:
+    head = "export const meta = { name: 'n', description: 'd' };\n"
+    place.scripts["inner"] = head + "return 'inner ' + await agent('from ' + args.who)"
+    place.scripts["deep"] = head + "return await workflow('inner', {who: 'deep'})"
+    body = """const first = await workflow('inner', {who: 'outer'});
+    let reason = '';
+    try { await workflow('deep'); } catch (error) { reason = error.message; }
+    try { await workflow('none'); } catch (error) { reason += '; ' + error.message; }
+    return [first, reason];"""
+    end = await (await place.started(script(body))).to_the_end()
+    first, reason = json.loads(end.result)
+    assert first == "inner did from outer"
+    assert "no third one" in reason
+    assert "there is no workflow none" in reason
+
+
+@needs_engine
+async def test_an_edited_script_reuses_what_did_not_change(place: Place) -> None:
+    body = "return await pipeline(['a', 'b'], x => agent(x))"
+    await (await place.started(script(body))).to_the_end()
+    before = len(place.model.orders)
+    edited = "return await pipeline(['new', 'b', 'a'], x => agent(x))"
+    record = await place.journal.ask(lambda store: store.runs.take("r", "me", 15))
+    assert record.script.endswith(body)
+    changed = script(edited)
+    parts = RunParts(place.journal, place.model.run, lambda launch: launch, place.find)
+    end = await WorkflowRun(changed, parts).to_the_end()
+    assert json.loads(end.result) == ["did new", "did b", "did a"]
+    assert [order.prompt for order in place.model.orders[before:]] == ["new"]
+
+
+@needs_engine
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("return await agent('a', {isolation: 'moon'})", "no isolation 'moon'"),
+        ("return await agent('a', {schema: 'text'})", "schema"),
+        ("return await agent('a', {label: 7})", "label"),
+        ("return await agent('  ')", "not empty"),
+    ],
+)
+async def test_wrong_options_are_errors_in_the_script(place: Place, body: str, reason: str) -> None:
+    end = await (await place.started(script(body))).to_the_end()
+    assert end.state is RunState.FAILED
+    assert reason in end.reason
+    assert place.model.orders == []

@@ -1,0 +1,181 @@
+"""Workflows on the scripted model: fan-outs, scripts, orchestration mode, runs that resume."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from agent.events import AgentEvent
+from agent.model.scripted.record import RecordedRequest
+from agent.model.scripted.scenario import Part, Text, ToolCall, Turn
+from agent.orchestration.mode_reminders import ENTER, EXIT
+from agent.orchestration.script.script_engine import has_engine
+from tests.journeys.conftest import Begin, Journey, results
+
+needs_engine = pytest.mark.skipif(not has_engine(), reason="quickjs-ng has no build here")
+ALLOW = ("Workflow",)
+HEAD = "export const meta = { name: 'audit', description: 'looks at parts' };\n"
+
+
+def tools_of(request: RecordedRequest) -> list[str]:
+    return [tool["name"] for tool in request.body.get("tools", ())]
+
+
+def is_agent(request: RecordedRequest) -> bool:
+    return "Workflow" not in tools_of(request)
+
+
+def task_of(request: RecordedRequest) -> str:
+    return json.dumps(request.body["messages"][0]["content"])
+
+
+def findings(summary: str) -> ToolCall:
+    finding = {"claim": summary, "evidence": "a.py:1", "severity": "low"}
+    return ToolCall("report_findings", {"summary": summary, "findings": [finding]})
+
+
+def scripted(
+    main: Sequence[Sequence[Part]], agent: Callable[[str], Sequence[Part]]
+) -> Callable[[RecordedRequest], Turn]:
+    """Answer the main conversation in order, and each agent by its task."""
+    answers = iter(main)
+
+    def respond(request: RecordedRequest) -> Turn:
+        if is_agent(request):
+            return Turn(tuple(agent(task_of(request))))
+        return Turn(tuple(next(answers)))
+
+    return respond
+
+
+def reporting(task: str) -> Sequence[Part]:
+    if "REFUTE" in task:
+        return [findings("confirmed: seen" if "part one" in task else "refuted: not so")]
+    return [findings("part one is fine" if "part one" in task else "part two is odd")]
+
+
+def workflow_result(events: Sequence[AgentEvent]) -> str:
+    (result,) = [r for r in results(events) if r.name == "Workflow" and r.agent_id is None]
+    return result.text
+
+
+async def result_in_background(journey: Journey) -> list[AgentEvent]:
+    workflows = journey.conversation.workflows
+    while not journey.conversation.hook_signals.is_woken:
+        (run,) = workflows.running
+        await workflows.to_the_end(run.record.id)
+    return [event async for event in journey.conversation.run(None)]
+
+
+async def test_subtasks_come_back_with_verdicts(begin: Begin) -> None:
+    call = ToolCall("Workflow", {"subtasks": ["look at part one", "look at part two"]})
+    journey = await begin(respond=scripted([[call], [Text("Summed up.")]], reporting), allow=ALLOW)
+    text = workflow_result(await journey.send("check everything with a workflow"))
+    assert text.startswith("[agent 1: look at part one]\n{")
+    assert "confirmed: seen" in text.partition("[verify 1]")[2].partition("[agent 2")[0]
+    assert "refuted: not so" in text.partition("[verify 2]")[2]
+    agents = [r for r in journey.server.requests if is_agent(r)]
+    assert len(agents) == 4
+    assert all(tools_of(request) == ["Bash", "report_findings"] for request in agents)
+
+
+async def test_a_fan_out_that_nobody_can_allow_is_denied(begin: Begin) -> None:
+    call = ToolCall("Workflow", {"subtasks": ["look at part one"], "verify": False})
+    journey = await begin(respond=scripted([[call], [Text("Well.")]], reporting), has_person=False)
+    assert "denied" in workflow_result(await journey.send("use a workflow")).lower()
+    assert not [r for r in journey.server.requests if is_agent(r)]
+
+
+async def test_the_other_calls_of_a_reporting_answer_still_run(begin: Begin) -> None:
+    def agent(task: str) -> Sequence[Part]:
+        return [findings("done"), ToolCall("Bash", {"command": "echo ran > ran.txt; echo ok"})]
+
+    call = ToolCall("Workflow", {"subtasks": ["one"], "verify": False})
+    journey = await begin(
+        respond=scripted([[call], [Text("Done.")]], agent),
+        allow=("Workflow", "Bash(echo *)"),
+    )
+    text = workflow_result(await journey.send("go"))
+    assert '"summary": "done"' in text
+    assert (journey.project / "ran.txt").exists()
+
+
+async def test_an_agent_at_its_turn_limit_says_so_and_runs_again(begin: Begin) -> None:
+    def agent(_task: str) -> Sequence[Part]:
+        return [ToolCall("Bash", {"command": "echo again"})]
+
+    call = ToolCall("Workflow", {"subtasks": ["one"], "verify": False})
+    journey = await begin(respond=scripted([[call], [Text("Done.")]], agent), allow=ALLOW)
+    text = workflow_result(await journey.send("go"))
+    assert "(subagent hit the turn limit before finishing)" in text
+    assert len([r for r in journey.server.requests if is_agent(r)]) == 15
+
+
+async def test_an_agent_that_does_not_report_has_its_text_taken(begin: Begin) -> None:
+    call = ToolCall("Workflow", {"subtasks": ["one"], "verify": False})
+    journey = await begin(
+        respond=scripted([[call], [Text("Done.")]], lambda _task: [Text("I only talk.")]),
+        allow=ALLOW,
+    )
+    text = workflow_result(await journey.send("go"))
+    assert "[agent 1: one]\nI only talk." in text
+
+
+@needs_engine
+async def test_a_script_runs_in_the_background_and_its_result_comes_back(begin: Begin) -> None:
+    body = (
+        HEAD + "phase('Look'); return await parallel(['a', 'b'].map(n => () => agent('say ' + n)))"
+    )
+    journey = await begin(
+        respond=scripted(
+            [[ToolCall("Workflow", {"script": body})], [Text("Started.")], [Text("Read it.")]],
+            lambda task: [Text("said a" if "say a" in task else "said b")],
+        ),
+        allow=ALLOW,
+    )
+    started = workflow_result(await journey.send("run the script"))
+    assert "runs in the background as audit-" in started
+    await result_in_background(journey)
+    assert '["said a", "said b"]' in json.dumps(journey.last_messages()).replace("\\", "")
+
+
+@needs_engine
+async def test_a_wrong_script_is_an_error_that_names_its_line(begin: Begin) -> None:
+    call = ToolCall("Workflow", {"script": "export const meta = { name: f() }"})
+    journey = await begin(respond=scripted([[call], [Text("Well.")]], reporting), allow=ALLOW)
+    assert "line 1: only literal values" in workflow_result(await journey.send("go"))
+
+
+@needs_engine
+async def test_a_saved_workflow_is_found_by_name(begin: Begin) -> None:
+    call = ToolCall("Workflow", {"name": "audit", "args": {"n": 2}, "run_in_background": False})
+    journey = await begin(
+        respond=scripted([[call], [Text("Well.")]], lambda _task: [Text("fine")]),
+        allow=ALLOW,
+    )
+    place = journey.project / ".claude" / "workflows"
+    place.mkdir(parents=True)
+    (place / "audit.js").write_text(HEAD + "return [await agent('x'), args.n]")
+    assert workflow_result(await journey.send("go")) == '["fine", 2]'
+
+
+async def test_mode_reminders_follow_the_users_message(begin: Begin) -> None:
+    journey = await begin(respond=scripted([[Text("ok")]] * 4, reporting))
+    orchestration = journey.assembled.commands.context.orchestration
+    systems = []
+    for prompt, on in (("one", True), ("two", True), ("three", False), ("four", False)):
+        orchestration.switch(on=on)
+        await journey.send(prompt)
+        systems.append(json.dumps(journey.server.requests[-1].body["system"]))
+    texts = [json.dumps(message) for message in journey.last_messages()]
+    whole = " ".join(texts)
+    assert whole.count(ENTER[:60]) == 1
+    assert whole.count(EXIT[:60]) == 1
+    assert whole.index("one") < whole.index(ENTER[:60]) < whole.index("two")
+    assert whole.index("three") < whole.index(EXIT[:60]) < whole.index("four")
+    assert len(set(systems)) == 1
+    efforts = [r.body.get("output_config", {}).get("effort") for r in journey.server.requests]
+    assert efforts[0] == efforts[1]
+    assert efforts[2] == efforts[3]

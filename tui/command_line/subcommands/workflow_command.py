@@ -1,0 +1,200 @@
+"""`agent-tui workflow`: the runs of a project, and what another process wants of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from agent.assembly.agents.journal_place import journal_place, open_journal
+from agent.orchestration.journal.journal_records import RunRecord, RunState, StepRecord, Wish
+from agent.orchestration.journal.journal_store import JournalError, JournalStore
+from agent.orchestration.script.script_meta import ScriptError
+from agent.orchestration.workflow_files import workflow_file
+from permissions.base.text.sanitize import sanitize
+from tui.command_line.subcommands.places import here, settings_here
+
+NEWEST = 50
+LOST = "lost"
+"""The state of a run whose owner has ended without saying so."""
+
+
+@click.group("workflow", short_help="List, show, pause, resume and stop runs of workflows.")
+def command() -> None:
+    """List, show, pause, resume and stop the workflow runs of this project."""
+
+
+def _with_json(function: Callable[..., int]) -> Callable[..., int]:
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+
+
+@command.command("list")
+@_with_json
+@click.option("--all", "shows_all", is_flag=True, help="Also those that are over.")
+def list_runs(as_json: bool, shows_all: bool) -> int:
+    """List runs, the newest first."""
+    with _journal() as store:
+        runs = [run for run in store.runs.newest(NEWEST) if shows_all or not run.state.is_over]
+    if as_json:
+        click.echo(json.dumps([_run_json(run) for run in runs], ensure_ascii=False))
+    elif not runs:
+        click.echo("No runs." if shows_all else "No runs that are open. --all shows the others.")
+    else:
+        for run in runs:
+            click.echo(_run_line(run))
+    return 0
+
+
+@command.command("show")
+@_with_json
+@click.argument("run_id", metavar="RUN")
+def show(as_json: bool, run_id: str) -> int:
+    """Show a run with its agents and its result."""
+    with _journal() as store:
+        run = _found(store, run_id)
+        steps = store.steps.of_run(run_id)
+        used = store.steps.usage(run=run_id)
+    if as_json:
+        whole = {
+            **_run_json(run),
+            "result": run.result,
+            "tokens": used.tokens,
+            "costUsd": used.cost_usd if used.is_cost_known else None,
+            "agents": [_step_json(step) for step in steps],
+        }
+        click.echo(json.dumps(whole, ensure_ascii=False))
+        return 0
+    click.echo(_run_line(run))
+    cost = f"${used.cost_usd:.2f}" if used.is_cost_known else "cost unknown"
+    click.echo(f"  {used.agents} agents started, {used.tokens:,} tokens, {cost}")
+    for step in steps:
+        name = step.label or step.prompt.partition("\n")[0][:60]
+        click.echo(f"  {step.state:8} {step.phase:12} {sanitize(name)}")
+    if run.result:
+        click.echo(f"\n{sanitize(run.result)}")
+    return 0
+
+
+def _wishes(wish: Wish) -> Callable[[str, bool], int]:
+    def leave(run_id: str, as_json: bool) -> int:
+        with _journal() as store:
+            run = _found(store, run_id)
+            state = _state(run)
+            if state not in (RunState.RUNNING, RunState.PAUSED, RunState.QUEUED):
+                raise click.ClickException(
+                    f"The run {run_id} is {state}: no process works on it. A session resumes it: "
+                    f"ask for the workflow with resumeFromRunId {run_id}."
+                )
+            store.runs.wish(run_id, wish)
+        click.echo(json.dumps({"run": run_id, "wish": wish}) if as_json else f"{wish}: {run_id}")
+        return 0
+
+    return leave
+
+
+for _wish, _help in (
+    (Wish.PAUSE, "Start no further agent; those at work continue."),
+    (Wish.RESUME, "Let a paused run continue."),
+    (Wish.STOP, "Stop a run; what is finished stays recorded."),
+):
+    command.command(str(_wish), help=_help)(
+        _with_json(click.argument("run_id", metavar="RUN")(_wishes(_wish)))
+    )
+
+
+@command.command("check")
+@_with_json
+@click.argument("file", type=click.Path(path_type=Path))
+def check(as_json: bool, file: Path) -> int:
+    """Read the head of a script, without running it."""
+    try:
+        meta = workflow_file(file).meta
+    except ScriptError as error:
+        if as_json:
+            click.echo(json.dumps({"error": str(error)}, ensure_ascii=False))
+            return 1
+        raise click.ClickException(str(error)) from error
+    phases = [phase.title for phase in meta.phases]
+    if as_json:
+        found = {"name": meta.name, "description": meta.description, "phases": phases}
+        click.echo(json.dumps(found, ensure_ascii=False))
+    else:
+        click.echo(f"{meta.name}: {sanitize(meta.description)}")
+        click.echo(f"phases: {', '.join(phases) or 'none'}")
+    return 0
+
+
+@contextmanager
+def _journal() -> Iterator[JournalStore]:
+    place = here()
+    settings = settings_here(place)
+    where = journal_place(os.environ, settings.agent_home, settings.project_root)
+    try:
+        store = open_journal(where)
+        try:
+            yield store
+        finally:
+            store.close()
+    except JournalError as error:
+        raise click.ClickException(f"The journal of workflows: {error}") from error
+
+
+def _found(store: JournalStore, run_id: str) -> RunRecord:
+    run = store.runs.get(run_id)
+    if run is None:
+        known = ", ".join(one.id for one in store.runs.newest(5)) or "none"
+        raise click.ClickException(f"There is no run {run_id}. The newest: {known}.")
+    return run
+
+
+def _state(run: RunRecord) -> str:
+    if run.state in (RunState.RUNNING, RunState.PAUSED) and run.lease_until < time.time():
+        return LOST
+    return run.state
+
+
+def _run_line(run: RunRecord) -> str:
+    began = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created_at))
+    reason = f"  ({sanitize(run.reason)})" if run.reason else ""
+    return f"{run.id}  {_state(run)}  {began}  {run.agents} agents{reason}"
+
+
+def _run_json(run: RunRecord) -> dict[str, object]:
+    return {
+        "id": run.id,
+        "name": run.name,
+        "kind": run.kind,
+        "state": _state(run),
+        "reason": run.reason,
+        "createdAt": run.created_at,
+        "endedAt": run.ended_at,
+        "agentsStarted": run.agents,
+        "maxAgents": run.max_agents,
+        "budgetUsd": run.budget_usd,
+        "session": run.session,
+    }
+
+
+def _step_json(step: StepRecord) -> dict[str, object]:
+    result: object = None
+    if step.result:
+        try:
+            result = json.loads(step.result)
+        except ValueError:
+            result = step.result
+    return {
+        "label": step.label,
+        "phase": step.phase,
+        "state": str(step.state),
+        "attempts": step.attempts,
+        "prompt": step.prompt,
+        "result": result,
+        "tokens": step.tokens,
+        "costUsd": step.cost_usd,
+        "transcript": step.transcript,
+    }
