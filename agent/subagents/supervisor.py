@@ -33,6 +33,7 @@ from agent.subagents.agent_journal import AgentJournal
 from agent.subagents.agent_limits import AgentCaps, AgentSlots, LimitQuestion
 from agent.subagents.agent_run import BuiltSubagent, run_agent, take_inbox
 from agent.subagents.catalog import AgentCatalog
+from agent.subagents.definition import AgentDefinition
 from agent.subagents.known_agents import KnownAgents, launched, record_of
 from agent.subagents.report_text import message_text, report_note
 from agent.subagents.running_agent import RunningAgent
