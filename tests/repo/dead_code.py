@@ -28,7 +28,6 @@ USED_BY_NAME: Final = (
     ("agent/mcp/protocol/oauth.py", "*et_*", "the SDK, as its storage of tokens"),
     ("agent/mcp/server_offer.py", "*", "whoever shows what a server claims of a tool"),
     ("agent/mcp/transport/web_socket.py", "max_bytes", "the SDK, as a limit"),
-    ("agent/mcp/*.py", "*", "the session, which is to take the servers"),
     ("agent/orchestration/findings.py", "*", "pydantic, as the fields of what an agent reports"),
     ("agent/tools/builtin/*.py", "_*", "pydantic, as validators of a tool's input"),
     ("hooks/events/*.py", "*", "msgspec, as the fields of what a hook reads"),
