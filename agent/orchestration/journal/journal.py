@@ -19,10 +19,10 @@ from agent.orchestration.journal.journal_records import (
     Claimed,
     Reused,
     RunRecord,
-    RunState,
     StepRecord,
     StepState,
     Wish,
+    WorkflowState,
     WorkflowUsage,
 )
 from agent.orchestration.journal.journal_store import JournalError, JournalStore
@@ -91,7 +91,7 @@ class Journal:
             return Wish.NONE
 
     async def set_state(
-        self, run: str, state: RunState, *, reason: str = "", result: str = ""
+        self, run: str, state: WorkflowState, *, reason: str = "", result: str = ""
     ) -> None:
         """Record the state of a run, after the results of its steps."""
 

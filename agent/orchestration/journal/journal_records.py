@@ -8,7 +8,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 
-class RunState(StrEnum):
+class WorkflowState(StrEnum):
     """State of a run; whether its owner still lives is told by its lease."""
 
     QUEUED = "queued"
@@ -21,7 +21,7 @@ class RunState(StrEnum):
     @property
     def is_over(self) -> bool:
         """Whether nothing of the run happens any more unless it is resumed."""
-        return self in (RunState.COMPLETED, RunState.FAILED, RunState.STOPPED)
+        return self in (WorkflowState.COMPLETED, WorkflowState.FAILED, WorkflowState.STOPPED)
 
 
 class StepState(StrEnum):
@@ -61,7 +61,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     cwd: str = ""
     mode: str = ""
     """The permission mode of the session at the start, which is the ceiling of every agent."""
-    state: RunState = RunState.QUEUED
+    state: WorkflowState = WorkflowState.QUEUED
     reason: str = ""
     """Why it is paused, failed or stopped."""
     wish: Wish = Wish.NONE

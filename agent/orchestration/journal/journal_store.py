@@ -12,9 +12,9 @@ from agent.orchestration.journal.journal_records import (
     Caps,
     Claim,
     RunRecord,
-    RunState,
     StepRecord,
     Wish,
+    WorkflowState,
     WorkflowUsage,
 )
 
@@ -50,7 +50,9 @@ class RunTable(Protocol):
         """Extend the leases of a run and its steps; return what others want, once."""
         ...
 
-    def set_state(self, run: str, state: RunState, *, reason: str = "", result: str = "") -> None:
+    def set_state(
+        self, run: str, state: WorkflowState, *, reason: str = "", result: str = ""
+    ) -> None:
         """Record a state; results of steps were recorded before."""
         ...
 

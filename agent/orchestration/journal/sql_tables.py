@@ -15,10 +15,10 @@ from agent.orchestration.journal.journal_records import (
     Claimed,
     Reused,
     RunRecord,
-    RunState,
     StepRecord,
     StepState,
     Wish,
+    WorkflowState,
     WorkflowUsage,
 )
 from agent.orchestration.journal.journal_store import JournalError, RunTakenError
@@ -71,7 +71,7 @@ class SqlRuns:
             transaction.execute(
                 "UPDATE workflow_run SET owner = ?, lease_until = ?, state = ?, reason = '', "
                 "wish = '', ended_at = NULL WHERE id = ?",
-                (owner, transaction.now + lease_s, RunState.RUNNING, run),
+                (owner, transaction.now + lease_s, WorkflowState.RUNNING, run),
             )
             taken = _run(transaction, run)
         assert taken is not None
@@ -94,7 +94,9 @@ class SqlRuns:
             )
         return Wish(str(rows[0][1]))
 
-    def set_state(self, run: str, state: RunState, *, reason: str = "", result: str = "") -> None:
+    def set_state(
+        self, run: str, state: WorkflowState, *, reason: str = "", result: str = ""
+    ) -> None:
         """Record a state."""
         with self._connection.transaction(is_durable=True) as transaction:
             ended = transaction.now if state.is_over else None

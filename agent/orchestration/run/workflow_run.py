@@ -9,7 +9,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from agent.orchestration.journal.journal import RENEW_S, Journal
-from agent.orchestration.journal.journal_records import Caps, RunRecord, RunState, Wish
+from agent.orchestration.journal.journal_records import Caps, RunRecord, Wish, WorkflowState
 from agent.orchestration.run.agent_order import RunAgent
 from agent.orchestration.run.fan_out import run_fan_out
 from agent.orchestration.run.run_control import RunControl, RunStopped
@@ -32,7 +32,7 @@ LOG_LINES = 200
 class RunEnd(Struct, frozen=True):
     """How a run ended."""
 
-    state: RunState
+    state: WorkflowState
     result: str = ""
     """The text of a fan-out, or JSON of what a script returned."""
     reason: str = ""
@@ -96,11 +96,11 @@ class WorkflowRun:
 
     async def _ended(self) -> RunEnd:
         try:
-            return RunEnd(RunState.COMPLETED, await self._work())
+            return RunEnd(WorkflowState.COMPLETED, await self._work())
         except RunStopped as stopped:
-            return RunEnd(RunState.STOPPED, reason=str(stopped))
+            return RunEnd(WorkflowState.STOPPED, reason=str(stopped))
         except ScriptError as error:
-            return RunEnd(RunState.FAILED, reason=str(error))
+            return RunEnd(WorkflowState.FAILED, reason=str(error))
 
     async def _work(self) -> str:
         if self.record.kind == "subtasks":
@@ -151,6 +151,6 @@ class WorkflowRun:
                     self.control.stop("a user stopped it")
             if self.control.is_paused != bool(shown):
                 shown = self.control.reason if self.control.is_paused else ""
-                state = RunState.PAUSED if shown else RunState.RUNNING
+                state = WorkflowState.PAUSED if shown else WorkflowState.RUNNING
                 await self._parts.journal.set_state(self.record.id, state, reason=shown)
             await asyncio.sleep(RENEW_S)

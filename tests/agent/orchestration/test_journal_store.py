@@ -17,10 +17,10 @@ from agent.orchestration.journal.journal_records import (
     Claimed,
     Reused,
     RunRecord,
-    RunState,
     StepRecord,
     StepState,
     Wish,
+    WorkflowState,
 )
 from agent.orchestration.journal.journal_store import JournalError, JournalStore, RunTakenError
 from agent.orchestration.journal.journal_tables import make_tables
@@ -123,12 +123,12 @@ def test_a_wish_reaches_the_owner_once(store: JournalStore) -> None:
 
 
 def test_a_run_that_is_over_can_be_taken_again(store: JournalStore) -> None:
-    store.runs.set_state("r", RunState.STOPPED, reason="a user stopped it")
+    store.runs.set_state("r", WorkflowState.STOPPED, reason="a user stopped it")
     stopped = store.runs.get("r")
     assert stopped is not None
-    assert (stopped.state, stopped.reason) == (RunState.STOPPED, "a user stopped it")
+    assert (stopped.state, stopped.reason) == (WorkflowState.STOPPED, "a user stopped it")
     taken = store.runs.take("r", "b", 60)
-    assert (taken.state, taken.reason, taken.ended_at) == (RunState.RUNNING, "", None)
+    assert (taken.state, taken.reason, taken.ended_at) == (WorkflowState.RUNNING, "", None)
 
 
 def test_what_was_used_is_summed_up(store: JournalStore) -> None:
@@ -174,7 +174,7 @@ def test_an_older_journal_gets_the_columns_that_are_new(tmp_path: Path) -> None:
     store = SqliteStore(path)
     run = store.runs.get("r")
     assert run is not None
-    assert run.state is RunState.QUEUED
+    assert run.state is WorkflowState.QUEUED
     store.runs.wish("r", Wish.STOP)
     store.close()
     with sqlite3.connect(path) as after:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.orchestration.journal.journal_records import RunRecord, RunState, StepState
+from agent.orchestration.journal.journal_records import RunRecord, StepState, WorkflowState
 from tests.agent.orchestration.killed_run import open_store
 from tests.repo.checkout import ROOT
 
@@ -44,7 +44,7 @@ def check(where: str, log: Path) -> None:
     run, steps = store.runs.get("r"), store.steps.of_run("r")
     store.close()
     assert run is not None
-    assert run.state is RunState.COMPLETED
+    assert run.state is WorkflowState.COMPLETED
     assert json.loads(run.result) == RESULT
     assert len(steps) == 13
     assert all(step.state is StepState.DONE for step in steps)

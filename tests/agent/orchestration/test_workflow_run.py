@@ -12,7 +12,13 @@ from msgspec.structs import replace
 
 from agent.abort import AbortSignal
 from agent.orchestration.journal.journal import Journal
-from agent.orchestration.journal.journal_records import Caps, RunRecord, RunState, StepState, Wish
+from agent.orchestration.journal.journal_records import (
+    Caps,
+    RunRecord,
+    StepState,
+    Wish,
+    WorkflowState,
+)
 from agent.orchestration.journal.journal_store import JournalError, JournalStore
 from agent.orchestration.journal.sqlite_store import SqliteStore
 from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
@@ -110,7 +116,7 @@ def script(body: str) -> RunRecord:
 
 async def test_every_result_has_a_verdict(place: Place) -> None:
     end = await (await place.started(fan_out("a", "b"))).to_the_end()
-    assert end.state is RunState.COMPLETED
+    assert end.state is WorkflowState.COMPLETED
     assert end.result.startswith("[agent 1: a]\ndid a\n\n[verify 1]\n")
     assert "confirmed: yes" in end.result
     prompts = [order.prompt for order in place.model.orders]
@@ -185,7 +191,7 @@ async def test_the_budget_pauses_and_a_raised_one_continues(place: Place) -> Non
     assert len(place.model.orders) == 2
     run.steps.run = replace(run.steps.run, budget_usd=100.0)
     run.control.resume()
-    assert (await ending).state is RunState.COMPLETED
+    assert (await ending).state is WorkflowState.COMPLETED
 
 
 async def test_a_cap_of_agents_pauses(place: Place) -> None:
@@ -197,7 +203,7 @@ async def test_a_cap_of_agents_pauses(place: Place) -> None:
     assert run.control.reason == "1 of 1 agents of this run are used"
     run.control.stop("enough")
     end = await ending
-    assert (end.state, end.reason) == (RunState.STOPPED, "enough")
+    assert (end.state, end.reason) == (WorkflowState.STOPPED, "enough")
 
 
 async def test_another_process_stops_a_run_and_no_finished_result_is_lost(place: Place) -> None:
@@ -218,14 +224,14 @@ async def test_another_process_stops_a_run_and_no_finished_result_is_lost(place:
     other = place.another_journal()
     await other.ask(lambda store: store.runs.wish("r", Wish.STOP))
     end = await ending
-    assert end.state is RunState.STOPPED
+    assert end.state is WorkflowState.STOPPED
     states = {
         step.prompt: step.state for step in await other.ask(lambda store: store.steps.of_run("r"))
     }
     assert states["a"] is StepState.DONE
     stopped = await other.ask(lambda store: store.runs.get("r"))
     assert stopped is not None
-    assert stopped.state is RunState.STOPPED
+    assert stopped.state is WorkflowState.STOPPED
     await other.aclose()
 
 
@@ -316,6 +322,6 @@ async def test_an_edited_script_reuses_what_did_not_change(place: Place) -> None
 )
 async def test_wrong_options_are_errors_in_the_script(place: Place, body: str, reason: str) -> None:
     end = await (await place.started(script(body))).to_the_end()
-    assert end.state is RunState.FAILED
+    assert end.state is WorkflowState.FAILED
     assert reason in end.reason
     assert place.model.orders == []

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from agent.assembly.agents.journal_place import journal_place, open_journal
-from agent.orchestration.journal.journal_records import RunRecord, RunState, StepRecord, Wish
+from agent.orchestration.journal.journal_records import RunRecord, StepRecord, Wish, WorkflowState
 from agent.orchestration.journal.journal_store import JournalError, JournalStore
 from agent.orchestration.script.script_meta import ScriptError
 from agent.orchestration.workflow_files import workflow_file
@@ -85,7 +85,7 @@ def _wishes(wish: Wish) -> Callable[[str, bool], int]:
         with _journal() as store:
             run = _found(store, run_id)
             state = _state(run)
-            if state not in (RunState.RUNNING, RunState.PAUSED, RunState.QUEUED):
+            if state not in (WorkflowState.RUNNING, WorkflowState.PAUSED, WorkflowState.QUEUED):
                 raise click.ClickException(
                     f"The run {run_id} is {state}: no process works on it. A session resumes it: "
                     f"ask for the workflow with resumeFromRunId {run_id}."
@@ -153,7 +153,7 @@ def _found(store: JournalStore, run_id: str) -> RunRecord:
 
 
 def _state(run: RunRecord) -> str:
-    if run.state in (RunState.RUNNING, RunState.PAUSED) and run.lease_until < time.time():
+    if run.state in (WorkflowState.RUNNING, WorkflowState.PAUSED) and run.lease_until < time.time():
         return LOST
     return run.state
 
