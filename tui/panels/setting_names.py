@@ -72,12 +72,6 @@ GROUPS: Final = {
         "teamLeaderGraceSeconds": "Seconds that a team waits for its leader",
         "backgroundOnTimeout": "Timed-out commands continue in the background",
     },
-    "Agents": {
-        "agent": "Agent of new sessions",
-        "agents": "Limits of sub-agents",
-        "teammateMode": "Where team members run",
-        "teamLeaderGraceSeconds": "Patience without a team leader (s)",
-    },
     "Hooks": {
         "hooks": "Hooks",
         "disableAllHooks": "Disable all hooks",
