@@ -34,6 +34,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     model: str | None = None
     fallback_models: tuple[str, ...] = ()
     """Models that take over, in this order, while the model is overloaded."""
+    advisor: str | None = None
+    """The model that the working one may consult; `off` for none."""
     effort: str | None = None
     wants_thinking: bool | None = None
     """Whether the model thinks, where it can be chosen; None is what the settings set."""

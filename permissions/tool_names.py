@@ -35,6 +35,7 @@ FREE_TOOLS = frozenset(
         "ToolSearch",
         "StructuredOutput",
         "report_findings",
+        "Advisor",
         "ListMcpResourcesTool",
         "SpawnTeammate",
         "SendMessage",

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from agent.advisor.advisor_tool import AdvisorSwitch
+from agent.advisor.consultation import DEFAULT_MAX_USES, AdvisorPorts, Consultation
 from agent.assembly.agents.agents_setup import AgentParts
 from agent.assembly.command_setup import CommandAssembly
 from agent.assembly.hook_setup import HookParts, StartHooks
@@ -28,7 +30,9 @@ from agent.conversation.conversation import Conversation
 from agent.conversation.conversation_ports import ConversationParts
 from agent.conversation.display_hooks import DisplayHooks
 from agent.conversation.side_question import SideQuestion
+from agent.events import Usage
 from agent.messages import Message
+from agent.model.endpoint import expand_alias
 from agent.observe.observer import Observer
 from agent.prompt.reminders import PromptReminders
 from agent.teams.seat import LeaderSeat, TeamSeat
@@ -162,6 +166,7 @@ def build_command_service(
         lambda: conversation.view.messages,
         model.accounting.add_quietly,
     )
+    advisor = _build_advisor(start, late, parts)
     context = CommandContext(
         session=conversation.view,
         status=conversation.status,
@@ -190,6 +195,8 @@ def build_command_service(
         reload_settings=parts.permissions.live.reload,
         team=partial(_team_lines, late.seat()),
         ask_side_question=side_question.ask,
+        advisor=advisor,
+        model_problem=model.client.problem,
     )
     return late.commands.bind(
         CommandService(commands.registry, commands.custom, context, commands.files, commands.ready)
@@ -198,6 +205,35 @@ def build_command_service(
 
 def _team_lines(seat: TeamSeat | None) -> list[str] | None:
     return seat.leader.lines() if isinstance(seat, LeaderSeat) else None
+
+
+def _build_advisor(start: StartContext, late: LateParts, parts: AssembledParts) -> AdvisorSwitch:
+    """Build what the working model may consult; `--advisor` goes before the setting."""
+    accounting, tools = parts.model.accounting, parts.tools
+
+    def account(usage: Usage, model: str) -> float | None:
+        accounting.add_quietly(usage, model)
+        price = accounting.costs.prices.price_of(model)
+        return None if price is None else price.cost_usd(usage)
+
+    ports = AdvisorPorts(
+        parts.model.client,
+        lambda: late.conversation().view.messages,
+        lambda: parts.loop.prefix.system,
+        account,
+    )
+    values = start.settings.values
+    consultation = Consultation(ports, values.advisorMaxUses or DEFAULT_MAX_USES)
+    switch = AdvisorSwitch(consultation, tools.registry, tools.deferred)
+    chosen = start.options.advisor or values.advisorModel
+    if chosen and chosen.lower() != "off":
+        model = expand_alias(chosen)
+        problem = parts.model.client.problem(model)
+        if problem is not None:
+            start.notes.append(f"No advisor: {problem}")
+        else:
+            switch.choose(model)
+    return switch
 
 
 def _closers(

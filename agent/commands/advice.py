@@ -72,7 +72,7 @@ _ELSEWHERE: Final = {
     "todo": "/todos shows the task list.",
     "chrome desktop mobile teleport remote-control remote-env web-setup install-github-app "
     "install-slack-app upgrade-plan passes stickers privacy-settings usage-credits radio powerup "
-    "team-onboarding artifacts autofix-pr ultrareview ultraplan voice advisor": (
+    "team-onboarding artifacts autofix-pr ultrareview ultraplan voice": (
         "That belongs to a service that agent-tui does not use."
     ),
 }

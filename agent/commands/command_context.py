@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from agent.advisor.consultation import AdvisorChoice
 from agent.commands.command_registry import CommandRegistry
 from agent.commands.sources.command_files import CustomCommands
 from agent.conversation_facts import ConversationStatus, SessionFacts
@@ -92,6 +93,10 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     """Asks the endpoint. Raises ModelError."""
     team: Callable[[], Sequence[str] | None]
     """Returns the team that the session leads, in lines; None where it leads none."""
+    advisor: AdvisorChoice
+    """Which model the working one may consult."""
+    model_problem: Callable[[str], str | None]
+    """Returns why a model cannot be asked, with what to do; None where nothing is known."""
     ask_side_question: Callable[[str], Awaitable[str]]
     """Asks the model beside the conversation. Raises ModelError."""
     servers: Callable[[], LiveServers | None]

@@ -124,6 +124,10 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         "doctor",
     ),
     LocalCommand(
+        _meta("advisor", "Show or choose the model that may be consulted", "[model|off]"),
+        f"{PACKAGE}.advisor",
+    ),
+    LocalCommand(
         _meta(
             "effort",
             "Show or change how hard the model thinks",

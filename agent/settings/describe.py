@@ -75,6 +75,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "orchestration": "Whether sessions start in orchestration mode.",
     "webSearch": "The service for WebSearch; keys in BRAVE_API_KEY or TAVILY_API_KEY.",
     "modelCapabilities": "What a model can take, by its name, if its server does not report it.",
+    "advisorModel": "A stronger model that the working one may consult where a decision is hard.",
+    "advisorMaxUses": "How often it may be consulted in one prompt.",
     "providers": "Other providers of models, by the name in front of `/`: address, key variable or "
     "helper, models, headers.",
     "autoMode": "The model classifier for the mode `auto`, and its instructions.",
@@ -140,6 +142,8 @@ UNSET: Final[Mapping[str, str]] = {
     "webSearch": "the model server's own search, if it has one",
     "modelCapabilities": "as the server reports, or a built-in table",
     "providers": "those known by name",
+    "advisorModel": "none",
+    "advisorMaxUses": "3",
     "autoMode": "off",
     "permissionBridge": "off",
     "permissionChannel": "off",

@@ -40,6 +40,8 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "workflows": {"maxConcurrent": 6, "maxAgents": 200},
     "webSearch": {"provider": "searxng", "url": "http://localhost:8888"},
     "modelCapabilities": {"my-alias": {"contextWindow": 200000, "thinking": "adaptive"}},
+    "advisorModel": "opus",
+    "advisorMaxUses": 5,
     "providers": {"work": {"baseUrl": "https://models.example.org/v1", "keyVariable": "WORK_KEY"}},
     "autoMode": {"enabled": True, "environment": ["Deploys go through the release job only"]},
     "permissionBridge": {"enabled": True, "port": 7711},

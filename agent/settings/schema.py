@@ -149,6 +149,8 @@ class SettingsFile(_Section):
     model: str | None = None
     smallFastModel: str | None = None
     fallbackModel: str | list[str] | None = None
+    advisorModel: str | None = None
+    advisorMaxUses: Annotated[int, Field(ge=1, le=50)] | None = None
     effortLevel: Literal["low", "medium", "high", "xhigh", "max"] | None = None
     alwaysThinkingEnabled: bool | None = None
     respondToBashCommands: bool | None = None
@@ -263,6 +265,7 @@ FORBIDDEN_IN_PROJECT: Final = frozenset(
         "cleanupPeriodDays",
         "forceLoginMethod",
         "forceLoginOrgUUID",
+        "advisorModel",
         "modelCapabilities",
         "providers",
         "webSearch",

@@ -323,6 +323,8 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         reload_settings=reload_settings,
         team=lambda: None,
         ask_side_question=ask_side_question,
+        advisor=NoAdvisor(),
+        model_problem=lambda _: None,
     )
     return CommandService(registry, custom, context, FileIndex(root, reading))
 
@@ -334,6 +336,15 @@ class _Effort:
 
     def set_effort(self, effort: Effort | None) -> None:
         self.effort = effort
+
+
+class NoAdvisor:
+    """What `/advisor` changes, in a session without one."""
+
+    model: str | None = None
+
+    def choose(self, model: str | None) -> None:
+        self.model = model
 
 
 def no_agents(root: Path) -> AgentSupervisor:

@@ -36,7 +36,13 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "session_id", "name", "team", "teammate_mode", "demo", "is_inline", "screen_reader",
         ),
     ),
-    ("Model", ("model", "fallback_models", "effort", "thinking", "max_turns", "max_budget_usd")),
+    (
+        "Model",
+        (
+            "model", "fallback_models", "advisor", "effort", "thinking", "max_turns",
+            "max_budget_usd",
+        ),
+    ),
     (
         "What it may do",
         (
@@ -310,6 +316,10 @@ class _InSections(click.Command):
 @click.option(
     "--fallback-model", "fallback_models", callback=_names, metavar="NAME,…",
     help="Models that take over, in this order, while the model is overloaded.",
+)  # fmt: skip
+@click.option(
+    "--advisor", callback=_something, metavar="NAME",
+    help="Stronger model that the working one may consult; off for none.",
 )  # fmt: skip
 @click.option(
     "--effort", type=click.Choice(EFFORTS), metavar="LEVEL",

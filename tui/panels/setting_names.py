@@ -11,6 +11,8 @@ GROUPS: Final = {
         "fallbackModel": "Fallback models",
         "modelCapabilities": "Model capabilities",
         "providers": "Providers of models",
+        "advisorModel": "Advisor",
+        "advisorMaxUses": "Consultations per prompt",
         "effortLevel": "Effort",
         "alwaysThinkingEnabled": "Thinking",
         "language": "Language of answers",

@@ -1,0 +1,111 @@
+"""The tool by which the working model consults its advisor, and the switch that offers it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pydantic import BaseModel, ConfigDict
+
+from agent.advisor.consultation import AdvisorChoice, Consultation
+from agent.display import TextDisplay
+from agent.tools.base import (
+    Concurrency,
+    InterruptBehavior,
+    Tool,
+    ToolContext,
+    ToolOutcome,
+    build_tool,
+)
+from agent.tools.registry import ToolRegistry
+from agent.tools.services import DeferredToolsPort
+
+NAME: Final = "Advisor"
+
+DESCRIPTION: Final = """Asks a stronger model for advice. It takes no parameters: the advisor \
+reads this whole conversation, your calls and their results included, but has no tools itself.
+
+Consult it at decisions that are hard or expensive to undo: an error whose cause stays ambiguous \
+after one attempt, several designs with no clear winner, an irreversible step such as deleting \
+data, an area you know little about, and once before you declare a long task done. Gather what it \
+needs first: it sees only what is here. Not for routine steps, and not for what reading a file or \
+running a test would settle. It may be asked {max_uses} times in a task, so choose when. Give its \
+advice weight, and where the evidence you have contradicts it, say so to the user."""
+
+
+class AdvisorInput(BaseModel):
+    """Advisor has no parameters."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def advisor_tool(consultation: Consultation) -> Tool[AdvisorInput]:
+    """Return the tool."""
+
+    async def run(_input: AdvisorInput, context: ToolContext) -> ToolOutcome:
+        advice = await consultation.ask(context.turn_id, context.abort)
+        shown = f"{advice.facts}\n\n{advice.text}" if not advice.is_error else advice.text
+        structured = {
+            "model": advice.model,
+            "input_tokens": advice.usage.prompt_tokens,
+            "output_tokens": advice.usage.output_tokens,
+            "cost_usd": advice.cost_usd,
+        }
+        return ToolOutcome(
+            advice.text, advice.is_error, display=TextDisplay(shown), structured=structured
+        )
+
+    return build_tool(
+        name=NAME,
+        description=DESCRIPTION.format(max_uses=consultation.max_uses),
+        input_model=AdvisorInput,
+        run=run,
+        concurrency=lambda _: Concurrency.READ_ONLY,
+        is_read_only=lambda _: True,
+        is_destructive=lambda _: False,
+        requires_permission=False,
+        should_defer=True,
+        interrupt_behavior=InterruptBehavior.CANCEL,
+        identifier=_identifier,
+        max_result_size_chars=20_000,
+    )
+
+
+def _identifier(_input: AdvisorInput, _root: Path) -> str:
+    return NAME
+
+
+class AdvisorSwitch:
+    """Which model advises, from the next request on.
+
+    The tool follows those of the start, so that their cached prefix stays; once there, it stays
+    too, and says when no model advises any more.
+    """
+
+    def __init__(
+        self, consultation: Consultation, registry: ToolRegistry, deferred: DeferredToolsPort
+    ) -> None:
+        """Offer nothing yet."""
+        self._consultation = consultation
+        self._registry = registry
+        self._deferred = deferred
+
+    @property
+    def model(self) -> str | None:
+        """The advisor; None for none."""
+        return self._consultation.model
+
+    def choose(self, model: str | None) -> None:
+        """Have another model advise, or none."""
+        self._consultation.model = model
+        if model is None:
+            return
+        if self._registry.get(NAME) is None:
+            self._registry.register(advisor_tool(self._consultation))
+        self._deferred.load([NAME])
+
+
+if TYPE_CHECKING:
+
+    def _proves(switch: AdvisorSwitch) -> AdvisorChoice:
+        return switch

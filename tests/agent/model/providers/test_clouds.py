@@ -1,0 +1,94 @@
+"""Claude on clouds: the vendor's own classes address and sign, our reading does the rest."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from agent.messages import user_message
+from agent.model.client import ModelError, ModelRequest
+from agent.model.clouds.cloud_client import CloudClient
+from agent.model.dialects.provider import Cloud, Provider
+from agent.model.message_builder import MessageBuilder
+from agent.model.scripted.faults import Status
+from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn
+from agent.model.scripted.server import ScriptedServer
+from agent.recovery.classify import FailureKind, classify
+
+MODEL = "claude-sonnet-5-5"
+
+
+@asynccontextmanager
+async def cloud(
+    name: Cloud, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[CloudClient]:
+    monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "bearer")
+    monkeypatch.setenv("ANTHROPIC_FOUNDRY_API_KEY", "key")
+    options = {"region": "eu-central-1"} if name == "bedrock" else {}
+    base_url = {"bedrock": server.base_url, "foundry": f"{server.base_url}/"}[name]
+    provider = Provider(name=name, speaks=name, base_url=base_url, options=options)
+    client = CloudClient(provider, {})
+    try:
+        yield client
+    finally:
+        await client.aclose()
+
+
+async def ask(client: CloudClient) -> MessageBuilder:
+    request = ModelRequest(
+        model=MODEL,
+        system=({"type": "text", "text": "Be brief."},),
+        tools=(),
+        messages=(user_message("hello"),),
+        max_tokens=100,
+    )
+    fold = MessageBuilder()
+    async for event in client.stream(request):
+        fold.feed(event)
+    return fold
+
+
+@pytest.mark.parametrize("name", ["bedrock", "foundry"])
+async def test_an_answer(name: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    turn = Turn((Text("Hello."), ToolCall("Read", {"path": "a"})))
+    async with (
+        ScriptedServer(Scenario(turns=(turn,))) as server,
+        cloud(name, server, monkeypatch) as client,
+    ):
+        fold = await ask(client)
+    assert fold.message().text == "Hello."
+    assert [use.input for use in fold.tool_uses()] == [{"path": "a"}]
+    assert server.requests[0].body["model"] == MODEL
+    sent = server.requests[0].headers
+    assert "bearer" in sent.get("authorization", "") or sent.get("api-key") == "key"
+
+
+@pytest.mark.parametrize("name", ["bedrock", "foundry"])
+async def test_a_failure(name: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    turn = Turn(fault=Status(429, headers={"retry-after": "3"}))
+    async with (
+        ScriptedServer(Scenario(turns=(turn,))) as server,
+        cloud(name, server, monkeypatch) as client,
+    ):
+        with pytest.raises(ModelError) as caught:
+            await ask(client)
+    failure = classify(caught.value)
+    assert failure.kind is FailureKind.RATE_LIMITED
+    assert failure.retry_after_s == 3.0
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [("vertex", "region"), ("foundry", "ANTHROPIC_FOUNDRY_API_KEY")],
+)
+async def test_what_is_missing_is_named(
+    name: Cloud, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("CLOUD_ML_REGION", "ANTHROPIC_FOUNDRY_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    client = CloudClient(Provider(name=name, speaks=name), {})
+    with pytest.raises(ModelError, match=missing) as caught:
+        await ask(client)
+    assert caught.value.kind == "not_configured"

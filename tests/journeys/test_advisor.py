@@ -1,0 +1,87 @@
+"""The advisor: consulted by a call, whoever answers, so often in a prompt, at its own price."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from agent.model.scripted.faults import Status
+from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn, When
+from agent.model.scripted.server import ScriptedServer
+from tests.journeys.program import environment, run
+
+ADVICE = Turn((Text("Read the log first."),), when=When(model="claude-opus-5-5"), times=0)
+ASK = ToolCall("Advisor", {})
+SAID = Turn((Text("It said: ${result}"),), when=When(result="any", model="haiku|gpt"))
+
+
+async def ask(
+    project: Path, home: Path, server: ScriptedServer, *arguments: str, **env: str
+) -> dict[str, Any]:
+    environ = environment(home, server.base_url, **env)
+    given = ("-p", "go", "--output-format", "json", *arguments)
+    status, out, err = await run(*given, cwd=project, env=environ)
+    assert status == 0, err
+    result: dict[str, Any] = json.loads(out)
+    return result
+
+
+async def test_the_advice_is_a_result_with_a_price_of_its_own(
+    project: Path, fresh_home: Path
+) -> None:
+    turns = (Turn((Text("Hm."), ASK), when=When(model="haiku", result="none")), SAID, ADVICE)
+    async with ScriptedServer(Scenario(turns=turns)) as server:
+        result = await ask(
+            project, fresh_home, server, "--model", "claude-haiku-5-5", "--advisor", "opus"
+        )
+    assert "Read the log first." in result["result"]
+    assert "2 of 3 consultations" in result["result"]
+    used = result["modelUsage"]
+    assert used["claude-opus-5-5"]["costUSD"] > 0
+    consulted = server.requests[1].body
+    assert "tools" not in consulted
+    assert "[user] go" in json.dumps(consulted["messages"])
+    assert [each.problem for each in server.requests] == ["", "", ""]
+
+
+async def test_it_advises_another_provider(project: Path, fresh_home: Path) -> None:
+    turns = (Turn((ASK,), when=When(model="gpt", result="none")), SAID, ADVICE)
+    async with ScriptedServer(Scenario(turns=turns)) as server:
+        (fresh_home / ".agent").mkdir()
+        openai = {"baseUrl": server.base_url, "keyVariable": "WORK_KEY"}
+        settings = {"providers": {"openai": openai}, "advisorModel": "opus"}
+        (fresh_home / ".agent" / "settings.json").write_text(json.dumps(settings))
+        result = await ask(project, fresh_home, server, "--model", "openai/gpt-5", WORK_KEY="key")
+    assert "Read the log first." in result["result"]
+    assert [each.path for each in server.requests] == [
+        "/v1/responses",
+        "/v1/messages",
+        "/v1/responses",
+    ]
+
+
+async def test_no_more_often_than_allowed(project: Path, fresh_home: Path) -> None:
+    again = Turn((ASK, ASK, ASK, ASK), when=When(model="haiku", result="none"))
+    async with ScriptedServer(Scenario(turns=(again, SAID, ADVICE))) as server:
+        result = await ask(
+            project, fresh_home, server, "--model", "claude-haiku-5-5", "--advisor", "opus"
+        )
+    assert "max_uses_exceeded" in result["result"]
+    assert sum(each.body["model"] == "claude-opus-5-5" for each in server.requests) == 3
+
+
+async def test_an_advisor_that_fails_ends_nothing(project: Path, fresh_home: Path) -> None:
+    turns = (Turn((ASK,), when=When(model="haiku", result="none")), SAID)
+    fault = FaultPlan(Status(529), when=When(model="opus"), times=0)
+    async with ScriptedServer(Scenario(turns=turns, faults=(fault,))) as server:
+        result = await ask(
+            project, fresh_home, server, "--model", "claude-haiku-5-5", "--advisor", "opus"
+        )
+    assert "The advisor could not be asked" in result["result"]
+
+
+async def test_without_an_advisor_there_is_no_such_tool(project: Path, fresh_home: Path) -> None:
+    async with ScriptedServer(Scenario(turns=(Turn((Text("Hi."),)),))) as server:
+        await ask(project, fresh_home, server, "--model", "claude-haiku-5-5")
+    assert "Advisor" not in json.dumps(server.requests[0].body["tools"])

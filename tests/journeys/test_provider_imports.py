@@ -1,0 +1,65 @@
+"""A run imports the dialect of the provider that answers, and no other; never a vendor's SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.model.scripted.scenario import Scenario, Text, Turn
+from agent.model.scripted.server import ScriptedServer
+from tests.journeys.program import environment
+
+DIALECTS = {
+    "agent.model.openai.responses_reader",
+    "agent.model.openai.chat_reader",
+    "agent.model.gemini.gemini_reader",
+    "agent.model.clouds.cloud_client",
+    "agent.model.providers.wire_client",
+}
+SDKS = {"anthropic", "openai", "google.genai", "boto3", "jsonschema"}
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("claude-opus-5-5", set()),
+        (
+            "openai/gpt-5",
+            {"agent.model.openai.responses_reader", "agent.model.providers.wire_client"},
+        ),
+        (
+            "work/coder",
+            {"agent.model.openai.chat_reader", "agent.model.providers.wire_client"},
+        ),
+        (
+            "gemini/gemini-3-pro",
+            {"agent.model.gemini.gemini_reader", "agent.model.providers.wire_client"},
+        ),
+    ],
+)
+async def test_only_what_is_used(
+    project: Path, fresh_home: Path, model: str, expected: set[str]
+) -> None:
+    async with ScriptedServer(Scenario(turns=(Turn((Text("Hi."),)),))) as server:
+        (fresh_home / ".agent").mkdir()
+        at = {"baseUrl": server.base_url, "keyVariable": "ANTHROPIC_API_KEY"}
+        providers = {"openai": at, "gemini": at, "work": at}
+        settings = {"providers": providers}
+        (fresh_home / ".agent" / "settings.json").write_text(json.dumps(settings))
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-X", "importtime", "-m", "tui.cli", "-p", "hi", "--model", model),
+            cwd=project,
+            env=environment(fresh_home, server.base_url),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = await process.communicate()
+    assert out.decode() == "Hi.\n"
+    imported = {line.rpartition("|")[2].strip() for line in err.decode().splitlines()}
+    assert imported & DIALECTS == expected
+    assert imported & SDKS == set()
