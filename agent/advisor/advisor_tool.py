@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,9 +19,9 @@ from agent.tools.base import (
     build_tool,
 )
 from agent.tools.registry import ToolRegistry
-from agent.tools.services import DeferredToolsPort
 
 NAME: Final = "Advisor"
+SERVER_TOOL: Final = "advisor_20260301"
 
 DESCRIPTION: Final = """Asks a stronger model for advice. It takes no parameters: the advisor \
 reads this whole conversation, your calls and their results included, but has no tools itself.
@@ -79,16 +80,33 @@ class AdvisorSwitch:
     """Which model advises, from the next request on.
 
     The tool follows those of the start, so that their cached prefix stays; once there, it stays
-    too, and says when no model advises any more.
+    too, and says when no model advises any more. It is the endpoint's own where that has one.
     """
 
     def __init__(
-        self, consultation: Consultation, registry: ToolRegistry, deferred: DeferredToolsPort
+        self,
+        consultation: Consultation,
+        registry: ToolRegistry,
+        is_served: Callable[[str], bool],
     ) -> None:
-        """Offer nothing yet."""
+        """`is_served` says of an advisor whether the endpoint itself asks it, for the model in
+        use."""
         self._consultation = consultation
         self._registry = registry
-        self._deferred = deferred
+        self._is_served = is_served
+        self._has_offered = False
+        """Whether a request had our own tool: the model may have called it, so it stays."""
+
+    def definitions(self) -> tuple[dict[str, object], ...]:
+        """Return the tool as the next request has it; none before an advisor was ever chosen."""
+        model, tool = self._consultation.model, self._registry.get(NAME)
+        if model is not None and not self._has_offered and self._is_served(model):
+            uses = self._consultation.max_uses
+            return ({"type": SERVER_TOOL, "name": "advisor", "model": model, "max_uses": uses},)
+        if tool is None:
+            return ()
+        self._has_offered = True
+        return (tool.to_wire(),)
 
     @property
     def model(self) -> str | None:
@@ -102,7 +120,6 @@ class AdvisorSwitch:
             return
         if self._registry.get(NAME) is None:
             self._registry.register(advisor_tool(self._consultation))
-        self._deferred.load([NAME])
 
 
 if TYPE_CHECKING:

@@ -224,7 +224,15 @@ def _build_advisor(start: StartContext, late: LateParts, parts: AssembledParts) 
     )
     values = start.settings.values
     consultation = Consultation(ports, values.advisorMaxUses or DEFAULT_MAX_USES)
-    switch = AdvisorSwitch(consultation, tools.registry, tools.deferred)
+    used, client = parts.model.used, parts.model.client
+
+    def is_served(advisor: str) -> bool:
+        can = used.capabilities
+        serves = can.advises or (client.endpoint.is_official and can.source == "table")
+        return serves and client.is_main(used.model) and client.is_main(advisor)
+
+    switch = AdvisorSwitch(consultation, tools.registry, is_served)
+    used.advisor_tools = switch.definitions
     chosen = start.options.advisor or values.advisorModel
     if chosen and chosen.lower() != "off":
         model = expand_alias(chosen)

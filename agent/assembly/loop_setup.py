@@ -66,7 +66,13 @@ async def build_loop(
     prefix = await start.prefix(system, tools.registry, recorder)
     await recorder.mode(str(gate.mode))
     wire = tools.registry.to_wire()
-    request = request_builder(model.used, prefix.system, wire, loaded=tools.deferred.definitions)
+    used = model.used
+    request = request_builder(
+        used,
+        prefix.system,
+        wire,
+        loaded=lambda: (*tools.deferred.definitions(), *used.advisor_tools()),
+    )
     if seat is not None:
         request = seat.request(request)
     extractor = fact_extractor(start, prompt.facts, model, request)

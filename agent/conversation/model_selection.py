@@ -77,6 +77,8 @@ class ModelInUse:
         """Of the conversation: its window is the model's."""
         self.totals.context_window = self.capabilities.context_window
         self._on_effort = on_effort
+        self.advisor_tools: Callable[[], Sequence[dict[str, object]]] = tuple
+        """By which the model consults another one; offered behind all other tools."""
 
     async def set_model(self, model: str) -> None:
         """Use another model from the next request on.

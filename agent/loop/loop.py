@@ -207,6 +207,8 @@ class AgentLoop:
             await self._history.commit(answer.message)
         self._output_tokens += answer.usage.output_tokens
         self._context_tokens = answer.usage.prompt_tokens + answer.usage.output_tokens
+        for model, usage in answer.asides:
+            await self._account(usage, model or answer.message.model)
         await self._account(answer.usage, answer.message.model)
 
     async def _after_interrupt(self, state: LoopState, result: Interrupted) -> Terminal:

@@ -28,6 +28,7 @@ from agent.events import (
     ToolInputDelta,
     Usage,
 )
+from agent.loop.server_calls import ServerCalls
 from agent.loop.stream_reader import StreamReader
 from agent.messages import Message, ToolUse, new_uid, text_block
 from agent.model.client import (
@@ -76,6 +77,8 @@ class Answered(Struct, frozen=True):
     stop_detail: str
     """For users: why it was refused, where the endpoint gives a reason; else empty."""
     usage: Usage
+    asides: tuple[tuple[str, Usage], ...] = ()
+    """Other models that the endpoint asked, with what they used."""
     type: Literal["answered"] = "answered"
 
 
@@ -187,9 +190,11 @@ class ModelTurn:
         self._calls.clear()
         self._has_deltas = False
         reader = StreamReader(self._client, request, abort)
+        server = ServerCalls(self._events)
         try:
             while (item := await reader.next()) is not None:
                 fold.feed(item)
+                await self._events.emit_all(list(server.see(item, fold)))
                 delta = self._delta(item)
                 if delta is not None:
                     self._has_deltas = True
@@ -198,6 +203,7 @@ class ModelTurn:
             return error
         finally:
             await reader.aclose()
+            await self._events.emit_all(list(server.close()))
         if fold.complete:
             return None
         return ModelError("cut", "The answer ended before it was whole.", phase="stream")
@@ -359,7 +365,8 @@ def _refused(breaker: Breaker) -> Failed:
 def _answered(fold: MessageBuilder) -> Answered:
     details = fold.stop_details or {}
     detail = ": ".join(str(details[key]) for key in ("category", "explanation") if details.get(key))
-    return Answered(fold.message(), fold.tool_uses(), fold.stop_reason, detail, fold.usage)
+    uses = fold.tool_uses()
+    return Answered(fold.message(), uses, fold.stop_reason, detail, fold.usage, fold.asides)
 
 
 def _partial(fold: MessageBuilder) -> tuple[Message | None, tuple[ToolUse, ...]]:

@@ -151,6 +151,8 @@ class ModelCapabilities(Struct, frozen=True):
     """Whether the endpoint leaves out old tool results by itself: `context_management`."""
     web_search: bool = False
     """Whether the endpoint searches the web by a tool of its own."""
+    advises: bool = False
+    """Whether the endpoint lets another of its models advise, by a tool of its own."""
     budget_thinking: bool = False
     """Whether it thinks with a budget in tokens, as models before the adaptive ones."""
     source: Literal["endpoint", "server", "settings", "table", "guess"] = "table"

@@ -22,7 +22,7 @@ from agent.model.client import (
     ModelError,
     ModelEvent,
 )
-from agent.model.wire import read_usage
+from agent.model.wire import read_asides, read_usage
 from permissions.base.text.strict_json import load_json
 
 NAME_LIMIT: Final = 128
@@ -48,6 +48,8 @@ class MessageBuilder:
         self.api_id: str | None = None
         self.model: str | None = None
         self.usage = Usage()
+        self.asides: tuple[tuple[str, Usage], ...] = ()
+        """Models that the endpoint asked beside the one that answers, with what they used."""
         self.stop_reason: str | None = None
         self.stop_details: Mapping[str, object] | None = None
         self.complete = False
@@ -76,6 +78,7 @@ class MessageBuilder:
                 self.stop_reason = event.stop_reason or self.stop_reason
                 self.stop_details = event.stop_details or self.stop_details
                 self.usage = read_usage(event.usage, self.usage)
+                self.asides = read_asides(event.usage) or self.asides
             case MessageStop():
                 self._close_all()
                 self.complete = True
@@ -107,6 +110,11 @@ class MessageBuilder:
             ToolUse(use.id, use.name, use.input, self._invalid.get(use.id))
             for use in self.message().tool_uses()
         )
+
+    def block(self, index: int) -> Block | None:
+        """Return a block that is whole; None for any other."""
+        block = self._blocks.get(index)
+        return block.value if block is not None else None
 
     @property
     def partial_text(self) -> str:

@@ -27,6 +27,7 @@ from agent.model.thinking_field import thinking_field
 
 CONTEXT_BETA: Final = "context-management-2025-06-27"
 INTERLEAVED_BETA: Final = "interleaved-thinking-2025-05-14"
+ADVISOR_BETA: Final = "advisor-tool-2026-03-01"
 COMPACTION_BETA: Final = "compact-2026-09-04"
 CLEAR_FROM: Final = 0.6
 """Share of the window from which the endpoint leaves out old tool results: before we compact."""
@@ -48,7 +49,7 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, o
     if request.system:
         body["system"] = list(request.system)
     if request.tools:
-        body["tools"] = list(request.tools)
+        body["tools"] = [_tool(tool, request) for tool in request.tools]
         if request.tool_choice is not None:
             body["tool_choice"] = request.tool_choice
     if (thinking := thinking_field(request, model)) is not None:
@@ -72,6 +73,13 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, o
     return body
 
 
+def _tool(tool: Mapping[str, object], request: ModelRequest) -> Mapping[str, object]:
+    """Return a tool without what the server rejected earlier."""
+    if "strict" in request.without and "strict" in tool:
+        return {name: value for name, value in tool.items() if name != "strict"}
+    return tool
+
+
 def betas_of(body: Mapping[str, object]) -> tuple[str, ...]:
     """Return the beta names that a body's fields and blocks need."""
     found: list[str] = []
@@ -82,7 +90,23 @@ def betas_of(body: Mapping[str, object]) -> tuple[str, ...]:
         found.append(INTERLEAVED_BETA)
     if "compaction" in body or _first_block_type(body) == "compaction":
         found.append(COMPACTION_BETA)
+    if _has_advisor(body):
+        found.append(ADVISOR_BETA)
     return tuple(found)
+
+
+def _has_advisor(body: Mapping[str, object]) -> bool:
+    """Whether a body offers the endpoint's advisor, or its history holds advice."""
+    tools = body.get("tools")
+    offered = tools if isinstance(tools, list) else []
+    if any(str(tool.get("type", "")).startswith("advisor_") for tool in offered):
+        return True
+    messages = body.get("messages")
+    return any(
+        block.get("type") == "advisor_tool_result"
+        for message in (messages if isinstance(messages, list) else [])
+        for block in message["content"]
+    )
 
 
 def _first_block_type(body: Mapping[str, object]) -> object:
@@ -233,6 +257,22 @@ def read_usage(record: Mapping[str, object], known: Usage | None = None) -> Usag
         cache_write_1h_tokens=write_1h,
         thinking_tokens=_or(thinking, base.thinking_tokens),
     )
+
+
+def read_asides(record: Mapping[str, object]) -> tuple[tuple[str, Usage], ...]:
+    """Return what the endpoint did beside the answer, an advisor's consultation or a compaction.
+
+    Its counts are not in those of the answer. An empty name is the model that answers.
+    """
+    iterations = record.get("iterations")
+    return tuple(
+        (str(each.get("model") or ""), read_usage(each))
+        for each in (iterations if isinstance(iterations, list) else ())
+        if isinstance(each, Mapping) and each.get("type") in _ASIDES
+    )
+
+
+_ASIDES: Final = frozenset({"advisor_message", "compaction"})
 
 
 def _cache_writes(record: Mapping[str, object], base: Usage) -> tuple[int, int]:

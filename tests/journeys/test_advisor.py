@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from agent.model.scripted.faults import Status
-from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn, When
+from agent.model.scripted.scenario import (
+    FaultPlan,
+    ModelInfo,
+    RawBlock,
+    Scenario,
+    Text,
+    ToolCall,
+    Turn,
+    When,
+)
 from agent.model.scripted.server import ScriptedServer
 from tests.journeys.program import environment, run
 
@@ -85,3 +94,41 @@ async def test_without_an_advisor_there_is_no_such_tool(project: Path, fresh_hom
     async with ScriptedServer(Scenario(turns=(Turn((Text("Hi."),)),))) as server:
         await ask(project, fresh_home, server, "--model", "claude-haiku-5-5")
     assert "Advisor" not in json.dumps(server.requests[0].body["tools"])
+
+
+async def test_the_endpoints_own_advisor_where_there_is_one(
+    project: Path, fresh_home: Path
+) -> None:
+    call = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "advisor", "input": {}}
+    said = {"type": "advisor_result", "text": "Read the log first."}
+    result = {"type": "advisor_tool_result", "tool_use_id": "srvtoolu_1", "content": said}
+    spent = {
+        "type": "advisor_message",
+        "model": "claude-opus-5-5",
+        "input_tokens": 5000,
+        "output_tokens": 600,
+    }
+    turns = (
+        Turn(
+            (RawBlock(call), RawBlock(result), ToolCall("Bash", {"command": "echo log"})),
+            usage={"iterations": [{"type": "message"}, spent]},
+        ),
+        Turn((Text("Done."),)),
+    )
+    models = (ModelInfo("a-model-of-the-house", advises=True), ModelInfo("claude-opus-5-5"))
+    async with ScriptedServer(Scenario(turns=turns, models=models)) as server:
+        answer = await ask(
+            project, fresh_home, server, "--model", "a-model-of-the-house", "--advisor", "opus"
+        )
+    offered = server.requests[0].body["tools"][-1]
+    assert offered == {
+        "type": "advisor_20260301",
+        "name": "advisor",
+        "model": "claude-opus-5-5",
+        "max_uses": 3,
+    }
+    assert "advisor-tool-2026-03-01" in server.requests[1].headers["anthropic-beta"]
+    assert [each.problem for each in server.requests] == ["", ""]
+    assert answer["modelUsage"]["claude-opus-5-5"]["outputTokens"] == 600
+    kinds = [block["type"] for block in server.requests[1].body["messages"][1]["content"]]
+    assert kinds == ["server_tool_use", "advisor_tool_result", "tool_use"]

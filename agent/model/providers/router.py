@@ -162,6 +162,10 @@ class ModelRouter:
         provider = found[0]
         return f"{provider.name}/{provider.small_model}" if provider.small_model else model
 
+    def is_main(self, model: str) -> bool:
+        """Whether a model is one of the main endpoint's."""
+        return self.providers.split(model) is None
+
     def problem(self, model: str) -> str | None:
         """Return why a model cannot be asked, with what to do; None where nothing is known."""
         found = self.providers.split(model)
@@ -171,6 +175,8 @@ class ModelRouter:
             if slash and endpoint.is_official:
                 names = ", ".join(self.providers.by_name)
                 return f"There is no provider {head}. Known: {names}; others go into providers."
+            if not endpoint.api_key and not endpoint.auth_token:
+                return f"There is no key for {endpoint.base_url}: set ANTHROPIC_API_KEY."
             return None
         provider = found[0]
         wants_key = provider.cloud is None and provider.needs_key and not provider.key_helper

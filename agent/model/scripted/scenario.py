@@ -132,6 +132,8 @@ class ModelInfo(Struct, frozen=True):
     """Whether a `system` role is taken inside `messages`."""
     signed_compaction: bool = False
     """Whether the `compaction` field is taken: a turn's text becomes a signed summary then."""
+    advises: bool = False
+    """Whether it takes the endpoint's advisor; what that says is in the script."""
     clears_tool_results: bool = False
     """Whether `context_management` is taken; nothing is ever left out."""
 

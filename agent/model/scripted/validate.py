@@ -43,6 +43,7 @@ def find_problem(
     message = (
         _fields(body, model)
         or _tools(body)
+        or _advisor(body, model)
         or _roles(body, model, may_end_with_assistant)
         or _blocks(body)
         or _pairs(_merged(as_blocks(body["messages"])))
@@ -157,6 +158,23 @@ def _tools(body: Mapping[str, object]) -> str | None:
             not isinstance(schema, Mapping) or schema.get("type") != "object"
         ):
             return f"tools.{at}.custom.input_schema.type: Input should be 'object'"
+    return None
+
+
+def _advisor(body: Mapping[str, object], model: ModelInfo) -> str | None:
+    """Check the advisor: an answer that paused with a call of it needs it on offer again."""
+    offered = [str(tool.get("type", "")) for tool in as_blocks(body.get("tools"))]
+    if any(kind.startswith("advisor_") for kind in offered) and not model.advises:
+        return "tools: Input tag 'advisor_20260301' found using 'type' is not supported."
+    answered = {
+        str(block.get("tool_use_id"))
+        for block in _all_blocks(body["messages"])
+        if block.get("type") == "advisor_tool_result"
+    }
+    for block in _all_blocks(body["messages"]):
+        is_call = block.get("type") == "server_tool_use" and block.get("name") == "advisor"
+        if is_call and block.get("id") not in answered and "advisor_20260301" not in offered:
+            return "messages: a pending advisor call needs the advisor tool."
     return None
 
 

@@ -1,0 +1,89 @@
+"""Tools that the endpoint runs itself, shown like any call: what was asked, what came back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from agent.events import AgentEvent, ToolDispatch, ToolResult
+from agent.messages import Block
+from agent.model.client import BlockStart, BlockStop, ModelEvent
+from agent.model.message_builder import MessageBuilder
+from agent.stream import TurnEvents
+from permissions.base.text.sanitize import sanitize
+
+PENDING: Final = "The server had no result yet; it continues with the next request."
+REDACTED: Final = "The advice is for the model alone: the server does not show it."
+_SHOWN_CHARS: Final = 4_000
+
+
+class ServerCalls:
+    """The calls of one answer that the endpoint runs; each one gets exactly one result."""
+
+    def __init__(self, events: TurnEvents) -> None:
+        """`events` name turn and agent."""
+        self._events = events
+        self._open: dict[str, tuple[str, float]] = {}
+
+    def see(self, event: ModelEvent, fold: MessageBuilder) -> Iterator[AgentEvent]:
+        """Yield what an event of the stream means; `fold` has received it."""
+        if isinstance(event, BlockStop):
+            block = fold.block(event.index)
+            if block is not None and block.get("type") == "server_tool_use":
+                yield self._dispatched(block)
+        elif isinstance(event, BlockStart) and "tool_use_id" in event.block:
+            call_id = str(event.block["tool_use_id"])
+            if call_id in self._open:
+                text, is_error = _result(event.block.get("content"))
+                yield self._ended(call_id, text, is_error=is_error)
+
+    def close(self) -> Iterator[AgentEvent]:
+        """Yield a result for each call that has none at the end of the answer."""
+        for call_id in list(self._open):
+            yield self._ended(call_id, PENDING, is_error=False)
+
+    def _dispatched(self, block: Block) -> ToolDispatch:
+        call_id, name = str(block.get("id")), str(block.get("name"))
+        given = block.get("input")
+        values = given if isinstance(given, Mapping) else {}
+        self._open[call_id] = (name, time.monotonic())
+        shown = sanitize(" ".join(str(value) for value in values.values()))[:200]
+        return ToolDispatch(
+            self._events.turn_id,
+            call_id,
+            name,
+            values,
+            f"{name} {shown}".strip(),
+            agent_id=self._events.agent_id,
+        )
+
+    def _ended(self, call_id: str, text: str, *, is_error: bool) -> ToolResult:
+        name, started = self._open.pop(call_id)
+        return ToolResult(
+            self._events.turn_id,
+            call_id,
+            name,
+            sanitize(text)[:_SHOWN_CHARS],
+            is_error,
+            time.monotonic() - started,
+            "failed" if is_error else "ok",
+            name,
+            agent_id=self._events.agent_id,
+        )
+
+
+def _result(content: object) -> tuple[str, bool]:
+    """Return a result's text for users, and whether it is a failure."""
+    if isinstance(content, list):
+        found = [each for each in content if isinstance(each, Mapping)]
+        lines = (f"{each.get('title', '')} {each.get('url', '')}".strip() for each in found)
+        return "\n".join(filter(None, lines)) or f"{len(found)} results", False
+    if not isinstance(content, Mapping):
+        return str(content or ""), False
+    if "error_code" in content:
+        return f"failed: {content['error_code']}", True
+    if content.get("type") == "advisor_redacted_result":
+        return REDACTED, False
+    texts = (content.get("text"), content.get("stdout"), content.get("stderr"))
+    return "\n".join(str(text) for text in texts if text) or "done", False
