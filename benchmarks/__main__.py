@@ -31,6 +31,7 @@ from benchmarks.filled_home import measure_filled
 from benchmarks.model import Model, scratch_user
 from benchmarks.panels import measure_panels, measure_picker
 from benchmarks.program import ProgramEndedError
+from benchmarks.providers import measure_providers
 from benchmarks.report import as_document, as_json, as_table
 from benchmarks.sessions import measure_sessions
 
@@ -92,6 +93,11 @@ def _panels(variant: Variant, _model: Model, quick: bool) -> Iterator[Figure]:
             yield from measure_panels(program, quick=quick)
 
 
+def _providers(variant: Variant, model: Model, quick: bool) -> Iterator[Figure]:
+    if variant.label == OURS:
+        yield from measure_providers(variant, model, starts=3 if quick else 7)
+
+
 GROUPS: Final[dict[str, Group]] = {
     "start": _start,
     "screen": _screen,
@@ -102,6 +108,7 @@ GROUPS: Final[dict[str, Group]] = {
     "confinement": _confinement,
     "filled": _filled,
     "panels": _panels,
+    "providers": _providers,
 }
 
 

@@ -187,7 +187,7 @@ def _take_words(words: int) -> list[str]:
 
 
 def _answer(record: RecordedRequest, output: TextIO) -> Turn:
-    prompt = prompt_of(record.body)
+    prompt = prompt_of(record.asked)
     _tell(output, at_s=record.started_at, path=record.path, prompt=prompt)
     if stream := _STREAM.search(prompt):
         words, tokens_per_s = int(stream[1]), int(stream[2])
@@ -195,7 +195,7 @@ def _answer(record: RecordedRequest, output: TextIO) -> Turn:
         return Turn((Text(streamed_text(words)),), pace=pace, usage=_SMALL_USAGE)
     if fill := _FILL.search(prompt):
         return Turn((Text(filling_text(int(fill[1]))),), usage=_SMALL_USAGE)
-    if (calls := _CALLS.search(prompt)) and not last_result(record.body):
+    if (calls := _CALLS.search(prompt)) and not last_result(record.asked):
         commands = (f"echo {number}" for number in range(int(calls[1])))
         return Turn(
             tuple(ToolCall("Bash", {"command": command}) for command in commands),

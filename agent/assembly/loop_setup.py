@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -23,6 +23,7 @@ from agent.loop.answer_schema import AnswerSchema
 from agent.loop.loop_ports import LoopPorts
 from agent.memory.extractor import FactExtractor
 from agent.messages import Message
+from agent.model.dialects.strict_schema import is_strict_schema
 from agent.options import RunOptions
 from agent.prompt.expansion import PromptExpander
 from agent.prompt.system import PromptConfig, build_system
@@ -65,7 +66,7 @@ async def build_loop(
     system = build_system(prompt.context(), prompt.sections, config)
     prefix = await start.prefix(system, tools.registry, recorder)
     await recorder.mode(str(gate.mode))
-    wire = tools.registry.to_wire()
+    wire = _held_to_schema(tools.registry.to_wire(), start, model)
     used = model.used
     request = request_builder(
         used,
@@ -134,6 +135,23 @@ def _prompt_config(
         custom=options.system_prompt,
         append_tail="\n\n".join(text for text in tail if text) or None,
     )
+
+
+def _held_to_schema(
+    tools: Sequence[dict[str, object]], start: StartContext, model: ModelParts
+) -> list[dict[str, object]]:
+    """Mark the tools whose calls the endpoint can hold to their schemas, once: a change later would
+    cost the prompt cache."""
+    can = model.used.capabilities
+    is_known = start.setup.endpoint.is_official and can.source == "table"
+    if not (can.structured_outputs or is_known):
+        return list(tools)
+    return [
+        {**tool, "strict": True}
+        if isinstance(schema := tool.get("input_schema"), Mapping) and is_strict_schema(schema)
+        else tool
+        for tool in tools
+    ]
 
 
 def queue_taker(

@@ -114,6 +114,7 @@ def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabili
         signed_compaction=_supported(compaction.get("summarize"), False),
         clears_tool_results=_supported(editing.get(CLEARING), False),
         web_search=_supported(servers.get("web_search"), False),
+        structured_outputs=_supported(capabilities.get("structured_outputs"), False),
         advises=_supported(servers.get("advisor"), False),
         source="endpoint",
     )

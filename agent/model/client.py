@@ -151,6 +151,8 @@ class ModelCapabilities(Struct, frozen=True):
     """Whether the endpoint leaves out old tool results by itself: `context_management`."""
     web_search: bool = False
     """Whether the endpoint searches the web by a tool of its own."""
+    structured_outputs: bool = False
+    """Whether the endpoint holds answers and calls to their schemas where it is asked to."""
     advises: bool = False
     """Whether the endpoint lets another of its models advise, by a tool of its own."""
     budget_thinking: bool = False

@@ -175,7 +175,7 @@ _WANTS_THINKING: Final = r"must start with a thinking block|\bexpected `?thinkin
 
 _REJECTED: Final = (
     r"not permitted|not supported|unsupported|unknown|unexpected|unrecognized|extra"
-    r"|unavailable|cannot (?:use|specify)|invalid schema for response_format"
+    r"|unavailable|cannot (?:use|specify)|invalid schema for"
 )
 
 _OPTIONAL_FIELDS: Final[Mapping[str, str]] = {
@@ -183,6 +183,7 @@ _OPTIONAL_FIELDS: Final[Mapping[str, str]] = {
     "output_schema": r"\bresponse_?format\b|\btext\.format\b|\b(response_?)?json_?schema\b"
     r"|\boutput_config\.format\b|\bgrammar\b|\bresponse_?mime_?type\b",
     "stream_options": r"\bstream_options\b",
+    "strict": r"\bstrict\b|\binvalid schema for function\b",
     "effort": r"\boutput_config\b|\beffort\b|\breasoning_effort\b|\bthinkingLevel\b",
     "thinking": r"\bthinking\b(?!.*signature)",
     "context_management": r"\bcontext_management\b",

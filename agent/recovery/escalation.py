@@ -128,6 +128,7 @@ _FEATURES: Final[Mapping[str, str]] = {
     "kept_thinking": "thinking of earlier answers",
     "signed_compaction": "the summary of the conversation as it was signed",
     "output_schema": "a schema for its answer",
+    "strict": "the wish to hold calls to their schemas",
     "stream_options": "the wish for token counts",
     "context_management": "the wish to leave out old tool results",
 }

@@ -1,4 +1,4 @@
-"""Schemas as OpenAI holds a model to them: every property required, none beside those named."""
+"""Schemas as providers hold a model to them: every property required, none beside those named."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 _REFUSED: Final = frozenset(
     {"allOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"}
     | {"patternProperties", "oneOf", "propertyNames", "unevaluatedProperties"}
+    | {"minLength", "maxLength", "default", "uniqueItems", "contains"}
 )
 
 

@@ -1,0 +1,66 @@
+"""What a start costs with each provider: to its first request, and to the first answer shown."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from benchmarks.figures import Figure, Variant
+from benchmarks.model import Model
+from benchmarks.program import Output, Program
+
+_LIMIT_S: Final = 20.0
+_ANSWER: Final = b"done."
+MODELS: Final = {
+    "Messages": "benchmark",
+    "Responses": "openai/benchmark",
+    "Chat Completions": "work/benchmark",
+    "Gemini": "gemini/benchmark",
+}
+
+
+def measure_providers(variant: Variant, model: Model, *, starts: int) -> Iterator[Figure]:
+    """Time from spawn of a run without a screen, the providers taking turns."""
+    home = Path(variant.environment["HOME"])
+    at = {"baseUrl": model.base_url, "keyVariable": "ANTHROPIC_API_KEY"}
+    (home / ".agent").mkdir(exist_ok=True)
+    providers = dict.fromkeys(("openai", "work", "gemini"), at)
+    (home / ".agent" / "settings.json").write_text(json.dumps({"providers": providers}))
+    environment = {**variant.environment, "ANTHROPIC_MODEL": ""}
+    variant = replace(variant, environment=environment)
+    asked: dict[str, list[float]] = {label: [] for label in MODELS}
+    shown: dict[str, list[float]] = {label: [] for label in MODELS}
+    for run in range(starts):
+        for label, name in MODELS.items():
+            prompt = f"provider {label} {run}"
+            program = variant.spawn("-p", prompt, "--model", name)
+            answered_s = _answered(program)
+            found = model.find(prompt, after_s=program.started_s)
+            if found is not None and answered_s is not None:
+                asked[label].append(1000 * (found.at_s - program.started_s))
+                shown[label].append(1000 * (answered_s - program.started_s))
+            program.close()
+    for label in MODELS:
+        yield Figure(f"{label}: spawn to first request (-p)", _middle(asked[label]), "ms")
+        yield Figure(f"{label}: spawn to answer shown (-p)", _middle(shown[label]), "ms")
+
+
+def _answered(program: Program) -> float | None:
+    limit_s = time.monotonic() + _LIMIT_S
+    while time.monotonic() < limit_s:
+        program.listen(0.02)
+        for each in program.happenings:
+            if isinstance(each, Output) and _ANSWER in each.data:
+                return each.at_s
+        if program.exit_status is not None:
+            return None
+    return None
+
+
+def _middle(values: list[float]) -> float | None:
+    return statistics.median(values) if values else None
