@@ -38,7 +38,10 @@ class ResponsesReader:
         self._provider = provider.name
         self._names = long_names(request.tools)
         self._open: dict[int, str] = {}
-        """Output index to the type of its item, while it is open."""
+        """Block to the type of its item, while it is open."""
+        self._blocks: dict[object, int] = {}
+        """Index and id of an item to its block: some servers send the one, some the other."""
+        self._count = 0
         self._with_deltas: set[int] = set()
         self._calls = 0
         self._refusal = ""
@@ -53,9 +56,9 @@ class ResponsesReader:
             case "response.created" | "response.in_progress":
                 yield from self._start(record(record_, "response"))
             case "response.output_item.added":
-                yield from self._opened(_index(record_), record(record_, "item"))
+                yield from self._opened(record_, record(record_, "item"))
             case "response.output_item.done":
-                yield from self._done(_index(record_), record(record_, "item"))
+                yield from self._done(record_, record(record_, "item"))
             case "response.completed" | "response.incomplete":
                 yield from self._end(record(record_, "response"))
             case "response.failed":
@@ -79,8 +82,8 @@ class ResponsesReader:
             raise ModelError("malformed", text_, phase="headers")
         yield from self._start(answer)
         for index, item in enumerate(array(answer, "output")):
-            yield from self._opened(index, item)
-            yield from self._done(index, item)
+            yield from self._opened({"output_index": index}, item)
+            yield from self._done({"output_index": index}, item)
         yield from self._end(answer)
 
     def _start(self, response: Mapping[str, object]) -> Iterator[ModelEvent]:
@@ -88,7 +91,9 @@ class ResponsesReader:
             self._started = True
             yield MessageStart(text(response, "id"), text(response, "model"), Usage())
 
-    def _opened(self, index: int, item: Mapping[str, object]) -> Iterator[ModelEvent]:
+    def _opened(
+        self, record_: Mapping[str, object], item: Mapping[str, object]
+    ) -> Iterator[ModelEvent]:
         kind = text(item, "type")
         block: Block
         match kind:
@@ -110,8 +115,19 @@ class ResponsesReader:
                 }
             case _:
                 return
-        self._open[index] = kind
-        yield BlockStart(index, block)
+        number = self._count
+        self._count += 1
+        self._blocks |= dict.fromkeys(_keys(record_, item), number)
+        self._open[number] = kind
+        yield BlockStart(number, block)
+
+    def _block_of(self, record_: Mapping[str, object], item: Mapping[str, object]) -> int | None:
+        """Return the open block that a record is about; the last one where it does not say."""
+        keys = _keys(record_, item)
+        found = [self._blocks[key] for key in keys if key in self._blocks]
+        if not found and not keys:
+            found = [*self._open][-1:]
+        return found[0] if found and found[0] in self._open else None
 
     def _delta(self, record_: Mapping[str, object]) -> Iterator[ModelEvent]:
         delta: dict[str, object]
@@ -129,15 +145,18 @@ class ResponsesReader:
                 delta = {"type": "input_json_delta", "partial_json": text(record_, "delta")}
             case _:
                 return
-        index = _index(record_)
-        if index in self._open:
+        index = self._block_of(record_, {})
+        if index is not None:
             self._with_deltas.add(index)
             yield BlockDelta(index, delta)
 
-    def _done(self, index: int, item: Mapping[str, object]) -> Iterator[ModelEvent]:
-        kind = self._open.pop(index, None)
-        if kind is None:
+    def _done(
+        self, record_: Mapping[str, object], item: Mapping[str, object]
+    ) -> Iterator[ModelEvent]:
+        index = self._block_of(record_, item)
+        if index is None:
             return
+        kind = self._open.pop(index)
         if index not in self._with_deltas:
             yield from _late_deltas(index, kind, item)
         if kind == "reasoning":
@@ -192,8 +211,7 @@ def _usage(usage: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _index(record_: Mapping[str, object]) -> int:
-    index = record_.get("output_index")
-    if isinstance(index, int):
-        return index
-    raise ModelError("malformed", "The server sent an item without its index.", phase="stream")
+def _keys(record_: Mapping[str, object], item: Mapping[str, object]) -> list[object]:
+    """Return what names the item of a record."""
+    names = (record_.get("output_index"), record_.get("item_id"), item.get("id"))
+    return [name for name in names if isinstance(name, int | str)]

@@ -126,11 +126,13 @@ Habit = Literal[
     "reasoning_field",
     "comments",
     "malformed_call",
+    "no_index",
 ]
 
 
 class Odd(Struct, frozen=True):
-    """Do as some servers of Chat Completions do, or Gemini (`no_ids`, `malformed_call`)."""
+    """Do as some servers of Chat Completions do, or of Responses (`no_index`, `whole_calls`), or
+    Gemini (`no_ids`, `malformed_call`)."""
 
     habit: Habit
 

@@ -238,6 +238,8 @@ class ResponsesEncoder:
 
     def _numbered(self, event: dict[str, object]) -> dict[str, object]:
         self._sequence += 1
+        if "no_index" in self._habits:
+            return {name: value for name, value in event.items() if name != "output_index"}
         return {**event, "sequence_number": self._sequence}
 
     def _response(self, status: str, **more: object) -> dict[str, object]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from agent.messages import Message, user_message
@@ -163,6 +165,16 @@ async def test_odd_servers_of_chat_completions(serve: Serve, habit: str) -> None
     assert [use.input for use in history[1].tool_uses()] == [{"path": "a.py"}, {"path": "b.py"}]
     assert history[1].text.strip() == "I read both."
     assert history[1].stop_reason == "tool_use"
+    assert [each.problem for each in stage.server.requests] == ["", ""]
+
+
+@pytest.mark.parametrize("habit", ["no_index", "whole_calls"])
+async def test_odd_servers_of_responses(serve: Serve, habit: Literal["no_index"]) -> None:
+    turn = Turn(BOTH.parts, name="both", fault=Odd(habit))
+    stage = await serve(Scenario(turns=(turn, DONE)))
+    history = await conversation(stage, "openai")
+    assert [use.input for use in history[1].tool_uses()] == [{"path": "a.py"}, {"path": "b.py"}]
+    assert history[1].text == "I read both."
     assert [each.problem for each in stage.server.requests] == ["", ""]
 
 
