@@ -36,7 +36,7 @@ SYSTEM: Final = (
 )
 
 
-class Advice(Struct, frozen=True):
+class AdvisorAnswer(Struct, frozen=True):
     """What a consultation brought."""
 
     text: str
@@ -92,7 +92,7 @@ class Consultation:
         self._turn_id = ""
         self._uses = 0
 
-    async def ask(self, turn_id: str, abort: AbortSignal) -> Advice:
+    async def ask(self, turn_id: str, abort: AbortSignal) -> AdvisorAnswer:
         """Return the advice, or why there is none.
 
         Raises:
@@ -112,7 +112,7 @@ class Consultation:
         except ModelError as error:
             return _none(f"The advisor could not be asked ({error}). Go on without it.", model)
 
-    async def _answer(self, model: str) -> Advice:
+    async def _answer(self, model: str) -> AdvisorAnswer:
         ports = self._ports
         can = await ports.client.capabilities(model)
         fold = MessageBuilder()
@@ -125,7 +125,7 @@ class Consultation:
             raise ModelError("cut", "its answer was empty", phase="stream")
         left = self.max_uses - self._uses
         text = f"{text}\n\n({left} of {self.max_uses} consultations of this task are left.)"
-        return Advice(text, model, fold.usage, cost_usd)
+        return AdvisorAnswer(text, model, fold.usage, cost_usd)
 
     def _request(self, model: str, can: ModelCapabilities) -> ModelRequest:
         room = int(can.context_window * PROMPT_SHARE) * CHARS_PER_TOKEN
@@ -139,5 +139,5 @@ class Consultation:
         )
 
 
-def _none(text: str, model: str) -> Advice:
-    return Advice(text, model, is_error=True)
+def _none(text: str, model: str) -> AdvisorAnswer:
+    return AdvisorAnswer(text, model, is_error=True)
