@@ -194,3 +194,13 @@ async def test_a_key_alone_says_how_to_name_a_model(project: Path, fresh_home: P
     status, _, err = await run("-p", "go", cwd=project, env=env)
     assert status != 0
     assert "--model openai/NAME" in err
+
+
+async def test_a_project_chooses_no_other_provider(project: Path, fresh_home: Path) -> None:
+    (project / ".agent").mkdir()
+    (project / ".agent" / "settings.json").write_text('{"model": "openai/gpt-5"}')
+    async with ScriptedServer(Scenario(turns=(Turn((Text("Hi."),)),))) as server:
+        status, _, err = await ask(project, fresh_home, server, "--trust")
+    assert status != 0
+    assert "No model is chosen" in err
+    assert server.requests == []

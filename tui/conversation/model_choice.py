@@ -13,6 +13,7 @@ from agent.errors import ConfigError
 from agent.model.client import ModelError
 from agent.model.endpoint import ModelSettings, ModelSetup, Unconfigured, resolve_model
 from agent.model.key_helper import read_helper_key
+from agent.model.providers.known_providers import KNOWN_PROVIDERS
 from agent.options import RunOptions
 from agent.settings.load import Settings
 from permissions.rule import RuleSource
@@ -48,7 +49,7 @@ async def real_model(
         env=env,
         settings=ModelSettings(
             base_url=values.baseUrl,
-            model=values.model,
+            model=_settings_model(settings),
             small_model=values.smallFastModel,
             fallback_models=options.fallback_models
             or ((fallback,) if isinstance(fallback, str) else tuple(fallback)),
@@ -60,6 +61,19 @@ async def real_model(
     if isinstance(resolution, Unconfigured):
         raise NotConfigured(f"{resolution.reason} To try agent-tui without one: agent-tui --demo")
     return resolution
+
+
+def _settings_model(settings: Settings) -> str | None:
+    """Return the model of the settings; a project's own choice among other providers only where the
+    user's settings have that provider, as everything in the project would be sent there."""
+    model = settings.values.model
+    origin = settings.merged.origins.get("model")
+    if model is None or origin is None or "/" not in model:
+        return model
+    is_projects = origin.source in (RuleSource.PROJECT, RuleSource.LOCAL)
+    head = model.partition("/")[0]
+    known = {each.name for each in KNOWN_PROVIDERS} - set(settings.values.providers or {})
+    return None if is_projects and head in known else model
 
 
 def _flag_model(settings: Settings, options: RunOptions) -> str | None:
