@@ -23,7 +23,7 @@ from agent.loop.answer_schema import AnswerSchema
 from agent.loop.loop_ports import LoopPorts
 from agent.memory.extractor import FactExtractor
 from agent.messages import Message
-from agent.model.dialects.strict_schema import is_strict_schema
+from agent.model.dialects.enforced_schema import is_strict_schema
 from agent.options import RunOptions
 from agent.prompt.expansion import PromptExpander
 from agent.prompt.system import PromptConfig, build_system

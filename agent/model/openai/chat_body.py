@@ -11,10 +11,10 @@ from typing import Final
 
 from agent.messages import Block
 from agent.model.client import ModelCapabilities, ModelRequest
+from agent.model.dialects.enforced_schema import strict_schema
 from agent.model.dialects.foreign_blocks import shared_turns, signed_payload
 from agent.model.dialects.function_names import short_id, short_name
 from agent.model.dialects.provider import Habits, Provider
-from agent.model.dialects.strict_schema import strict_schema
 from agent.model.openai.responses_body import ERROR_PREFIX, data_url
 
 PATH: Final = "/chat/completions"

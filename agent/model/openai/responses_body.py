@@ -12,10 +12,10 @@ from typing import Final
 
 from agent.messages import Block
 from agent.model.client import ModelCapabilities, ModelRequest
+from agent.model.dialects.enforced_schema import is_strict_schema, strict_schema
 from agent.model.dialects.foreign_blocks import origin_of, shared_turns, signed_payload
 from agent.model.dialects.function_names import short_name
 from agent.model.dialects.provider import Provider
-from agent.model.dialects.strict_schema import is_strict_schema, strict_schema
 
 PATH: Final = "/responses"
 ERROR_PREFIX: Final = "Error: "

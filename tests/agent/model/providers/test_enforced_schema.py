@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.model.client import ModelError
-from agent.model.dialects.strict_schema import is_strict_schema, strict_schema
+from agent.model.dialects.enforced_schema import is_strict_schema, strict_schema
 from agent.recovery.classify import FailureKind, classify
 
 NUMBER = {"type": "integer"}
