@@ -16,6 +16,7 @@ from agent.sandbox.landlock import landlock_arguments
 from agent.sandbox.placeholders import Placeholders
 from agent.sandbox.planted_names import move_planted
 from agent.sandbox.policy import PROTECTED, SandboxPolicy
+from agent.sandbox.protected_mounts import may_be_placeholder
 from agent.sandbox.refusals import Refusal, RefusalKind, find_refusals
 from agent.sandbox.seatbelt import seatbelt_arguments
 from agent.sandbox.seccomp import WITH_UNIX, WITHOUT_UNIX, filter_program
@@ -149,7 +150,9 @@ def _in_bubblewrap(
     network: CallAccess | None,
 ) -> Launch:
     try:
-        held = placeholders.acquire(policy.missing_directories)
+        held = placeholders.acquire(
+            policy.missing_directories, filter(may_be_placeholder, policy.read_only)
+        )
     except OSError as error:
         raise CannotConfine(
             f"the sandbox cannot be set up: {error.filename}: {error.strerror}"

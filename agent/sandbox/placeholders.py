@@ -33,17 +33,26 @@ class Placeholders:
         self._inodes: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
 
-    def acquire(self, paths: Iterable[str]) -> tuple[str, ...]:
+    def acquire(self, paths: Iterable[str], present: Iterable[str] = ()) -> tuple[str, ...]:
         """Make the directories that do not exist; return the paths to give to `release`.
+
+        Args:
+            present: Directories that existed when the policy was made. One that is a placeholder of
+                another command, or was, would go with that command.
 
         Raises:
             OSError: one cannot be made; none is left then.
         """
-        wanted = tuple(dict.fromkeys(paths))
         with self._lock, exclusive(self._directory / "placeholders"):
+            others = self._of_others()
+            shared = [
+                path
+                for path in present
+                if path in self._users or path in others or not os.path.lexists(path)
+            ]
+            wanted = tuple(dict.fromkeys((*paths, *shared)))
             missing = [path for path in wanted if path not in self._users]
             self._write_record([*self._inodes, *missing])
-            others = self._of_others() if missing else frozenset()
             acquired: list[str] = []
             try:
                 for path in wanted:

@@ -27,10 +27,16 @@ MAX_DEPTH: Final = 3
 MAX_ENTRIES: Final = 20_000
 _SKIPPED: Final = frozenset({"node_modules", ".venv", "venv", "__pycache__", "target", ".tox"})
 _PLACEHOLDER_DIRECTORIES: Final = (".agent", ".claude", ".codex", ".vscode", ".idea", ".husky")
+_PLACEHOLDER_NAMES: Final = frozenset((*_PLACEHOLDER_DIRECTORIES, "hooks"))
 _READ_ONLY_IN_GIT: Final = ("config", "config.worktree", "hooks", "info")
 _WATCHED_IN_GIT: Final = ("commondir", "config.worktree")
 _NAMES: Final = PROTECTED_DIRS | PROTECTED_FILES
 _BARE_MARKERS: Final = ("HEAD", "objects", "refs")
+
+
+def may_be_placeholder(path: str) -> bool:
+    """Whether another command may have made this protected name, to mount on it."""
+    return os.path.basename(path) in _PLACEHOLDER_NAMES
 
 
 class ProtectedMounts(Struct):

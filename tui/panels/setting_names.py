@@ -70,6 +70,8 @@ GROUPS: Final = {
         "persistentRetry": "Keep retrying a busy model",
         "maxParallelTools": "Tool calls at once",
         "agents": "Agents",
+        "workflows": "Workflows",
+        "orchestration": "Orchestration mode",
         "teammateMode": "Where teammates work",
         "teamLeaderGraceSeconds": "Seconds that a team waits for its leader",
         "backgroundOnTimeout": "Timed-out commands continue in the background",

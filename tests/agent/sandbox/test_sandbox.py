@@ -196,6 +196,26 @@ def test_placeholders_stay_while_another_process_needs_them(tmp_path: Path, is_f
     assert not os.path.exists(directory)
 
 
+def test_a_placeholder_that_looked_like_a_directory_of_the_user_stays_as_well(
+    tmp_path: Path,
+) -> None:
+    """Another command's policy was made while it was there, or just before it went."""
+    own, gone = tmp_path / ".idea", tmp_path / ".vscode"
+    mine = tmp_path / ".husky"
+    mine.mkdir()
+    one, other = Placeholders(tmp_path / "state"), Placeholders(tmp_path / "state")
+    first = one.acquire([str(own)])
+    second = other.acquire([], [str(own), str(gone), str(mine)])
+    assert set(second) == {str(own), str(gone)}
+    one.release(first)
+    assert own.is_dir()
+    assert gone.is_dir()
+    other.release(second)
+    assert not own.exists()
+    assert not gone.exists()
+    assert mine.is_dir()
+
+
 def test_what_a_user_put_into_a_placeholder_stays(tmp_path: Path) -> None:
     placeholders = Placeholders(tmp_path / "state")
     held = placeholders.acquire([str(tmp_path / ".vscode")])
