@@ -10,7 +10,7 @@ from msgspec import Struct
 from hooks.config.lint import lint_handler, lint_matcher
 from hooks.config.read_fields import FieldError, read_handler
 from hooks.config.spec import HandlerSpec, HookSource, PluginRoot, is_background
-from hooks.events.capabilities import EFFECTS, LONGEST_TIMEOUT_S, NEVER_FIRED, closest_event
+from hooks.events.capabilities import EFFECTS, LONGEST_TIMEOUT_S, closest_event
 
 FAILURE_POLICIES: Final = {"block": True, "ignore": False, "continue": False, "allow": False}
 
@@ -119,8 +119,6 @@ class _SectionReader:
             return
         if "if" in group:
             self._warn(where, "`if` belongs to a handler, not to a group; it is ignored here")
-        if event in NEVER_FIRED:
-            self._warn(where, f"this version never fires {event}: the hooks do not run")
         for problem in lint_matcher(event, matcher):
             self._warn(where, problem)
         for index, handler in enumerate(handlers):

@@ -65,18 +65,6 @@ WITHOUT_MODELS: Final = frozenset({"command", "http", "mcp_tool", "callback"})
 AT_START: Final = frozenset({"command", "mcp_tool", "callback"})
 
 
-NEVER_FIRED: Final = frozenset(
-    {
-        "Elicitation",
-        "ElicitationResult",
-        "TaskCompleted",
-        "TaskCreated",
-        "TeammateIdle",
-    }
-)
-"""Events whose payload is known, but which nothing in this version causes."""
-
-
 class Effects(Struct, frozen=True):
     """One event's row."""
 

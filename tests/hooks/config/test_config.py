@@ -9,7 +9,7 @@ import pytest
 
 from hooks.config.config import HookLayer, build_config, parse_hooks
 from hooks.config.spec import CommandHandler, HookSource
-from hooks.events.capabilities import EFFECTS, NEVER_FIRED
+from hooks.events.capabilities import EFFECTS
 
 ROOT = Path(__file__).parents[3]
 
@@ -229,14 +229,7 @@ def test_what_is_switched_off_is_said(source: HookSource, switch: str, said: str
     assert bool(said) is bool(config.switched_off)
 
 
-def test_hooks_on_events_that_never_come_are_warned_about() -> None:
-    hook = {"type": "command", "command": "true"}
-    section = {"hooks": {name: [{"hooks": [hook]}] for name in ("Elicitation", "Stop")}}
-    (warning,) = build_config([HookLayer(HookSource.USER, section)]).warnings
-    assert "this version never fires Elicitation" in str(warning)
-
-
-def test_events_that_never_come_are_those_that_nothing_builds() -> None:
+def test_every_event_is_fired_by_something() -> None:
     sources = "".join(path.read_text() for path in (ROOT / "agent").rglob("*.py"))
     unbuilt = {name for name in EFFECTS if not re.search(rf"\b{name}\b", sources)}
-    assert unbuilt == NEVER_FIRED
+    assert unbuilt == set()
