@@ -63,11 +63,11 @@ def _allowed(confined: Confined, header: str, commands: list[str]) -> dict[Confi
 
 
 def _digest(directory: Path, *, without: Path | None = None) -> str:
-    """Return a digest of all names and contents below a directory."""
+    """Return a digest of all names and contents below a directory, less the sandbox's own."""
     digest = hashlib.sha256()
     for where, directories, files in os.walk(directory):
         directories.sort()
-        if without is not None and Path(where) == without:
+        if Path(where) in (without, directory / ".agent" / "sandbox"):
             directories.clear()
             continue
         for name in sorted(files):

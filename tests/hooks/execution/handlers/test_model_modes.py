@@ -147,7 +147,7 @@ async def test_without_a_model_the_hook_says_so(place: Place) -> None:
     no_prompt, no_agent, no_server = outcome.notices
     assert no_prompt.endswith(": no model is configured that prompt hooks could ask")
     assert no_agent.endswith(": no model is configured")
-    assert "the MCP server 's' cannot be reached: agent-tui connects to no MCP servers" in no_server
+    assert "the MCP server 's' cannot be reached: no MCP servers are connected here" in no_server
 
 
 async def test_agent_hooks_have_fifty_turns_and_running_out_is_visible(place: Place) -> None:
