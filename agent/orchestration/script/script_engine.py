@@ -10,15 +10,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
-from agent.mcp.transport.message_channel import ChannelClosed
-from agent.mcp.transport.stdio_channel import StdioChannel
 from agent.orchestration.script.script_meta import ScriptError, WorkflowScript
 from permissions.base.process.spawn import CannotStart, Confine, Launch
+
+if TYPE_CHECKING:
+    from agent.mcp.transport.stdio_channel import StdioChannel
 
 WORKER: Final = Path(__file__).with_name("engine_worker.py")
 PRELUDE: Final = Path(__file__).with_name("prelude.js")
@@ -77,6 +78,10 @@ async def run_script(script: WorkflowScript, args: Json, ports: ScriptPorts) -> 
     Raises:
         ScriptError: it failed, used too much, or cannot run here.
     """
+    # Only sessions that run a script need it.
+    from agent.mcp.transport.message_channel import ChannelClosed
+    from agent.mcp.transport.stdio_channel import StdioChannel
+
     if not has_engine():
         raise ScriptError("scripts need the package quickjs-ng, which has no build for this system")
     if len(script.text.encode("utf-8", "surrogatepass")) > MAX_SOURCE_BYTES:
@@ -166,6 +171,8 @@ class _ScriptRun:
         self._calls.discard(task)
         if task.cancelled() or self._failure.done():
             return
+        from agent.mcp.transport.message_channel import ChannelClosed  # loaded by now
+
         error = task.exception()
         if error is not None and not isinstance(error, ChannelClosed):
             self._failure.set_exception(error)
