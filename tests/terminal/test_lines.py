@@ -73,6 +73,8 @@ def test_a_terminal_that_can_draw_nothing_is_enough(screen: Screen, serve: Serve
     server = serve(Scenario(turns=(Turn((Text("Hello there."),), times=0),)))
     program = screen("--screen-reader", "hi", server=server, TERM="dumb")
     assert program.wait_until(shows("assistant: Hello there.")), program.emulator.text()
+    # Typed before there is a prompt, it would be dropped with the terminal's old mode.
+    assert program.wait_until(shows("you:")), program.emulator.text()
     assert b"\x1b" not in written(program).replace(b"\x1b[?2004h", b"").replace(b"\x1b[?2004l", b"")
     program.type(b"\x04")
     assert program.wait_until(lambda _: program.exit_status is not None)
