@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Final
 
 from msgspec import Struct
@@ -61,7 +62,10 @@ def build_workflows(
         ),
         mode=late.mode,
         run_agent=_SessionAgents(catalog, supervisor).run,
-        confine=start.sandbox.confine_where_held(RunRequest(Confinement.READ_ONLY)),
+        confine=start.sandbox.confine_where_held(
+            # Where the interpreter of scripts is, also below a directory that is hidden.
+            RunRequest(Confinement.READ_ONLY, visible=(sys.prefix, sys.base_prefix))
+        ),
         caps=caps,
     )
     journal = Journal(lambda: open_journal(place), lambda text: start.user.notify(text, "warning"))
