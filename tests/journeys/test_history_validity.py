@@ -7,6 +7,7 @@ strict scripted server; every request it received is checked again here.
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,11 @@ PLANS = st.builds(
     aborts=st.lists(st.one_of(st.none(), st.integers(0, 25)), min_size=3, max_size=3),
     seed=st.integers(0, 1000),
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    # The same examples each time; `make soak` looks for others.
+    derandomize="AGENT_TUI_SOAK" not in os.environ,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 def test_every_request_is_one_that_an_endpoint_takes(
     tmp_path_factory: pytest.TempPathFactory,
     turns: list[Turn],
