@@ -25,7 +25,7 @@ from agent.model.client import (
     ModelEvent,
     ModelRequest,
 )
-from agent.model.connection import open_stream
+from agent.model.connection import error_body, open_stream
 from agent.model.connection_pool import ConnectionPool
 from agent.model.endpoint_config import OFFICIAL_URL, Endpoint, Timeouts
 from agent.model.event_stream import drain, event_record, server_events, with_progress
@@ -169,7 +169,7 @@ class AnthropicClient:
             except httpx2.HTTPError as error:
                 raise from_connection(error, self.endpoint.base_url) from error
             if not response.is_success:
-                raise from_status(response, await response.aread())
+                raise from_status(response, await error_body(response))
             calls = CallRepair(request.messages)
             try:
                 async with contextlib.aclosing(

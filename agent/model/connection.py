@@ -5,9 +5,11 @@ Next: `agent.model.connection_pool`, `agent.model.anthropic` (speaks over them).
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import socket
+import time
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Final, cast
 from urllib.request import getproxies
@@ -24,7 +26,9 @@ API_VERSION: Final = "2026-10-21"
 USER_AGENT: Final = "agent-tui"
 
 MAX_BODY_BYTES: Final = 16_000_000
-"""Largest answer that is no stream, such as an error; as it comes over the line."""
+"""Largest answer that is no stream; as it comes over the line."""
+MAX_ERROR_BYTES: Final = 1_000_000
+"""How much of an error is read, as it comes; those of real servers are a few kilobytes."""
 
 
 class Connection:
@@ -42,7 +46,7 @@ class Connection:
             raise ModelError("not_configured", f"There is no API key for {endpoint.base_url}.")
         self.endpoint = endpoint
         self.key_header = key_header
-        self.http = _http_client(endpoint)
+        self.http = http_client(endpoint)
 
     async def send(
         self,
@@ -113,8 +117,23 @@ async def open_stream(
     return response
 
 
-def _http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
+async def error_body(response: httpx2.Response) -> bytes:
+    """Return the body of an error, in the bounds of `bound_body`; empty where it is no text."""
+    import httpx2  # loaded: there is an answer
+
+    with contextlib.suppress(httpx2.DecodingError):
+        return await response.aread()
+    return b""
+
+
+def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
+    """Return a client with the endpoint's timeouts that follows nobody and reads within bounds."""
     import httpx2  # 60 ms that no start-up should pay
+
+    silence_s = endpoint.timeouts.silence_s
+
+    async def bound(response: httpx2.Response) -> None:
+        await bound_body(response, silence_s)
 
     timeout = httpx2.Timeout(
         endpoint.timeouts.total_s,
@@ -135,7 +154,7 @@ def _http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
         timeout=timeout,
         follow_redirects=False,
         transport=transport,
-        event_hooks={"response": [bound_body]},
+        event_hooks={"response": [bound]},
     )
 
 
@@ -153,26 +172,53 @@ def _keep_alive() -> list[tuple[int, int, int]]:
     return options
 
 
-async def bound_body(response: httpx2.Response) -> None:
-    """Give the body of an answer an end, unless it is a stream of events; a response hook."""
+async def bound_body(response: httpx2.Response, error_s: float) -> None:
+    """Give the body of an answer an end, unless it is a stream of events.
+
+    The status of an error alone says what to do next: its body ends after `error_s` seconds, or
+    where it breaks off or grows too large, with what came until then.
+    """
     import httpx2  # loaded: there is an answer
 
-    if response.headers.get("content-type", "").startswith("text/event-stream"):
-        return
     body = cast("httpx2.AsyncByteStream", response.stream)
+    if response.is_error:
+        pieces = _error_pieces(body, error_s)
+    elif response.headers.get("content-type", "").startswith("text/event-stream"):
+        return
+    else:
+        pieces = _bounded_pieces(body)
 
     class Bounded(httpx2.AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            taken = 0
-            async for piece in body:
-                taken += len(piece)
-                if taken > MAX_BODY_BYTES:
-                    limit = f"{MAX_BODY_BYTES // 1_000_000} MB"
-                    text = f"The server sent an answer of more than {limit}."
-                    raise ModelError("malformed", text, phase="headers")
+            async for piece in pieces:
                 yield piece
 
         async def aclose(self) -> None:
             await body.aclose()
 
     response.stream = Bounded()
+
+
+async def _bounded_pieces(body: httpx2.AsyncByteStream) -> AsyncIterator[bytes]:
+    taken = 0
+    async for piece in body:
+        taken += len(piece)
+        if taken > MAX_BODY_BYTES:
+            limit = f"{MAX_BODY_BYTES // 1_000_000} MB"
+            text = f"The server sent an answer of more than {limit}."
+            raise ModelError("malformed", text, phase="headers")
+        yield piece
+
+
+async def _error_pieces(body: httpx2.AsyncByteStream, error_s: float) -> AsyncIterator[bytes]:
+    import httpx2  # loaded: there is an answer
+
+    left = MAX_ERROR_BYTES
+    until = time.monotonic() + error_s
+    pieces = aiter(body)
+    with contextlib.suppress(StopAsyncIteration, TimeoutError, httpx2.TransportError):
+        while left > 0:
+            async with asyncio.timeout(until - time.monotonic()):
+                piece = await anext(pieces)
+            yield piece[:left]
+            left -= len(piece)

@@ -7,7 +7,6 @@ strict scripted server; every request it received is checked again here.
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 from pathlib import Path
 from typing import Any
@@ -86,8 +85,6 @@ PLANS = st.builds(
     seed=st.integers(0, 1000),
 )
 @settings(
-    # The same examples each time; `make soak` looks for others.
-    derandomize="AGENT_TUI_SOAK" not in os.environ,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_every_request_is_one_that_an_endpoint_takes(

@@ -18,7 +18,7 @@ from agent.events import (
     ToolProgress,
 )
 from agent.history import open_tool_uses
-from agent.model.scripted.faults import Position, Stall
+from agent.model.scripted.faults import Position, Stall, Status
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, Thinking, ToolCall, Turn
 from agent.session.resume import load
 from agent.user_prompt import Prompt
@@ -48,6 +48,20 @@ async def test_interrupting_the_stream_keeps_what_was_said(begin: Begin) -> None
     assert roles == ["user", "assistant", "user"]
     assert "one two" in str(journey.last_messages()[1])
     assert "interrupted" in str(journey.last_messages()[2]).lower()
+
+
+async def test_interrupting_an_error_that_is_never_finished(begin: Begin) -> None:
+    stalled = Stall(Position("headers"), hold="error")
+    scenario = Scenario(
+        turns=(Turn((Text("Yes?"),)),),
+        faults=(FaultPlan(Status(529), request=1), FaultPlan(stalled, request=1)),
+    )
+    journey = await begin(scenario=scenario)
+    sent = asyncio.create_task(journey.send("go"))
+    await journey.server.reached("error")
+    journey.conversation.controls.interrupt()
+    assert terminal(await sent).reason == "aborted_streaming"
+    assert terminal(await journey.send("go on")).reason == "completed"
 
 
 async def test_interrupting_during_a_tool_ends_its_processes(begin: Begin) -> None:

@@ -16,8 +16,9 @@ from msgspec.structs import replace
 from agent.model.anthropic import MESSAGES, message_events
 from agent.model.capabilities import Override, known_capabilities
 from agent.model.client import ModelCapabilities, ModelClient, ModelError, ModelEvent, ModelRequest
+from agent.model.connection import http_client
 from agent.model.dialects.provider import Provider
-from agent.model.endpoint_config import Timeouts
+from agent.model.endpoint_config import Endpoint, Timeouts
 from agent.model.failures import from_connection, from_status, from_stream
 from agent.model.message_builder import CallRepair
 from agent.model.wire import betas_of, request_body
@@ -129,9 +130,12 @@ class CloudClient:
         }
         if self.provider.base_url:
             given["base_url"] = self.provider.base_url
+        http = http_client(Endpoint(self.provider.base_url, timeouts=self._timeouts))
         try:
             made = getattr(anthropic, _CLASSES[cloud])(
                 **given,
+                http_client=http,
+                timeout=http.timeout,
                 max_retries=0,
                 default_headers=dict(self.provider.headers),
                 open_telemetry=False,
@@ -161,8 +165,9 @@ class CloudClient:
                 stream_cls=anthropic.AsyncStream[object],
             )
         except anthropic.APIStatusError as error:
-            raise from_status(error.response, await error.response.aread()) from error
-        except anthropic.APIConnectionError as error:
+            # The vendor's client has read it, within our bounds.
+            raise from_status(error.response, error.response.content) from error
+        except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
             raise from_connection(error, str(client.base_url)) from error
         except (anthropic.AnthropicError, ImportError, RuntimeError) as error:
             # No credentials, or what signs with them is not installed.

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from agent.model.capabilities import Override
 from agent.model.client import ModelCapabilities, ModelClient, ModelError, ModelEvent, ModelRequest
-from agent.model.connection import open_stream
+from agent.model.connection import error_body, open_stream
 from agent.model.connection_pool import ConnectionPool
 from agent.model.dialects.dialect_failures import response_failure
 from agent.model.dialects.json_members import array, count, text
@@ -138,7 +138,7 @@ class WireClient:
             except httpx2.HTTPError as error:
                 raise from_connection(error, self.endpoint.base_url) from error
             if not response.is_success:
-                raise response_failure(response, await response.aread())
+                raise response_failure(response, await error_body(response))
             calls = CallRepair(request.messages)
             reader = self._dialect.reader(request, self.provider)
             try:

@@ -119,6 +119,9 @@ def plan_body(body: bytes, faults: Sequence[Fault]) -> list[Step]:
                     steps = _struck(steps, fault, len(steps) - 1)
                 case _:
                     steps = _struck(steps, fault, 1)
+    if sum(len(step.data) for step in steps if isinstance(step, Send)) < len(body):
+        # The length was announced: only a closed connection tells that no more comes.
+        steps = [End("close") if step == End("end") else step for step in steps]
     return steps
 
 

@@ -30,6 +30,7 @@ from agent.model.scripted.faults import (
     parse_position,
 )
 from agent.model.scripted.scenario import (
+    FaultPlan,
     ModelInfo,
     Pace,
     RawBlock,
@@ -268,6 +269,15 @@ async def test_two_requests_at_once_share_a_client(serve: Serve) -> None:
 async def test_silence_before_the_answer_is_a_timeout(serve: Serve) -> None:
     error = await error_of(serve, Stall(Position("accept")), timeouts=Timeouts(silence_s=0.2))
     assert (error.kind, error.phase) == ("timeout", "connect")
+
+
+@pytest.mark.parametrize("fault", [Stall(Position("headers")), Cut(Position("before_stop"), "end")])
+async def test_an_error_whose_body_never_ends_is_the_error(serve: Serve, fault: Fault) -> None:
+    scenario = Scenario(faults=(FaultPlan(Status(529)), FaultPlan(fault)))
+    stage = await serve(scenario, timeouts=Timeouts(silence_s=0.2))
+    with pytest.raises(ModelError) as caught:
+        await stage.ask()
+    assert (caught.value.status, caught.value.phase) == (529, "headers")
 
 
 async def test_an_error_inside_the_stream_keeps_its_type(serve: Serve) -> None:

@@ -40,7 +40,7 @@ async def test_a_request_has_the_headers_and_the_body_of_the_sdk(
     monkeypatch: pytest.MonkeyPatch, key_header: bool
 ) -> None:
     ours, theirs = Recorder(), Recorder()
-    monkeypatch.setattr("agent.model.connection._http_client", lambda _: ours.http)
+    monkeypatch.setattr("agent.model.connection.http_client", lambda _: ours.http)
     client = make_client(
         base_url="http://127.0.0.1:9/base", api_key="secret", headers={"X-Mine": "yes"}
     )

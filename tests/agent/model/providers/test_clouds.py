@@ -11,9 +11,10 @@ from agent.messages import user_message
 from agent.model.client import ModelError, ModelRequest
 from agent.model.clouds.cloud_client import CloudClient
 from agent.model.dialects.provider import Cloud, Provider
+from agent.model.endpoint_config import Timeouts
 from agent.model.message_builder import MessageBuilder
-from agent.model.scripted.faults import Status
-from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn
+from agent.model.scripted.faults import Cut, Position, Stall, Status
+from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
 from agent.recovery.classify import FailureKind, classify
 
@@ -29,7 +30,7 @@ async def cloud(
     options = {"region": "eu-central-1"} if name == "bedrock" else {}
     base_url = {"bedrock": server.base_url, "foundry": f"{server.base_url}/"}[name]
     provider = Provider(name=name, speaks=name, base_url=base_url, options=options)
-    client = CloudClient(provider, {})
+    client = CloudClient(provider, {}, Timeouts(silence_s=0.5))
     try:
         yield client
     finally:
@@ -77,6 +78,31 @@ async def test_a_failure(name: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     failure = classify(caught.value)
     assert failure.kind is FailureKind.RATE_LIMITED
     assert failure.retry_after_s == 3.0
+
+
+@pytest.mark.parametrize("fault", [Stall(Position("headers")), Cut(Position("before_stop"), "end")])
+async def test_a_failure_whose_body_never_ends(
+    fault: Stall | Cut, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = Scenario(faults=(FaultPlan(Status(529)), FaultPlan(fault)))
+    async with (
+        ScriptedServer(scenario) as server,
+        cloud("foundry", server, monkeypatch) as client,
+    ):
+        with pytest.raises(ModelError) as caught:
+            await ask(client)
+    assert caught.value.status == 529
+
+
+async def test_silence_is_as_long_as_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    turn = Turn((Text("Hello."),), fault=Stall(Position("text")))
+    async with (
+        ScriptedServer(Scenario(turns=(turn,))) as server,
+        cloud("foundry", server, monkeypatch) as client,
+    ):
+        with pytest.raises(ModelError) as caught:
+            await ask(client)
+    assert caught.value.kind == "stalled"
 
 
 @pytest.mark.parametrize(
