@@ -62,4 +62,36 @@ class PlanDisplay(Struct, frozen=True):
     type: Literal["plan"] = "plan"
 
 
-Display = TextDisplay | DiffDisplay | CommandDisplay | TodoDisplay | PlanDisplay
+class WorkflowDisplay(Struct, frozen=True, kw_only=True):
+    """A workflow before it starts: what it does, and what it may use."""
+
+    name: str
+    description: str = ""
+    phases: tuple[str, ...] = ()
+    subtasks: tuple[str, ...] = ()
+    """Empty for a script."""
+    most_agents: int
+    """Agents that it starts at most."""
+    at_once: int
+    agents_left: int
+    """What is left of the agents of this session."""
+    budget_usd: float | None = None
+    earlier_runs: int = 0
+    """Runs of the same name that the journal has."""
+    earlier_agents: int = 0
+    """Agents that they started, in all."""
+    earlier_usd: float | None = None
+    """What they cost in all; None where that is not known."""
+    mode: str = ""
+    """Permission mode, which is the most that any of the agents may do."""
+    path: str = ""
+    """The script's file, as shown to users; empty where there is none."""
+    script: str = ""
+    resumes: str = ""
+    """Id of the run whose finished agents it uses."""
+    last_script: str | None = None
+    """The script as it last ran under this name; None where it never did."""
+    type: Literal["workflow"] = "workflow"
+
+
+Display = TextDisplay | DiffDisplay | CommandDisplay | TodoDisplay | PlanDisplay | WorkflowDisplay

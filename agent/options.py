@@ -93,6 +93,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Fire Setup hooks first."""
     setup_only: bool = False
     """End when the hooks of the start have run."""
+    orchestrate: bool = False
+    """Whether orchestration mode is on from the start; without a screen it also allows it."""
     team: str | None = None
     """The team that this session leads."""
     teammate_mode: str | None = None

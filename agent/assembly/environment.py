@@ -12,6 +12,7 @@ from agent.errors import UsageError
 from agent.options import RunOptions
 from agent.settings.load import FILE_SOURCES, CliSettings, Settings, load_settings
 from agent.settings.trust import TrustState
+from permissions.matching.match_tool import ORCHESTRATED
 from permissions.rule import RuleSource
 
 
@@ -67,7 +68,7 @@ def settings_for(
         agent_home=environment.agent_home,
         env=environment.env,
         cli=CliSettings(
-            allow=options.allow,
+            allow=_allowed(options),
             ask=options.ask,
             deny=options.deny,
             settings=options.settings_file,
@@ -80,6 +81,16 @@ def settings_for(
             sources=_sources(options.setting_sources),
         ),
     )
+
+
+def _allowed(options: RunOptions) -> tuple[str, ...]:
+    """Return the allow rules of the command line.
+
+    Without a screen nobody can be asked: there the option for orchestration mode is the consent.
+    """
+    if options.orchestrate and options.headless:
+        return (*options.allow, f"Workflow({ORCHESTRATED})")
+    return options.allow
 
 
 def _sources(names: tuple[str, ...] | None) -> frozenset[RuleSource]:

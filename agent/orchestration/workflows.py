@@ -17,11 +17,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.abort import AbortSignal
+from agent.display import WorkflowDisplay
 from agent.loop.loop_ports import BackgroundReport
 from agent.orchestration.journal.journal import LEASE_S, Journal
 from agent.orchestration.journal.journal_records import Caps, RunRecord, WorkflowState
 from agent.orchestration.journal.journal_store import JournalError
 from agent.orchestration.journal.step_key import script_hash
+from agent.orchestration.launch_plan import launch_plan
 from agent.orchestration.run.agent_order import RunAgent
 from agent.orchestration.run.workflow_run import RunEnd, RunParts, WorkflowRun
 from agent.orchestration.script.script_meta import ScriptError, WorkflowScript, read_script
@@ -33,6 +35,8 @@ from permissions.base.process.spawn import Confine
 
 SUBTASKS: Final = "subtasks"
 CLOSE_S: Final = 6.0
+HASH_DIGITS: Final = 20
+"""Of a script's hash in a rule: nobody finds another script that has the same ones."""
 MAX_REPORT: Final = 50_000
 """Characters of a result that the model gets; all of it is in the journal."""
 
@@ -46,6 +50,8 @@ class WorkflowSurround(Struct, frozen=True):
     run_agent: RunAgent
     confine: Confine
     caps: Caps = Caps()
+    orchestrates: Callable[[], bool] = lambda: False
+    """Whether orchestration mode is on."""
 
 
 class Workflows:
@@ -83,7 +89,23 @@ class Workflows:
         if call.subtasks is not None:
             return SUBTASKS
         script = self._script(call)
-        return f"{script.meta.name}@{script_hash(script.text)[:12]}"
+        return f"{script.meta.name}@{script_hash(script.text)[:HASH_DIGITS]}"
+
+    @property
+    def orchestrates(self) -> bool:
+        """Whether orchestration mode is on."""
+        return self._surround.orchestrates()
+
+    async def plan(self, call: WorkflowCall) -> WorkflowDisplay:
+        """Return what a call would do, for the user. Raises ToolError."""
+        run, _ = self._new(call)
+        return await launch_plan(
+            run,
+            self.journal,
+            self._surround.caps,
+            verifies=call.verifies,
+            resumes=call.resumes or "",
+        )
 
     async def start(
         self, call: WorkflowCall, tool_use_id: str, abort: AbortSignal

@@ -7,6 +7,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from agent.abort import AbortSignal
+from agent.display import WorkflowDisplay
 
 
 class WorkflowCall(Struct, frozen=True, kw_only=True):
@@ -45,6 +46,15 @@ class WorkflowPort(Protocol):
 
         Raises ToolError where there is no such workflow, or it cannot be read.
         """
+        ...
+
+    @property
+    def orchestrates(self) -> bool:
+        """Whether orchestration mode is on."""
+        ...
+
+    async def plan(self, call: WorkflowCall) -> WorkflowDisplay:
+        """Return what a call would do, for the user. Raises ToolError."""
         ...
 
     async def start(

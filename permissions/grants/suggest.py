@@ -7,6 +7,7 @@ Pure; nothing is written here (see `permissions.grants.settings_writer`). Next:
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,6 +31,7 @@ from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.grants.narrow_pattern import beyond, pattern_for
 from permissions.lint.lint import LintType, LintWarning, lint_new
 from permissions.lint.subsume import subsumes
+from permissions.matching.match_tool import ORCHESTRATED
 from permissions.request import PermissionRequest
 from permissions.rule import Rule, RuleBehavior, RuleSet, RuleSource, RuleText
 from permissions.tool_names import EDIT_TOOLS, canonical_tool
@@ -221,9 +223,31 @@ def _offers(
         return (
             (RuleOffer(f"WebFetch(domain:{host})", host, f"every page of {host}"),) if host else ()
         )
+    if tool == "Workflow":
+        return _workflow_offer(request, destination)
     if tool.startswith("mcp__"):
         return (RuleOffer(tool, tool, f"every call of {tool}"),)
     return ()
+
+
+def _workflow_offer(request: PermissionRequest, destination: RuleSource) -> tuple[RuleOffer, ...]:
+    """Return a rule for this very script; for the session also wider ones."""
+    is_for_session = destination is RuleSource.SESSION
+    if is_for_session and request.tool_input.get("orchestration") is True:
+        rule = f"Workflow({ORCHESTRATED})"
+        return (RuleOffer(rule, "", "every workflow while orchestration mode is on"),)
+    workflow = _text(request, "workflow")
+    if workflow == "subtasks":
+        if not is_for_session:
+            return ()
+        return (RuleOffer("Workflow(subtasks)", workflow, "every fan-out over subtasks"),)
+    if _NAMED_SCRIPT.fullmatch(workflow) is None:
+        return ()
+    return (RuleOffer(f"Workflow({workflow})", workflow, "until its script changes"),)
+
+
+_NAMED_SCRIPT: Final = re.compile(r"[\w.-]+(?: [\w.-]+)*@[0-9a-f]{20,64}")
+"""A name without characters that mean something in rules, and the hash of its script."""
 
 
 def _read_offer(request: PermissionRequest) -> tuple[RuleOffer, ...]:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -42,6 +43,9 @@ from permissions.rules.rule_set import (
 )
 from permissions.shell.command_pattern import BashPattern
 from permissions.tool_names import EDIT_TOOLS, READ_TOOLS
+
+ORCHESTRATED: Final = "@orchestration"
+"""Names any workflow while orchestration mode is on; no script can have that name."""
 
 
 class RuleSubject(Struct, frozen=True):
@@ -237,6 +241,8 @@ def names_of(call: RuleSubject) -> Iterator[str]:
         workflow = call.tool_input.get("workflow")
         if isinstance(workflow, str):
             yield from (workflow, workflow.partition("@")[0])
+            if call.tool_input.get("orchestration") is True:
+                yield ORCHESTRATED
         return
     name = call.tool_input.get("skill", call.tool_input.get("command"))
     if isinstance(name, str):

@@ -33,7 +33,8 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         "Start",
         (
             "headless", "in_background", "continue_latest", "resume", "fork_session",
-            "session_id", "name", "team", "teammate_mode", "demo", "is_inline", "screen_reader",
+            "session_id", "name", "team", "teammate_mode", "orchestrate", "demo", "is_inline",
+            "screen_reader",
         ),
     ),
     (
@@ -312,6 +313,11 @@ class _InSections(click.Command):
     "--teammate-mode", type=click.Choice(TEAMMATE_MODES), metavar="WHERE",
     help=f"Where its workers run: {', '.join(TEAMMATE_MODES)}.",
 )  # fmt: skip
+@click.option(
+    "--orchestrate",
+    is_flag=True,
+    help="Orchestration mode: the model runs workflows; -p also allows them.",
+)
 @click.option("-m", "--model", callback=_something, metavar="NAME", help="Model to use.")
 @click.option(
     "--fallback-model", "fallback_models", callback=_names, metavar="NAME,…",

@@ -16,6 +16,7 @@ _FIELDS: Final = {
     "Edit": ("new_string", "new text", ""),
     "Write": ("content", "content", ""),
     "NotebookEdit": ("new_source", "cell", "cell.py"),
+    "Workflow": ("script", "script", "workflow.js"),
     "WebFetch": ("url", "address", "address.txt"),
 }
 """By tool: the field that is edited, its name for users, and a file name for editors."""
@@ -55,7 +56,9 @@ def input_with(tool: str, tool_input: Mapping[str, Any], text: str) -> dict[str,
     if field and isinstance(tool_input.get(field), str):
         if not text.strip() and tool not in {"Edit", "Write", "NotebookEdit"}:
             raise NotACall(f"The {what} is empty. To reject the call, go back and choose no.")
-        return {**tool_input, field: text}
+        # A rule about the script as it was must not be matched, and none is offered.
+        same = {key: value for key, value in tool_input.items() if key != "workflow"}
+        return {**(same if tool == "Workflow" else tool_input), field: text}
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
-from agent.display import CommandDisplay, DiffDisplay, Display
+from agent.display import CommandDisplay, DiffDisplay, Display, WorkflowDisplay
 from permissions.base.text.sanitize import reveal
 from permissions.decision import (
     Behavior,
@@ -27,6 +27,7 @@ from permissions.explain.explain_decision import (
 )
 from permissions.request import PermissionRequest
 from themes.theme import Role
+from tui.dialogs.workflow.launch_rows import launch_rows, workflow_title
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.text.wrap import chop, wrap
@@ -42,7 +43,12 @@ def title_runs(
     request: PermissionRequest, display: Display | None, pending: Decision
 ) -> tuple[Run, ...]:
     """Return the question, and the file with what is added and removed."""
-    runs: tuple[Run, ...] = ((question_of(request, pending), Ink(Role.ACCENT, bold=True)),)
+    asked = question_of(request, pending)
+    if isinstance(display, WorkflowDisplay):
+        asked = workflow_title(display)
+    runs: tuple[Run, ...] = ((asked, Ink(Role.ACCENT, bold=True)),)
+    if isinstance(display, WorkflowDisplay) and not display.subtasks:
+        runs = (*runs, (f" {reveal(display.name)}", Ink(bold=True)))
     if isinstance(display, DiffDisplay):
         path: Run = (" " + reveal(display.path), Ink(bold=True))
         runs = (*runs, path, ("  ", TEXT), *diff_counts(display))
@@ -72,6 +78,8 @@ def subject_rows(
     match display:
         case DiffDisplay():
             return change_rows(display, width_cells, highlighter, indent=INDENT)
+        case WorkflowDisplay():
+            return launch_rows(display, width_cells, highlighter, INDENT)
         case CommandDisplay():
             shown = display.command
             return _command(shown, tool_input.get("description"), width_cells, highlighter)

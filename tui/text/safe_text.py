@@ -19,6 +19,7 @@ from agent.display import (
     TextDisplay,
     TodoDisplay,
     TodoItem,
+    WorkflowDisplay,
 )
 from permissions.base.text.sanitize import reveal, sanitize
 
@@ -84,8 +85,24 @@ def shown_display(display: Display | None) -> Display | None:
             return replace(display, items=tuple(_shown_todo(item) for item in display.items))
         case PlanDisplay():
             return replace(display, plan=sanitize(display.plan))
+        case WorkflowDisplay():
+            return _shown_workflow(display)
         case _:
             assert_never(display)
+
+
+def _shown_workflow(display: WorkflowDisplay) -> WorkflowDisplay:
+    last = display.last_script
+    return replace(
+        display,
+        name=shown_line(display.name),
+        description=shown_line(display.description),
+        phases=tuple(map(shown_line, display.phases)),
+        subtasks=tuple(map(_revealed_lines, display.subtasks)),
+        path=shown_path(display.path),
+        script=_revealed_lines(display.script),
+        last_script=_revealed_lines(last) if last is not None else None,
+    )
 
 
 def _revealed_lines(text: str) -> str:

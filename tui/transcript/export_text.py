@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, assert_never
 
-from agent.display import CommandDisplay, DiffDisplay, PlanDisplay, TextDisplay, TodoDisplay
+from agent.display import (
+    CommandDisplay,
+    DiffDisplay,
+    PlanDisplay,
+    TextDisplay,
+    TodoDisplay,
+    WorkflowDisplay,
+)
 from tui.transcript.blocks import (
     AssistantText,
     Block,
@@ -112,7 +119,7 @@ def _outcome(card: ToolCard) -> str:
             return _command(card.display)
         case TextDisplay():
             return card.display.text
-        case None:
+        case None | WorkflowDisplay():
             return card.result or card.output
         case _:
             assert_never(card.display)

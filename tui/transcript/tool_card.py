@@ -16,6 +16,7 @@ from agent.display import (
     TextDisplay,
     TodoDisplay,
     TodoItem,
+    WorkflowDisplay,
 )
 from agent.tools.declined import DECLINED, comment_in
 from agent.tools.search.hidden_words import hidden_part
@@ -207,7 +208,7 @@ def _result(
             return _nested([part for line in lines for part in chop(line, width)])
         case TextDisplay():
             return _nested(_summary(card.name, display.text, width, limit))
-        case None:
+        case None | WorkflowDisplay():
             return _nested(_summary(card.name, card.result, width, limit))
         case _:
             assert_never(display)

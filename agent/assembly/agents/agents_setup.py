@@ -116,12 +116,16 @@ def build_agents(
         ),
         caps,
     )
+    orchestration = OrchestrationMode(
+        model.used,
+        is_on=start.options.orchestrate or start.settings.values.orchestration is True,
+    )
     return AgentParts(
         catalog,
         supervisor,
         AgentBranch(supervisor, None, kinds.lead),
-        build_workflows(start, late, catalog, supervisor),
-        OrchestrationMode(model.used, is_on=start.settings.values.orchestration is True),
+        build_workflows(start, late, catalog, supervisor, orchestration),
+        orchestration,
         kinds.lead,
     )
 

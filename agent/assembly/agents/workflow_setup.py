@@ -17,6 +17,7 @@ from agent.events import AgentEvent, ErrorEvent
 from agent.orchestration import findings
 from agent.orchestration.journal.journal import Journal
 from agent.orchestration.journal.journal_records import Caps, StepState
+from agent.orchestration.orchestration_mode import OrchestrationMode
 from agent.orchestration.run.agent_order import MAX_TURNS, AgentAnswer, AgentOrder
 from agent.orchestration.subtasks import SYSTEM
 from agent.orchestration.workflow_files import WorkflowPlaces
@@ -44,7 +45,11 @@ _AT_TURN_LIMIT: Final = "subagent hit the turn limit before finishing"
 
 
 def build_workflows(
-    start: StartContext, late: LateParts, catalog: AgentCatalog, supervisor: AgentSupervisor
+    start: StartContext,
+    late: LateParts,
+    catalog: AgentCatalog,
+    supervisor: AgentSupervisor,
+    orchestration: OrchestrationMode,
 ) -> Workflows:
     """Build them; the journal is opened when a first run starts."""
     settings, environment = start.settings, start.environment
@@ -67,6 +72,7 @@ def build_workflows(
             RunRequest(Confinement.READ_ONLY, visible=(sys.prefix, sys.base_prefix))
         ),
         caps=caps,
+        orchestrates=lambda: orchestration.is_on,
     )
     journal = Journal(lambda: open_journal(place), lambda text: start.user.notify(text, "warning"))
     return Workflows(surround, journal)

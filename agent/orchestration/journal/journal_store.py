@@ -38,8 +38,8 @@ class RunTable(Protocol):
         """Return one run; None where there is none."""
         ...
 
-    def newest(self, limit: int) -> Sequence[RunRecord]:
-        """Return runs, the newest first."""
+    def newest(self, limit: int, name: str = "") -> Sequence[RunRecord]:
+        """Return runs, the newest first; of one name, where there is one."""
         ...
 
     def take(self, run: str, owner: str, lease_s: float) -> RunRecord:

@@ -52,11 +52,13 @@ class SqlRuns:
         with self._connection.transaction() as transaction:
             return _run(transaction, run)
 
-    def newest(self, limit: int) -> Sequence[RunRecord]:
-        """Return runs, the newest first."""
+    def newest(self, limit: int, name: str = "") -> Sequence[RunRecord]:
+        """Return runs, the newest first; of one name, where there is one."""
         with self._connection.transaction() as transaction:
             rows = transaction.execute(
-                f"SELECT {_RUN} FROM workflow_run ORDER BY created_at DESC LIMIT ?", (limit,)
+                f"SELECT {_RUN} FROM workflow_run WHERE ? = '' OR name = ? "
+                "ORDER BY created_at DESC LIMIT ?",
+                (name, name, limit),
             )
         return [_as_run(row) for row in rows]
 

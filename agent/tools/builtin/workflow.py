@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from agent.display import Display
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 from agent.tools.workflow_port import WorkflowCall, WorkflowPort
 
@@ -41,6 +42,8 @@ are recorded: run again with `resumeFromRunId`, only what is new or changed runs
 
 
 IGNORED: Final = frozenset({"title", "description"})
+ADDED: Final = frozenset({"workflow", "orchestration"})
+"""What rules and hooks see beside the parameters; what a call says itself does not count."""
 
 
 class WorkflowInput(BaseModel):
@@ -77,10 +80,10 @@ class WorkflowInput(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known(cls, data: object) -> object:
-        """Drop what models know from elsewhere and what does nothing here."""
+        """Drop what models know from elsewhere, and what rules and hooks were shown."""
         if not isinstance(data, Mapping):
             return data
-        return {key: value for key, value in data.items() if key not in IGNORED}
+        return {key: value for key, value in data.items() if key not in IGNORED | ADDED}
 
     def call(self) -> WorkflowCall:
         """Return what is asked for."""
@@ -127,10 +130,17 @@ async def _run(tool_input: WorkflowInput, context: ToolContext) -> ToolOutcome:
 def _permission_input(
     tool_input: WorkflowInput, raw: Mapping[str, object], context: ToolContext
 ) -> Mapping[str, object]:
+    sent = {key: value for key, value in raw.items() if key not in ADDED}
     try:
-        return {**raw, "workflow": _port(context).identity(tool_input.call())}
+        port = _port(context)
+        named = {**sent, "workflow": port.identity(tool_input.call())}
     except ToolError:
-        return raw
+        return sent
+    return {**named, "orchestration": True} if port.orchestrates else named
+
+
+async def _preview(tool_input: WorkflowInput, context: ToolContext) -> Display:
+    return await _port(context).plan(tool_input.call())
 
 
 def _port(context: ToolContext) -> WorkflowPort:
@@ -159,5 +169,6 @@ def workflow_tool() -> Tool[WorkflowInput]:
         concurrency=lambda _: Concurrency.INDEPENDENT,
         is_destructive=lambda _: False,
         identifier=_identifier,
+        preview=_preview,
         max_result_size_chars=200_000,
     )

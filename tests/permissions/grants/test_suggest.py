@@ -201,6 +201,45 @@ def test_other_tools(engine: Engine) -> None:
     assert offered(engine, unknown) == ()
 
 
+WORKFLOW = "audit@" + "0123456789abcdef0123"
+
+
+def workflow(name: str, **more: object) -> PermissionRequest:
+    return PermissionRequest("Workflow", {"script": "…", "workflow": name, **more})
+
+
+def test_a_workflow_is_remembered_by_its_name_and_the_hash_of_its_script(engine: Engine) -> None:
+    grants = offered(engine, workflow(WORKFLOW))
+    assert [grant.rules for grant in grants] == [(f"Workflow({WORKFLOW})",)] * 2
+    context = engine.context(allow=grants[0].rules)
+    assert decide(workflow(WORKFLOW), context).behavior is Behavior.ALLOW
+    changed = workflow(WORKFLOW.replace("0123", "3210"))
+    assert decide(changed, context).behavior is Behavior.ASK
+    posing = workflow(f"{WORKFLOW}@" + "f" * 20)
+    assert decide(posing, context).behavior is Behavior.ASK
+
+
+def test_a_fan_out_is_remembered_for_the_session_only(engine: Engine) -> None:
+    (grant,) = offered(engine, workflow("subtasks"))
+    assert (grant.rules, grant.destination) == (("Workflow(subtasks)",), SESSION)
+
+
+def test_consent_to_all_workflows_holds_while_orchestration_mode_is_on(engine: Engine) -> None:
+    grant, _ = offered(engine, workflow(WORKFLOW, orchestration=True))
+    assert grant.rules == ("Workflow(@orchestration)",)
+    context = engine.context(allow=grant.rules)
+    on, off = workflow("other", orchestration=True), workflow("other")
+    assert decide(on, context).behavior is Behavior.ALLOW
+    assert decide(off, context).behavior is Behavior.ASK
+    posing = workflow("@orchestration@" + "f" * 20)
+    assert decide(posing, context).behavior is Behavior.ASK
+
+
+@pytest.mark.parametrize("name", ["*", "a*", "a)", "a@b", "", "a\nb"])
+def test_a_name_that_means_more_in_a_rule_is_not_remembered(engine: Engine, name: str) -> None:
+    assert offered(engine, workflow(f"{name}@" + "0" * 20)) == ()
+
+
 WORDS = st.sampled_from(
     "git push npm test run python3 rm -rf src $X `date` && || ; | > < out.txt * ( ) ' \" \\ "
     "sudo env A=1 timeout 5 xargs make \n # -- ../x ~ cd bash -c {a,b} \u202e".split(" ")

@@ -1,0 +1,1 @@
+"""The question about a workflow before it starts."""
