@@ -27,6 +27,7 @@ from agent.mcp.server_offer import (
 from agent.mcp.server_owner import OnProgress, ServerOwner
 from agent.mcp.server_requests import McpPorts
 from agent.mcp.server_state import ServerState, ServerView
+from agent.mcp.start_turns import StartTurns
 
 CLOSE_S = 4.0
 """What all servers together have to end; those that have not are left to the guardian."""
@@ -64,8 +65,8 @@ class McpServers:
             tokens=TokenStore(agent_home / "mcp"),
             needs_auth=NeedsAuthCache(agent_home / "mcp"),
             client_metadata_url=settings_env.get(CLIENT_METADATA) or None,
-            local_slots=asyncio.Semaphore(limits.local_batch),
-            remote_slots=asyncio.Semaphore(limits.remote_batch),
+            local_turns=StartTurns(limits.local_batch),
+            remote_turns=StartTurns(limits.remote_batch),
         )
         self._owners: dict[str, ServerOwner] = {}
         self._listeners: list[OnView] = []

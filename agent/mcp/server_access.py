@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import importlib
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -25,6 +25,7 @@ from agent.mcp.server_offer import RemoteTool
 from agent.mcp.server_program import server_program
 from agent.mcp.server_requests import McpPorts
 from agent.mcp.server_state import ServerOffer
+from agent.mcp.start_turns import StartTurns
 from agent.mcp.transport.message_channel import MessageChannel
 from agent.mcp.transport.stdio_channel import StdioChannel
 from permissions.base.process.spawn import CannotStart
@@ -53,8 +54,8 @@ class McpWorld(Struct, frozen=True, kw_only=True):
     needs_auth: NeedsAuthCache
     client_metadata_url: str | None = None
     """Where a document says who we are to authorization servers; https."""
-    local_slots: asyncio.Semaphore
-    remote_slots: asyncio.Semaphore
+    local_turns: StartTurns
+    remote_turns: StartTurns
 
 
 class ServerAccess:
@@ -136,10 +137,10 @@ class ServerAccess:
         """Forget the tokens. Raises OSError."""
         await asyncio.to_thread(self._world.tokens.sign_out, self.definition.url)
 
-    def slot(self) -> asyncio.Semaphore:
-        """Return what limits how many servers of its kind connect at the same time."""
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        """Return its turn among the servers of its kind that connect at the same time."""
         world = self._world
-        return world.local_slots if self.definition.is_local else world.remote_slots
+        return (world.local_turns if self.definition.is_local else world.remote_turns).turn()
 
     async def open(
         self,

@@ -183,7 +183,7 @@ class ServerOwner:
         it was lost."""
         try:
             async with AsyncExitStack() as stack:
-                async with self.access.slot(), asyncio.timeout(self.access.connect_s):
+                async with self.access.turn(), asyncio.timeout(self.access.connect_s):
                     session = await self.access.open(
                         stack, lost=self._lose, changed=self._changed, waiting=self._waiting
                     )

@@ -52,7 +52,7 @@ def write(path: Path, **entries: object) -> None:
 
 
 def plain(*arguments: str) -> dict[str, object]:
-    return {"command": sys.executable, "args": [SERVER, *arguments]}
+    return {"command": sys.executable, "args": ["-I", "-S", SERVER, *arguments]}
 
 
 async def live_of(journey: Journey) -> LiveServers:
@@ -135,14 +135,14 @@ async def test_of_many_servers_each_shows_its_state_and_none_holds_up_a_prompt(
 ) -> None:
     listener = await asyncio.start_server(refuse, "127.0.0.1", 0)
     port = listener.sockets[0].getsockname()[1]
-    entries: dict[str, object] = {f"good{n}": plain() for n in range(3)}
+    entries: dict[str, object] = {f"mute{n}": plain("silent") for n in range(5)}
     entries |= {f"gone{n}": {"command": "/there/is/none"} for n in range(5)}
-    entries |= {f"mute{n}": plain("silent") for n in range(5)}
+    entries |= {f"good{n}": plain() for n in range(10)}
     entries |= {
         f"asks{n}": {"type": "http", "url": f"http://127.0.0.1:{port}/{n}"} for n in range(5)
     }
     write(fresh_home / ".agent" / "settings.json", **entries)
-    env = {"AGENT_TUI_MCP_LOCAL_BATCH": "30", "MCP_TIMEOUT": "600000"}
+    env = {"MCP_TIMEOUT": "600000"}  # so whoever waits for a mute one waits for ever
     journey = await begin([HELLO, HELLO], mcp=Person(), env=env)
     await journey.send("hi")
     assert len(journey.server.requests) == 1
