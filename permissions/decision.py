@@ -68,6 +68,7 @@ class Reason(StrEnum):
     BLOCKED_HOST = "blocked_host"
     UNPARSABLE = "unparsable"
     UNKNOWN_TOOL = "unknown_tool"
+    WANTS_USER = "wants_user"
     HOOK = "hook"
     CLASSIFIER = "classifier"
     USER = "user"

@@ -18,6 +18,8 @@ class PermissionRequest(Struct, frozen=True):
     tool_use_id: str = ""
     is_trusted_read: bool = False
     """The tool of an MCP server that the user trusts to say what only reads."""
+    wants_user: bool = False
+    """The tool of an MCP server says that a user must see each of its calls."""
     agent_id: str | None = None
     """None is the main conversation."""
     agent_type: str | None = None

@@ -126,6 +126,7 @@ def _request(call: RunningCall, ready: Ready, request_id: str = "") -> Permissio
         request_id=request_id,
         tool_use_id=call.use.id,
         is_trusted_read=not ready.tool.requires_permission,
+        wants_user=ready.tool.requires_user_interaction,
         agent_id=call.events.agent_id,
         agent_type=call.ports.agent_type,
         classifier_context=call.ports.hooks.classifier_context(),

@@ -49,6 +49,9 @@ def tool_part(request: PermissionRequest, tool: str, view: CallView) -> Prepared
         floors.append(
             Floor(Behavior.ASK, Reason.UNKNOWN_TOOL, f"there is no tool {request.tool!r}")
         )
+    elif request.wants_user and is_mcp_name(tool):
+        text = "the server has each call of this tool shown to you"
+        floors.append(Floor(Behavior.ASK, Reason.WANTS_USER, text))
     call = RuleSubject(tool, request.tool_input, target, host)
 
     def find(behavior: RuleBehavior) -> Rule | None:

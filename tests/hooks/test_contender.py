@@ -46,6 +46,7 @@ DENY = answering({"behavior": "deny", "message": "not here", "interrupt": True})
         (Reason.SCOPE_BOUNDS_VIOLATION, False),
         (Reason.UNPARSABLE, False),
         (Reason.UNKNOWN_TOOL, False),
+        (Reason.WANTS_USER, False),
     ],
 )
 async def test_an_allow_counts_only_where_no_person_is_needed(

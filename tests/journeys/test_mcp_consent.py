@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -124,7 +125,10 @@ async def test_a_server_that_takes_a_name_over_does_not_inherit_a_rule(
 
 async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer every request as a server that wants a sign-in."""
-    await reader.readuntil(b"\r\n\r\n")
+    head = await reader.readuntil(b"\r\n\r\n")
+    if found := re.search(rb"content-length: (\d+)", head, re.IGNORECASE):
+        # Closing with something unread would reset the connection under the answer.
+        await reader.readexactly(int(found[1]))
     writer.write(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
     await writer.drain()
     writer.close()

@@ -18,7 +18,13 @@ MAX_ROWS: Final = 3
 """Rows that a call may take: what is answered together is seen whole."""
 
 _ALONE: Final = frozenset(
-    {Reason.PROTECTED_PATH, Reason.SCOPE_BOUNDS_VIOLATION, Reason.UNPARSABLE, Reason.UNKNOWN_TOOL}
+    {
+        Reason.PROTECTED_PATH,
+        Reason.SCOPE_BOUNDS_VIOLATION,
+        Reason.UNPARSABLE,
+        Reason.UNKNOWN_TOOL,
+        Reason.WANTS_USER,
+    }
 )
 """Grounds that deserve a look of their own."""
 

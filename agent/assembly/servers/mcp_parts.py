@@ -139,7 +139,7 @@ def _builder(
     servers: McpServers, start: StartContext, late: LateParts
 ) -> Callable[[ServerView], Sequence[AnyTool]]:
     """Return what makes the tools of a server that no rule denies."""
-    bridge = ToolBridge(servers, start.environment.env)
+    bridge = ToolBridge(servers, start.environment.env, start.warn)
 
     def build(view: ServerView) -> Sequence[AnyTool]:
         found, problems = bridge.tools(view)

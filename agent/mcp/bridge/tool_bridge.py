@@ -31,6 +31,8 @@ from agent.tools.base import (
 )
 
 MAX_RESULT_TOKENS: Final = 25_000
+WARNED_TOKENS: Final = 10_000
+"""A result above this is reported to the user: it takes much of the window."""
 OUTPUT_VARIABLE: Final = "MAX_MCP_OUTPUT_TOKENS"
 CHARS_PER_TOKEN: Final = 4
 MAX_RAISED_CHARS: Final = 500_000
@@ -57,11 +59,11 @@ class ToolBridge:
         self,
         servers: McpServers,
         env: Mapping[str, str],
-        defers: Callable[[RemoteTool], bool] = lambda _: False,
+        warn: Callable[[str], None],
     ) -> None:
-        """`defers` says which tools the model gets by their names alone."""
+        """`warn` takes a line for the user."""
         self._servers = servers
-        self._defers = defers
+        self._warn = warn
         tokens = env.get(OUTPUT_VARIABLE, "")
         limit = int(tokens) if tokens.isdecimal() else MAX_RESULT_TOKENS
         self._max_chars = limit * CHARS_PER_TOKEN
@@ -83,10 +85,18 @@ class ToolBridge:
         is_trusted = view.definition.trusts_annotations
         raised = remote.meta.get(_RAISED)
         max_chars = min(raised, MAX_RAISED_CHARS) if isinstance(raised, int) else 0
+        room = max(self._max_chars, max_chars)
         is_always = view.definition.always_load or remote.meta.get(_ALWAYS) is True
 
         async def run(tool_input: RemoteInput, context: ToolContext) -> ToolOutcome:
-            return await self._call(remote, tool_input, context)
+            outcome = await self._call(remote, tool_input, context)
+            tokens = _characters(outcome) // CHARS_PER_TOKEN
+            if WARNED_TOKENS < tokens <= room // CHARS_PER_TOKEN:
+                self._warn(
+                    f"{remote.full_name} returned about {tokens:,} tokens, which stay in the "
+                    f"conversation; {OUTPUT_VARIABLE} limits that"
+                )
+            return outcome
 
         return build_tool(
             name=remote.full_name,
@@ -102,9 +112,8 @@ class ToolBridge:
             requires_permission=not (is_reading and is_trusted),
             requires_user_interaction=remote.meta.get(_ASKS) is True,
             interrupt_behavior=InterruptBehavior.CANCEL,
-            should_defer=not is_always and self._defers(remote),
             always_load=is_always,
-            max_result_size_chars=max(self._max_chars, max_chars),
+            max_result_size_chars=room,
             identifier=lambda tool_input, _root: _line(remote, tool_input),
         )
 
@@ -123,6 +132,12 @@ class ToolBridge:
             raise ToolError(str(error)) from error
         files = ResultFiles(context.services.results_dir, context.tool_use_id)
         return await asyncio.to_thread(outcome_of, result, files)
+
+
+def _characters(outcome: ToolOutcome) -> int:
+    if isinstance(outcome.content, str):
+        return len(outcome.content)
+    return sum(len(str(block.get("text", ""))) for block in outcome.content)
 
 
 def _line(remote: RemoteTool, tool_input: RemoteInput) -> str:
