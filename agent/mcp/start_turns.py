@@ -1,7 +1,7 @@
 """Turns at the start: so many servers connect at the same time, and one that hangs holds up none.
 
-A turn limits what a start costs this machine, which is over soon or was no start. So a server that
-has not connected by then gives its turn to the next one, and stays pending until its own time limit.
+A turn limits what starts cost this machine, and a start costs little after its first moments. So a
+server that has not connected by then gives its turn to the next one, and stays pending.
 """
 
 from __future__ import annotations

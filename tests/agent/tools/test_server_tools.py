@@ -21,9 +21,7 @@ async def test_a_large_result_is_reported_and_a_larger_one_is_a_file(bench: Benc
 
         assert (len(await result(39_000)), warned) == (39_000, [])
         assert len(await result(41_000)) == 41_000
-        assert [text.partition(",")[0] for text in warned] == [
-            "mcp__plain__echo returned about 10"
-        ]
+        assert [text.partition(",")[0] for text in warned] == ["mcp__plain__echo returned about 10"]
         assert "The whole result is in" in await result(101_000)
         assert "The whole result is in" in await result(41_000, MAX_MCP_OUTPUT_TOKENS="9000")
         assert len(warned) == 1
