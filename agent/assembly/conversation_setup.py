@@ -182,6 +182,7 @@ def build_command_service(
         shells=shared.shells,
         agents=parts.agents.supervisor,
         orchestration=parts.agents.orchestration,
+        workflows=parts.agents.workflows,
         instructions=lambda: prompt.context().instructions,
         on_directory=on_directory,
         env=start.env,

@@ -16,6 +16,7 @@ from agent.memory.context_breakdown import ContextBreakdown
 from agent.model.client import Effort
 from agent.observe.ledger import Costs
 from agent.orchestration.orchestration_mode import OrchestrationMode
+from agent.orchestration.workflows import Workflows
 from agent.prompt.instruction_files import InstructionFile
 from agent.sandbox.sandbox import Sandbox
 from agent.settings.load import Settings
@@ -78,6 +79,7 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     shells: ShellRegistry
     agents: AgentSupervisor
     orchestration: OrchestrationMode
+    workflows: Workflows
     instructions: Callable[[], Sequence[InstructionFile]]
     on_directory: Callable[[Path], None]
     """Receives a working directory that was added."""

@@ -256,4 +256,13 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         _meta("vim", "Toggle vim mode", on_screen=True),
         f"{PACKAGE}.vim",
     ),
+    InteractiveCommand(
+        _meta(
+            "workflows",
+            "View, pause, continue, stop and save runs of workflows",
+            "[run]",
+            on_screen=True,
+        ),
+        "workflows",
+    ),
 )

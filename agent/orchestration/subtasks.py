@@ -11,6 +11,8 @@ from typing import Final
 
 from msgspec import Struct
 
+SUBTASKS: Final = "subtasks"
+"""Kind and name of a run over subtasks."""
 MAX_SUBTASKS: Final = 200
 NOTHING_USABLE: Final = "Workflow error: no usable subtasks were provided."
 SYSTEM: Final = (

@@ -41,6 +41,8 @@ class AgentTask(Struct, frozen=True, kw_only=True):
     name: str | None = None
     """What it is addressed by; None makes one of its kind."""
     isolation: Literal["worktree"] | None = None
+    workflow: str = ""
+    """Id of the workflow's run that it works in; empty outside of one."""
     tool_use_id: str = ""
     """The call that it works for."""
     answer: AnswerForm | None = None

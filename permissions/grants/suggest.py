@@ -243,7 +243,7 @@ def _workflow_offer(request: PermissionRequest, destination: RuleSource) -> tupl
         return (RuleOffer("Workflow(subtasks)", workflow, "every fan-out over subtasks"),)
     if _NAMED_SCRIPT.fullmatch(workflow) is None:
         return ()
-    return (RuleOffer(f"Workflow({workflow})", workflow, "until its script changes"),)
+    return (RuleOffer(f"Workflow({workflow})", workflow),)
 
 
 _NAMED_SCRIPT: Final = re.compile(r"[\w.-]+(?: [\w.-]+)*@[0-9a-f]{20,64}")

@@ -54,6 +54,7 @@ from permissions.mode import Mode, next_mode
 from permissions.request import PermissionRequest
 from permissions.resolve.handlers import HeadlessHandler
 from permissions.rules.rule_set import RuleSet
+from tests.tui.recorded_workflows import recorded_workflows
 from themes.registry import load_theme
 from tui.app.app import AgentApp
 from tui.app.parts import AppOptions
@@ -310,6 +311,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         shells=ShellRegistry(),
         agents=no_agents(root),
         orchestration=OrchestrationMode(_Effort()),
+        workflows=recorded_workflows(root, home),
         instructions=tuple,
         on_directory=lambda _: None,
         env=dict(os.environ),

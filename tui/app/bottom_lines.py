@@ -97,8 +97,9 @@ class BottomLines:
         screen.status_line.display = not is_asking or self._runtime.size.height > LOW_SCREEN_ROWS
         screen.todo_panel.show(document.todos if self._shows_todos else ())
         agents = self._conversations.agents
-        screen.agents_panel.show(agents)
-        self._count_while(bool(listed(agents)) and not is_working)
+        runs = self._conversations.workflow_runs
+        screen.agents_panel.show(agents, runs)
+        self._count_while(bool(runs or listed(agents)) and not is_working)
         self._user_status.look()
         screen.status_line.show(self._status())
         self._show_mode()

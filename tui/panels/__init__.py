@@ -28,6 +28,7 @@ PANELS: Final = {
         "terminal_setup",
         "theme",
         "trust",
+        "workflows",
     )
 }
 """Each module has `async def open_panel(screen, argument)`, which returns when it is closed."""

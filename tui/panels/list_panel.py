@@ -76,7 +76,8 @@ class ListPanel:
         self.manners = Manners((*contexts, Context.SELECT), is_guarded=False, has_pages=True)
         self._title = title
         self._items = items
-        self._question = question
+        self.question = question
+        """Text above the list."""
         self.keys = frozenset({*keys, *list_keys})
         """Its own, by name or by action."""
         self.item_keys = frozenset(keys)
@@ -187,6 +188,14 @@ class ListPanel:
         self._items = items
         self._redraw()
 
+    def renew(self, items: Sequence[Item], selected: int) -> None:
+        """Replace the items with others; `selected` is the one to stand on."""
+        self._items = items
+        self._search(self._query)
+        if selected in self._found:
+            self._at = self._found.index(selected)
+        self._redraw()
+
     def extend(self, items: Sequence[Item]) -> None:
         """Take items that came later; what is selected stays selected."""
         selected = self.selected
@@ -222,8 +231,8 @@ class ListPanel:
         """Return the panel at a width."""
         width = max(1, width_cells - 4)
         body: list[Row] = []
-        if self._question:
-            body += [row("   ", *line.runs) for line in wrap([(self._question, TEXT)], width)]
+        if self.question:
+            body += [row("   ", *line.runs) for line in wrap([(self.question, TEXT)], width)]
         if self._preview is not None and self.selected is not None:
             body += self._preview(self.selected, width_cells)
         title = ((self._title, Ink(Role.ACCENT, bold=True)),)

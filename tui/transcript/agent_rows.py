@@ -31,11 +31,15 @@ _WORDS: Final = {"asking": "needs you", "waiting": "waits for a slot"}
 
 
 def listed(agents: Sequence[RunningAgent]) -> list[RunningAgent]:
-    """Return those to show now: what runs, who needs the user first, and what failed just now."""
+    """Return those to show now: what runs, who needs the user first, and what failed just now.
+
+    Those of a workflow are part of its row, unless they need the user.
+    """
     shown = [
         agent
         for agent in agents
-        if agent.is_running or (agent.state != "completed" and agent.ended_ago_s < STAYS_S)
+        if (not agent.task.workflow or agent.state == "asking")
+        and (agent.is_running or (agent.state != "completed" and agent.ended_ago_s < STAYS_S))
     ]
     return sorted(shown, key=lambda agent: agent.state != "asking")
 

@@ -89,6 +89,7 @@ class _SessionAgents:
         """Run one to its end."""
         task = AgentTask(
             description=order.label or order.prompt[:60].splitlines()[0],
+            workflow=order.run,
             prompt=order.prompt,
             subagent_type=order.agent_type or GENERAL,
             model=order.model,

@@ -18,6 +18,8 @@ class AgentOrder(Struct, frozen=True, kw_only=True):
     """One agent to run."""
 
     prompt: str
+    run: str = ""
+    """Id of the run."""
     label: str = ""
     phase: str = ""
     schema: Mapping[str, object] | None = None

@@ -119,7 +119,9 @@ class StepRunner:
         running = replace(step, attempts=order.attempt)
         self._show(StepView(running))
         abort = AbortController()
-        working = asyncio.ensure_future(self._run_agent(order, abort.signal))
+        working = asyncio.ensure_future(
+            self._run_agent(replace(order, run=self.run.id), abort.signal)
+        )
         stopping = asyncio.ensure_future(self._control.stopping())
         try:
             await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)

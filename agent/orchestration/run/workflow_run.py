@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -73,6 +74,7 @@ class WorkflowRun:
         self.steps = StepRunner(
             record, parts.journal, parts.run_agent, self.control, parts.caps, on_change=on_change
         )
+        self.started_s = time.monotonic()
         self.logged: list[str] = []
         """The latest lines that the script logged."""
         self.phase = ""

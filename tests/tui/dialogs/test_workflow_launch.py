@@ -33,7 +33,7 @@ PENDING = Decision(
     Behavior.ASK, DecisionSource.MODE, ReasonType.MODE, Reason.MODE_DEFAULT, "default mode asks"
 )
 OFFERS = tuple(
-    GrantOffer(GrantChoice(("Workflow(audit@0123)",), place), "until its script changes")
+    GrantOffer(GrantChoice(("Workflow(audit@0123)",), place))
     for place in ("session", "localSettings")
 )
 

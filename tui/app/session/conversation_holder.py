@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from agent.commands.command_registry import CommandRegistry
     from agent.commands.service import CommandService
+    from agent.orchestration.run.workflow_run import WorkflowRun
     from agent.subagents.running_agent import RunningAgent
 
 BUSY: Final = "A turn is still running. Press esc to interrupt it, then try again."
@@ -81,6 +82,11 @@ class ConversationHolder:
     def agents(self) -> Sequence[RunningAgent]:
         """The agents of the conversation, in the order of their starts."""
         return self.commands.context.agents.all() if self.commands is not None else ()
+
+    @property
+    def workflow_runs(self) -> Sequence[WorkflowRun]:
+        """The runs of workflows of the conversation that have not ended."""
+        return self.commands.context.workflows.running if self.commands is not None else ()
 
     @property
     def notification_channel(self) -> str:

@@ -1,0 +1,124 @@
+"""The runs of a project as a user sees them: also those of other processes and of earlier days."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from agent.orchestration.journal.journal_records import (
+    RunRecord,
+    StepRecord,
+    Wish,
+    WorkflowState,
+)
+from agent.orchestration.run.workflow_run import WorkflowRun
+from agent.orchestration.run_figures import RunFigures, live_figures, run_figures
+from agent.orchestration.workflows import Workflows
+
+NEWEST: Final = 50
+LOST: Final = "lost"
+"""The state of a run whose owner has ended without saying so."""
+_OPEN: Final = frozenset({WorkflowState.RUNNING, WorkflowState.PAUSED, WorkflowState.QUEUED})
+
+
+class ShownRun(Struct, frozen=True):
+    """A run, how far it is, and whether this process has it."""
+
+    record: RunRecord
+    figures: RunFigures
+    state: str
+    """A `WorkflowState`, or `lost`."""
+    own: WorkflowRun | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a process works on it, or would."""
+        return self.state in _OPEN
+
+    @property
+    def elapsed_s(self) -> float:
+        """How long it took, or takes."""
+        return max(0.0, (self.record.ended_at or time.time()) - self.record.created_at)
+
+
+class ProjectRuns:
+    """Reads the journal; what is over is read once."""
+
+    def __init__(self, workflows: Workflows) -> None:
+        """`workflows` are those of this session."""
+        self._workflows = workflows
+        self._over: dict[str, ShownRun] = {}
+
+    async def all(self) -> Sequence[ShownRun]:
+        """Return the runs, the newest first. Raises JournalError."""
+        records = await self._workflows.journal.ask(lambda store: store.runs.newest(NEWEST))
+        return [await self._shown(record) for record in records]
+
+    async def get(self, run_id: str) -> ShownRun | None:
+        """Return one run as it is now. Raises JournalError."""
+        record = await self._workflows.journal.ask(lambda store: store.runs.get(run_id))
+        return await self._shown(record) if record is not None else None
+
+    async def steps(self, run: ShownRun) -> Sequence[StepRecord]:
+        """Return its agents, those of a phase together. Raises JournalError."""
+        steps = await self._steps(run.record, run.own)
+        phases = list(dict.fromkeys(step.phase for step in steps))
+        return sorted(steps, key=lambda step: phases.index(step.phase))
+
+    async def pause_or_go_on(self, run: ShownRun) -> str:
+        """Pause a run that works, continue any other; return what happened. Raises JournalError."""
+        name = run.record.id
+        if run.state == WorkflowState.COMPLETED:
+            return f"{name} is completed: there is nothing to continue"
+        if not run.is_open:
+            await self._workflows.resume(name)
+            return f"{name} continues; what finished is not repeated"
+        pauses = run.state != WorkflowState.PAUSED
+        if run.own is not None:
+            if pauses:
+                run.own.control.pause("a user paused it")
+            else:
+                run.own.control.resume()
+        else:
+            await self._wish(name, Wish.PAUSE if pauses else Wish.RESUME)
+        return f"{name} pauses: agents at work continue" if pauses else f"{name} continues"
+
+    async def stop(self, run: ShownRun) -> str:
+        """Stop a run; return what happened. Raises JournalError."""
+        name = run.record.id
+        if not run.is_open:
+            return f"{name} is {run.state}: there is nothing to stop"
+        if run.own is not None:
+            run.own.control.stop("a user stopped it")
+        else:
+            await self._wish(name, Wish.STOP)
+        return f"{name} stops; what finished stays recorded"
+
+    async def _wish(self, run_id: str, wish: Wish) -> None:
+        await self._workflows.journal.ask(lambda store: store.runs.wish(run_id, wish))
+
+    async def _shown(self, record: RunRecord) -> ShownRun:
+        known = self._over.get(record.id)
+        if known is not None and known.record == record:
+            return known
+        own = self._own(record.id)
+        if own is not None:
+            state = WorkflowState.PAUSED if own.control.is_paused else record.state
+            return ShownRun(record, live_figures(own), state, own)
+        is_lost = record.state in _OPEN and record.lease_until < time.time()
+        steps = await self._steps(record, None)
+        shown = ShownRun(record, run_figures(record, steps), LOST if is_lost else record.state)
+        if record.state.is_over:
+            self._over[record.id] = shown
+        return shown
+
+    async def _steps(self, record: RunRecord, own: WorkflowRun | None) -> Sequence[StepRecord]:
+        if own is not None:
+            return [view.record for view in own.steps.views.values()]
+        return await self._workflows.journal.ask(lambda store: store.steps.of_run(record.id))
+
+    def _own(self, run_id: str) -> WorkflowRun | None:
+        return next((run for run in self._workflows.running if run.record.id == run_id), None)

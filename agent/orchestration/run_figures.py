@@ -1,0 +1,91 @@
+"""How far a run is and what it used, from its steps: for a row, a list, or a line of progress."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from agent.orchestration.findings import Verdict, read_verdict
+from agent.orchestration.journal.journal_records import RunRecord, StepRecord, StepState
+from agent.orchestration.run.fan_out import VERIFY
+from agent.orchestration.run.workflow_run import WorkflowRun
+
+_ENDED_BADLY: Final = frozenset({StepState.FAILED, StepState.PARTIAL})
+
+
+class RunFigures(Struct, frozen=True, kw_only=True):
+    """What a user wants to know about a run at a glance."""
+
+    phase: str = ""
+    done: int = 0
+    """Agents with a real answer."""
+    total: int = 0
+    is_total_known: bool = True
+    """False where a script may still start more."""
+    running: int = 0
+    failed: int = 0
+    refuted: int = 0
+    tokens: int = 0
+    usd: float | None = 0.0
+    """None where an agent has no price."""
+
+    @property
+    def progress(self) -> str:
+        """`31/200`, or `31/≥34` while more may come."""
+        return f"{self.done}/{'' if self.is_total_known else '≥'}{self.total}"
+
+
+def run_figures(run: RunRecord, steps: Sequence[StepRecord], phase: str = "") -> RunFigures:
+    """Return the figures of a run; `phase` is what its script announced last, where known."""
+    failed = sum(step.state in _ENDED_BADLY for step in steps)
+    total, is_known = len(steps), run.state.is_over
+    if run.kind == "subtasks":
+        unverified = sum(step.state is StepState.FAILED and step.phase != VERIFY for step in steps)
+        total, is_known = _planned(run) - unverified * _verifies(run), True
+    priced = [step.cost_usd for step in steps if step.tokens]
+    return RunFigures(
+        phase=phase or _phase(steps),
+        done=sum(step.state is StepState.DONE for step in steps),
+        total=total,
+        is_total_known=is_known,
+        running=sum(step.state is StepState.RUNNING for step in steps),
+        failed=failed,
+        refuted=sum(verdict_of(step) == "refuted" for step in steps),
+        tokens=sum(step.tokens for step in steps),
+        usd=None if None in priced else sum(usd for usd in priced if usd is not None),
+    )
+
+
+def live_figures(run: WorkflowRun) -> RunFigures:
+    """Return the figures of a run of this process."""
+    steps = [view.record for view in run.steps.views.values()]
+    return run_figures(run.record, steps, run.phase)
+
+
+def verdict_of(step: StepRecord) -> Verdict | None:
+    """Return what a verifier found; None for other steps and while there is nothing."""
+    if step.state is not StepState.DONE or step.phase != VERIFY:
+        return None
+    try:
+        value = json.loads(step.result)
+    except ValueError:
+        return None
+    summary = value.get("summary", "") if isinstance(value, dict) else value
+    return read_verdict(str(summary))
+
+
+def _phase(steps: Sequence[StepRecord]) -> str:
+    at_work = [step for step in steps if step.state is StepState.RUNNING] or steps
+    return at_work[-1].phase if at_work else ""
+
+
+def _planned(run: RunRecord) -> int:
+    return len(json.loads(run.script or "[]")) * (1 + _verifies(run))
+
+
+def _verifies(run: RunRecord) -> bool:
+    options = json.loads(run.args)
+    return not isinstance(options, dict) or options.get("verifies") is not False

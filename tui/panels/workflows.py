@@ -1,0 +1,158 @@
+"""`/workflows`: the runs of the project; look into one, pause, continue, stop or save it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from agent.errors import AgentError
+from agent.orchestration.journal.journal_store import JournalError
+from agent.orchestration.project_runs import ProjectRuns, ShownRun
+from agent.orchestration.saved_workflow import save_workflow
+from tui.panels.line_entry import LineEntry
+from tui.panels.list_panel import Item, ListPanel
+from tui.panels.workflow_run import show_run
+from tui.ports.command_screen import CommandScreen
+from tui.status_line.run_rows import figures_text
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import MUTED, Row, row
+from tui.text.time_ago import time_ago
+from tui.text.wrap import wrap
+from tui.transcript.tool_card import duration
+
+LOOK_S: Final = 0.5
+"""How often the panel looks at the journal while it is open."""
+EMPTY: Final = (
+    "No workflow has run in this project. Ask for one in words, or let the model decide with "
+    "/orchestrate on."
+)
+
+
+async def open_panel(screen: CommandScreen, argument: str) -> None:
+    """Show the runs; Enter opens one. `argument` is the id of a run to open at once."""
+    center = screen.session.commands
+    if center is None:
+        return
+    runs = ProjectRuns(center.context.workflows)
+    selected = argument.strip()
+    while True:
+        try:
+            shown = list(await runs.all())
+        except JournalError as error:
+            screen.notice(f"The journal of workflows cannot be read: {error}.", "warning")
+            return
+        panel = _panel(shown, selected)
+        picked = await _shown_live(screen, panel, runs, shown)
+        if picked is None:
+            return
+        selected = picked[0].record.id
+        await _act(screen, runs, *picked)
+
+
+def _panel(shown: Sequence[ShownRun], selected: str) -> ListPanel:
+    return ListPanel(
+        "Workflows",
+        [_item(run) for run in shown],
+        selected=_index(shown, selected),
+        keys=("p", "x", "s"),
+        letters="keys",
+        preview=lambda index, width: _preview(shown[index], width),
+        hint="enter open · p pause/continue · x stop · s save · / search · esc close",
+        empty=EMPTY,
+    )
+
+
+async def _shown_live(
+    screen: CommandScreen, panel: ListPanel, runs: ProjectRuns, shown: list[ShownRun]
+) -> tuple[ShownRun, str] | None:
+    """Show the panel, drawn again as the runs go on; return what was picked."""
+
+    async def renew() -> None:
+        at = panel.selected
+        selected = shown[at].record.id if at is not None else ""
+        shown[:] = await runs.all()
+        panel.renew([_item(run) for run in shown], _index(shown, selected))
+
+    watch = asyncio.ensure_future(look_again(renew))
+    try:
+        picked = await screen.show_dialog(panel)
+    finally:
+        watch.cancel()
+        await asyncio.wait({watch})
+    return (shown[picked.index], picked.key) if picked is not None else None
+
+
+async def look_again(renew: Callable[[], Awaitable[None]]) -> None:
+    """Renew what is shown again and again; a journal that fails leaves it as it is."""
+    while True:
+        await asyncio.sleep(LOOK_S)
+        try:
+            await renew()
+        except JournalError:
+            return
+
+
+async def _act(screen: CommandScreen, runs: ProjectRuns, run: ShownRun, key: str) -> None:
+    """Do what a key asks for."""
+    try:
+        if key == "enter":
+            await show_run(screen, runs, run.record.id)
+        elif key == "s":
+            await save(screen, run)
+        elif key == "p":
+            screen.hint(await runs.pause_or_go_on(run))
+        else:
+            screen.hint(await runs.stop(run))
+    except (AgentError, JournalError) as error:
+        screen.notice(str(error), "warning")
+
+
+async def save(screen: CommandScreen, run: ShownRun) -> None:
+    """Ask for a name and save a run as a workflow. Raises AgentError."""
+    center = screen.session.commands
+    assert center is not None
+    name = await screen.show_dialog(
+        LineEntry(
+            "Save as a workflow",
+            "Its name: it becomes .agent/workflows/NAME.js and a command /NAME.",
+            "enter save · esc back",
+        )
+    )
+    if name is None:
+        return
+    project = center.context.settings().project_root
+    path = await asyncio.to_thread(save_workflow, run.record, name, project)
+    screen.notice(f"Saved as {screen.workspace.display_path(path)}.")
+
+
+def _index(shown: Sequence[ShownRun], run_id: str) -> int:
+    return next((at for at, run in enumerate(shown) if run.record.id == run_id), 0)
+
+
+def _item(run: ShownRun) -> Item:
+    figures = run.figures
+    began = time_ago(datetime.fromtimestamp(run.record.created_at, UTC))
+    when = duration(run.elapsed_s) if run.is_open else began
+    state = run.state if run.state != "running" or not figures.phase else figures.phase
+    detail = f"{shown_line(state)}  {figures.progress}  {figures_text(figures, figures.tokens)}"
+    return Item(
+        shown_line(run.record.name),
+        f"{detail} · {when}",
+        run.state == "running",
+        keywords=f"{run.record.id} {run.state}",
+    )
+
+
+def _preview(run: ShownRun, width: int) -> Sequence[Row]:
+    """Return what the list has no room for: the id, why it is as it is, what goes on elsewhere."""
+    record = run.record
+    parts = [record.id, f"{record.agents} agents started, at most {record.max_agents:,}"]
+    if run.is_open and run.own is None:
+        parts.append("in another process")
+    reason = run.own.control.reason if run.own is not None else record.reason
+    if reason:
+        parts.append(reason)
+    text = shown_line(" · ".join(parts))
+    return [row("   ", *line.runs) for line in wrap([(text, MUTED)], max(1, width - 4))]

@@ -1,0 +1,58 @@
+"""One row for each run of a workflow: how far it is, what it used, how long."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from themes.theme import Role
+from tui.text.safe_text import shown_line
+from tui.text.styled_rows import MUTED, TEXT, Ink, Row, Run
+from tui.text.wrap import clip, runs_width
+from tui.transcript.block_rows import short_count
+from tui.transcript.tool_card import duration
+
+if TYPE_CHECKING:
+    # The widget is there before the first run: nothing of them is loaded for it.
+    from agent.orchestration.run.workflow_run import WorkflowRun
+    from agent.orchestration.run_figures import RunFigures
+    from agent.subagents.running_agent import RunningAgent
+
+
+def run_rows(
+    runs: Sequence[WorkflowRun], agents: Sequence[RunningAgent], width_cells: int
+) -> list[Row]:
+    """Return the rows of runs that have not ended; `agents` are those of the session."""
+    return [Row(_runs(run, agents, width_cells), is_copied=False) for run in runs]
+
+
+def _runs(run: WorkflowRun, agents: Sequence[RunningAgent], width_cells: int) -> tuple[Run, ...]:
+    from agent.orchestration.run_figures import live_figures  # with the first run
+
+    figures = live_figures(run)
+    own = [one for one in agents if one.task.workflow == run.record.id and one.is_running]
+    tokens = figures.tokens + sum(one.use.tokens for one in own)
+    seconds = time.monotonic() - run.started_s
+    used = f"  {figures_text(figures, tokens)} · {duration(seconds)}"
+    is_paused = run.control.is_paused
+    ink = Ink(Role.WARNING) if is_paused else Ink(Role.ACCENT)
+    name: list[Run] = [("   ◆ ", ink), (shown_line(run.record.name), TEXT)]
+    state = f"paused: {run.control.reason}" if is_paused else figures.phase
+    # The words of a phase or a reason are cut before the figures are.
+    room = max(0, width_cells - runs_width(name) - len(used) - len(figures.progress) - 4)
+    words = clip([(f"  {shown_line(state)}", MUTED)], room) if state else []
+    return tuple(clip([*name, *words, (f"  {figures.progress}", TEXT), (used, MUTED)], width_cells))
+
+
+def figures_text(figures: RunFigures, tokens: int) -> str:
+    """Return what works, what failed, and what was used."""
+    parts = [f"{figures.running} running"] if figures.running else []
+    if figures.failed:
+        parts.append(f"{figures.failed} failed")
+    if figures.refuted:
+        parts.append(f"{figures.refuted} refuted")
+    parts.append(f"{short_count(tokens)} tok")
+    if figures.usd:
+        parts.append(f"${figures.usd:.2f}")
+    return " · ".join(parts)
