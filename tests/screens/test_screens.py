@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
-from agent.display import CommandDisplay
+from agent.display import CommandDisplay, WorkflowDisplay
 from agent.events import (
     Complete,
     TextDelta,
@@ -109,9 +109,43 @@ OUTSIDE = PermissionAsk(
     ),
     offers=(GrantOffer(GrantChoice((), "session", directories=("/tmp",))),),
 )
+_SCRIPT = """export const meta = { name: 'audit', description: 'Looks at every route' }
+const found = await pipeline(args, route => agent(`Audit the route ${route}.`))
+return await verify(args, found)
+"""
+WORKFLOW = PermissionAsk(
+    PermissionRequest("Workflow", {"name": "audit"}),
+    Decision(
+        Behavior.ASK,
+        DecisionSource.MODE,
+        ReasonType.MODE,
+        Reason.MODE_DEFAULT,
+        "no rule covers this, so default mode asks",
+    ),
+    WorkflowDisplay(
+        name="audit",
+        description="Looks at every route",
+        phases=("Find: one agent a route", "Refute"),
+        most_agents=1_000,
+        at_once=10,
+        agents_left=388,
+        earlier_runs=3,
+        earlier_agents=36,
+        earlier_usd=1.26,
+        mode="default",
+        path=".agent/workflows/audit.js",
+        script=_SCRIPT,
+        last_script=_SCRIPT.replace("Audit", "Look at"),
+    ),
+    offers=tuple(
+        GrantOffer(GrantChoice(("Workflow(audit@0f8c2a7e91b34d56c01e)",), place))
+        for place in ("session", "localSettings")
+    ),
+)
 DIALOGS: dict[str, Callable[[], Dialog]] = {
     "question": lambda: QuestionDialog(QUESTIONS, Highlighter()),
     "outside": lambda: PermissionDialog(OUTSIDE, Highlighter()),
+    "workflow": lambda: PermissionDialog(WORKFLOW, Highlighter()),
     "question-marks": lambda: answered(QUESTIONS, "2", "1"),
     "question-review": lambda: answered(QUESTIONS, "2", "1", "enter"),
     "question-preview": lambda: answered((PREVIEWS,), "down"),
