@@ -52,6 +52,14 @@ def open_tool_uses(messages: Sequence[Message]) -> tuple[ToolUse, ...]:
     return ()
 
 
+def without_system_role(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the messages for a model that takes none of the system: those are notes to it."""
+    return [
+        replace(message, role="user") if message.role == "system" else message
+        for message in messages
+    ]
+
+
 def to_wire(messages: Sequence[Message]) -> list[dict[str, object]]:
     """Return the messages as an endpoint takes them: neighbours of one role merged, results first.
 

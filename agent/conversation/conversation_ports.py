@@ -66,6 +66,11 @@ class ModelSwitch(Protocol):
         ...
 
     @property
+    def takes_system_messages(self) -> bool:
+        """Whether the model takes messages of the system within the conversation."""
+        ...
+
+    @property
     def can_think(self) -> bool:
         """Whether the model can think before it answers."""
         ...

@@ -104,6 +104,11 @@ class ModelInUse:
         self._on_effort(effort)
 
     @property
+    def takes_system_messages(self) -> bool:
+        """Whether the model takes messages of the system within the conversation."""
+        return self.capabilities.mid_conversation_system
+
+    @property
     def can_think(self) -> bool:
         """Whether the model can think before it answers."""
         return self.capabilities.can_think

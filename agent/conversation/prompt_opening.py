@@ -10,6 +10,7 @@ from agent.conversation.conversation_ports import ConversationParts
 from agent.conversation.conversation_view import ConversationState
 from agent.events import Terminal, TerminalReason
 from agent.messages import Message, user_message
+from agent.orchestration.mode_reminders import due_reminder, reminder_message
 from agent.prompt.expansion import ExpandedPrompt
 from agent.prompt.system import note
 from agent.stream import TurnEvents
@@ -49,10 +50,14 @@ async def open_prompt(
     first = parts.hooks.take_first_message()
     if first is not None:
         new.append(user_message(first, origin="hook"))
-    following = [
-        user_message(note(text), origin="reminder") for text in parts.orchestration.reminders()
-    ]
-    return (*new, *expanded.before, prompt.to_message(), *following)
+    return (*new, *expanded.before, prompt.to_message(), *_mode_reminder(parts, state))
+
+
+def _mode_reminder(parts: ConversationParts, state: ConversationState) -> tuple[Message, ...]:
+    text = due_reminder(state.messages, is_on=parts.orchestration.is_on)
+    if text is None:
+        return ()
+    return (reminder_message(text, as_system=parts.switch.takes_system_messages),)
 
 
 def _refusal(outcome: EventOutcome | None) -> str | None:

@@ -39,8 +39,8 @@ class ModelRequest(Struct, frozen=True):
     """Instructions for a signed summary of all messages, in place of an answer."""
     without: frozenset[str] = frozenset()
     """Features the endpoint does not take: `cache_control`, `effort`, `thinking`, `betas`,
-    `context_management`, `signed_compaction`, `strict`, `output_schema`, `reasoning_text`, and
-    `kept_thinking` for that of earlier answers."""
+    `context_management`, `signed_compaction`, `strict`, `output_schema`, `reasoning_text`,
+    `system_messages` within the conversation, and `kept_thinking` for that of earlier answers."""
 
 
 class MessageStart(Struct, frozen=True):

@@ -6,7 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from agent.events import Usage
-from agent.history import drop_thinking, to_wire, without_signed_summary
+from agent.history import (
+    drop_thinking,
+    to_wire,
+    without_signed_summary,
+    without_system_role,
+)
 from agent.messages import Message
 from agent.model.cache_marks import cache_marks
 from agent.model.capabilities import CLEARING
@@ -40,7 +45,7 @@ MOST_TOKENS: Final = 10**12
 
 def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, object]:
     """Return the JSON body, without `stream`; leaves out what the model does not take."""
-    messages = to_wire(_messages_to_send(request))
+    messages = to_wire(_messages_to_send(request, model))
     body: dict[str, object] = {
         "model": request.model,
         "max_tokens": min(request.max_tokens, model.max_output_tokens),
@@ -137,9 +142,11 @@ def _clearing(model: ModelCapabilities) -> dict[str, object]:
     }
 
 
-def _messages_to_send(request: ModelRequest) -> Sequence[Message]:
+def _messages_to_send(request: ModelRequest, model: ModelCapabilities) -> Sequence[Message]:
     """Return the messages to send, without what the server rejects of earlier answers."""
     messages = without_foreign(request.messages)
+    if not model.mid_conversation_system or "system_messages" in request.without:
+        messages = without_system_role(messages)
     if "signed_compaction" in request.without:
         messages = without_signed_summary(messages)
     return drop_thinking(messages) if "kept_thinking" in request.without else messages

@@ -1,15 +1,18 @@
 """When the model is told that orchestration mode is on: in full, in one line, or that it is off.
 
-Reminders follow the user's message of a turn, and the system prompt never changes, so that the
-prompt cache stays valid. The schedule is that of the reference page `orchestration-mode`.
+What is due follows from the history alone, so that a compaction, a resume or a rewind that took a
+reminder away needs no care: the model is told again. A reminder follows the user's message of a
+turn, and the system prompt never changes, so that the prompt cache stays valid. The schedule is
+that of the reference page `orchestration-mode`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import replace
+from agent.messages import Message, text_block
+from agent.prompt.system import note
 
 TURNS_BETWEEN_REFRESHERS: Final = 10
 ENTER: Final = (
@@ -24,34 +27,44 @@ REFRESH: Final = (
 EXIT: Final = (
     "Orchestration mode is off. The Workflow tool is again used only when the user asks for it."
 )
+_HEADS: Final = {
+    note(text).partition(text)[0] + head: text
+    for text, head in (
+        (ENTER, "Orchestration mode is on."),
+        (REFRESH, "Orchestration mode is still on"),
+        (EXIT, "Orchestration mode is off."),
+    )
+}
+"""How each begins in a history: the rest of its words may change with the program."""
 
 
-class ModeReminders(Struct, frozen=True):
-    """State of the reminders; each change returns a new one."""
+def due_reminder(history: Sequence[Message], *, is_on: bool) -> str | None:
+    """Return what follows the next message of the user; None for nothing.
 
-    is_on: bool = False
-    is_announced: bool = False
-    exit_is_due: bool = False
-    turns_since: int = 0
-    """User turns since the last reminder."""
+    Args:
+        history: What the model knows, without that message.
+        is_on: Whether the mode is on now; what it was between two messages does not matter.
+    """
+    told, turns = None, 0
+    for message in reversed(history):
+        if (told := _reminder_in(message)) is not None:
+            break
+        turns += message.origin == "person"
+    if not is_on:
+        return EXIT if told in (ENTER, REFRESH) else None
+    if told not in (ENTER, REFRESH):
+        return ENTER
+    # One more: the message that the reminder followed.
+    return REFRESH if turns + 1 >= TURNS_BETWEEN_REFRESHERS else None
 
-    def switched(self, *, on: bool) -> ModeReminders:
-        """Return the state after the user switched the mode; the notice goes with the next turn."""
-        if on == self.is_on:
-            return self
-        # On again before the exit was delivered: the model was never told, and is not now.
-        return replace(self, is_on=on, exit_is_due=not on and self.is_announced)
 
-    def next_turn(self) -> tuple[ModeReminders, tuple[str, ...]]:
-        """Return the state after a user's message, and the reminders that follow it."""
-        state, due = self, list[str]()
-        if state.exit_is_due:
-            state = replace(state, exit_is_due=False, is_announced=False)
-            due.append(EXIT)
-        if state.is_on and not state.is_announced:
-            state = replace(state, is_announced=True, turns_since=0)
-            due.append(ENTER)
-        elif state.is_on and state.turns_since >= TURNS_BETWEEN_REFRESHERS:
-            state = replace(state, turns_since=0)
-            due.append(REFRESH)
-        return replace(state, turns_since=state.turns_since + 1), tuple(due)
+def reminder_message(text: str, *, as_system: bool) -> Message:
+    """Return a reminder for the history: of the system where the model takes that."""
+    return Message("system" if as_system else "user", (text_block(note(text)),), origin="reminder")
+
+
+def _reminder_in(message: Message) -> str | None:
+    if message.origin != "reminder":
+        return None
+    text = message.text
+    return next((kind for head, kind in _HEADS.items() if text.startswith(head)), None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from agent.model.client import Effort
-from agent.orchestration.mode_reminders import ModeReminders
 
 EFFORT: Final[Effort] = "xhigh"
 
@@ -24,26 +23,26 @@ class EffortSwitch(Protocol):
 
 
 class OrchestrationMode:
-    """Switched by the user; reminders follow the user's messages."""
+    """Switched by the user; the model learns of it with the next message of theirs."""
 
     def __init__(self, effort: EffortSwitch, *, is_on: bool = False) -> None:
         """`is_on`: from the start, as settings or an option say."""
         self._effort = effort
         self._before: Effort | None = None
-        self._state = ModeReminders()
+        self._is_on = False
         if is_on:
             self.switch(on=True)
 
     @property
     def is_on(self) -> bool:
         """Whether it is on."""
-        return self._state.is_on
+        return self._is_on
 
     def switch(self, *, on: bool) -> bool:
-        """Switch it; False where it was so already. The model learns of it with the next turn."""
+        """Switch it; False where it was so already."""
         if on == self.is_on:
             return False
-        self._state = self._state.switched(on=on)
+        self._is_on = on
         if on:
             self._before = self._effort.effort
             self._effort.set_effort(EFFORT)
@@ -51,8 +50,3 @@ class OrchestrationMode:
             # Another effort that was chosen meanwhile stays.
             self._effort.set_effort(self._before)
         return True
-
-    def reminders(self) -> tuple[str, ...]:
-        """Take what follows the user's message of this turn."""
-        self._state, due = self._state.next_turn()
-        return due

@@ -176,6 +176,7 @@ _WANTS_THINKING: Final = r"must start with a thinking block|\bexpected `?thinkin
 _REJECTED: Final = (
     r"not permitted|not supported|unsupported|unknown|unexpected|unrecognized|extra"
     r"|unavailable|cannot (?:use|specify)|invalid schema for"
+    r"|input should be 'user' or 'assistant'"
 )
 
 _OPTIONAL_FIELDS: Final[Mapping[str, str]] = {
@@ -188,6 +189,7 @@ _OPTIONAL_FIELDS: Final[Mapping[str, str]] = {
     "thinking": r"\bthinking\b(?!.*signature)",
     "context_management": r"\bcontext_management\b",
     "signed_compaction": r"\bcompaction\b",
+    "system_messages": r"\brole\b.{0,60}\bsystem\b|\brole: input should be 'user' or 'assistant'",
     "betas": r"\banthropic-beta\b|\bbeta header\b",
 }
 

@@ -351,9 +351,10 @@ def _for_hooks(record: MessageRecord) -> dict[str, object]:
     Nothing of it is read back: it repeats what the record contains.
     """
     message = record.message
-    is_meta = message.role == "user" and message.origin not in ("person", "tool")
+    is_meta = message.role != "assistant" and message.origin not in ("person", "tool")
     return {
-        "type": message.role,
+        # Their lines of the type `system` are another thing.
+        "type": "user" if message.role == "system" else message.role,
         "isSidechain": record.agent_id is not None,
         **({"isMeta": True} if is_meta else {}),
     }

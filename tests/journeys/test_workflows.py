@@ -9,7 +9,7 @@ import pytest
 
 from agent.events import AgentEvent
 from agent.model.scripted.record import RecordedRequest
-from agent.model.scripted.scenario import Part, Text, ToolCall, Turn
+from agent.model.scripted.scenario import ModelInfo, Part, Scenario, Text, ToolCall, Turn
 from agent.orchestration.mode_reminders import ENTER, EXIT
 from agent.orchestration.script.script_engine import has_engine
 from tests.journeys.conftest import Begin, Journey, results
@@ -159,6 +159,80 @@ async def test_a_saved_workflow_is_found_by_name(begin: Begin) -> None:
     place.mkdir(parents=True)
     (place / "audit.js").write_text(HEAD + "return [await agent('x'), args.n]")
     assert workflow_result(await journey.send("go")) == '["fine", 2]'
+
+
+@pytest.mark.parametrize(
+    ("model", "roles"),
+    [("claude-opus-4-8", ["user", "system", "assistant"]), ("other", ["user", "assistant"])],
+)
+async def test_a_reminder_is_of_the_system_where_the_model_takes_that(
+    begin: Begin, model: str, roles: list[str]
+) -> None:
+    info = ModelInfo("other", system_messages=False)
+    journey = await begin(
+        scenario=Scenario(models=(info,)),
+        respond=scripted([[Text("ok")]] * 3, reporting),
+        orchestrate=True,
+    )
+    await journey.conversation.controls.set_model(model)
+    await journey.send("one")
+    await journey.send("two")
+    messages = journey.last_messages()
+    assert [message["role"] for message in messages[:-1]] == roles
+    told = next(message for message in messages if ENTER[:60] in json.dumps(message))
+    assert told["role"] == roles[-2]
+    assert EXIT[:60] not in json.dumps(messages)
+
+
+async def test_another_model_that_takes_no_system_messages_reads_them_as_notes(
+    begin: Begin,
+) -> None:
+    info = ModelInfo("other", system_messages=False)
+    journey = await begin(
+        scenario=Scenario(models=(info,)),
+        respond=scripted([[Text("ok")]] * 3, reporting),
+        orchestrate=True,
+    )
+    await journey.conversation.controls.set_model("claude-opus-4-8")
+    await journey.send("one")
+    await journey.conversation.controls.set_model("other")
+    await journey.send("two")
+    messages = journey.last_messages()
+    assert {message["role"] for message in messages} == {"user", "assistant"}
+    assert json.dumps(messages).count(ENTER[:60]) == 1
+
+
+async def test_a_resumed_session_is_told_that_the_mode_is_off(begin: Begin) -> None:
+    first = await begin(respond=scripted([[Text("ok")]] * 3, reporting), orchestrate=True)
+    await first.send("one")
+    session = first.conversation.view.session_id
+    await first.conversation.aclose()
+    again = await begin(server=first.server, resume=session)
+    await again.send("two")
+    whole = json.dumps(again.last_messages())
+    assert whole.index(ENTER[:60]) < whole.index("two") < whole.index(EXIT[:60])
+
+
+async def test_consent_of_the_mode_ends_with_it(begin: Begin) -> None:
+    call = ToolCall("Workflow", {"subtasks": ["look at part one"], "verify": False})
+    journey = await begin(
+        respond=scripted([[call], [Text("Well.")], [call], [Text("Well.")]], reporting),
+        allow=("Workflow(@orchestration)",),
+        orchestrate=True,
+    )
+    await journey.send("go")
+    assert journey.person.asked == []
+    journey.assembled.commands.context.orchestration.switch(on=False)
+    await journey.send("go on")
+    assert [request.tool for request, _ in journey.person.asked] == ["Workflow"]
+
+
+async def test_without_a_screen_the_option_is_the_consent(begin: Begin) -> None:
+    call = ToolCall("Workflow", {"subtasks": ["look at part one"], "verify": False})
+    journey = await begin(
+        respond=scripted([[call], [Text("Well.")]], reporting), has_person=False, orchestrate=True
+    )
+    assert "part one is fine" in workflow_result(await journey.send("go"))
 
 
 async def test_mode_reminders_follow_the_users_message(begin: Begin) -> None:

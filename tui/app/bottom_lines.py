@@ -176,6 +176,7 @@ class BottomLines:
         return StatusLineState(
             denied=gate.denials.short if gate is not None else "",
             sandbox=sandbox_text(gate.context.sandbox) if gate is not None else "",
+            orchestrates=center is not None and center.context.orchestration.is_on,
             mode=conversation.status.mode,
             model=conversation.status.model,
             effort=conversation.status.effort,

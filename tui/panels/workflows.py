@@ -70,9 +70,11 @@ async def _shown_live(
     """Show the panel, drawn again as the runs go on; return what was picked."""
 
     async def renew() -> None:
+        now = await runs.all()
+        # Only now: the user may have moved meanwhile.
         at = panel.selected
         selected = shown[at].record.id if at is not None else ""
-        shown[:] = await runs.all()
+        shown[:] = now
         panel.renew([_item(run) for run in shown], _index(shown, selected))
 
     watch = asyncio.ensure_future(look_again(renew))

@@ -64,6 +64,8 @@ class StatusLineState(Struct, frozen=True):
     is_demo: bool = False
     sandbox: str = ""
     """How commands are confined; empty where that is as it should be."""
+    orchestrates: bool = False
+    """Whether orchestration mode is on."""
     denied: str = ""
     """What the model classifier denied of late; empty when nothing."""
     running: int = 0
@@ -91,6 +93,9 @@ def status_row(status: StatusLineState, width_cells: int) -> Row:
     mode: list[Run] = [(" " + labels[status.mode], Ink(MODE_ROLES[status.mode]))]
     if status.sandbox and width_cells >= _NARROW_CELLS:
         mode += [("  ", MUTED), (status.sandbox, MUTED)]
+    if status.orchestrates:
+        mark = "orchestration" if width_cells >= _NARROW_CELLS else "orch."
+        mode += [("  ", MUTED), (f"◆ {mark}", Ink(Role.ACCENT))]
     if status.denied:
         mode += [("  ", MUTED), (status.denied, Ink(Role.WARNING))]
     if status.running and width_cells >= _NARROW_CELLS:

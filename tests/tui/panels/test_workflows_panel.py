@@ -19,6 +19,7 @@ from agent.tools.workflow_port import WorkflowCall
 from tests.tui.app.test_app_keys import settled, text_of
 from tests.tui.recorded import RecordedConversation, make_app
 from tests.tui.recorded_workflows import HeldAgents, recorded_workflows
+from tui.app.session.session_control import ExitReport
 from tui.panels import workflow_run, workflows
 from tui.status_line.run_rows import figures_text
 
@@ -28,7 +29,7 @@ Shows = Callable[[str], Awaitable[None]]
 class Screen:
     """The program with workflows, and what its user does."""
 
-    def __init__(self, pilot: Pilot[int], conversation: RecordedConversation) -> None:
+    def __init__(self, pilot: Pilot[ExitReport], conversation: RecordedConversation) -> None:
         self.pilot = pilot
         assert conversation.commands is not None
         self.workflows: Workflows = conversation.commands.context.workflows
