@@ -108,6 +108,9 @@ async def act_on(result: CommandResult, screen: CommandScreen) -> None:
         case results.Renamed(title):
             screen.workspace.name_window(title)
             screen.notice(f"Session renamed to {title!r}.")
+        case results.LeadTeam(team, session_id, notice):
+            if await screen.session.restart(session_id, team=team):
+                screen.notice(notice)
         case results.OpenSession(session_id, hint):
             await screen.session.restart(session_id)
             if hint:

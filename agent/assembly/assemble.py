@@ -14,6 +14,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.assembly.agents.agents_setup import agent_kinds, build_agents
 from agent.assembly.command_setup import build_commands
@@ -48,7 +49,7 @@ from agent.commands.service import CommandService
 from agent.conversation.conversation import Conversation
 from agent.loop.loop_ports import LoopPorts
 from agent.memory.extractor import FactExtractor
-from agent.model.endpoint import ModelSetup
+from agent.model.endpoint import ModelSetup, expand_alias
 from agent.model.providers.router import ModelRouter
 from agent.options import RunOptions
 from agent.permission_config.permission_context import Grants
@@ -166,7 +167,7 @@ async def _build(
     model = await build_model(start, client, hook_session, rules)
     recording = build_recording(start, model)
     hooks = build_hooks(start, late, shared, hook_session, model=model, recording=recording)
-    seat = build_seat(start, late, shared, model, recording, hooks, _run_in_process)
+    seat = build_seat(start, late, shared, model, recording, hooks, kinds, _run_in_process)
     permissions = build_permissions(
         start, late, shared, setup, rules, model=model, hooks=hooks, recording=recording
     )
@@ -274,7 +275,10 @@ def _notices(
 
 
 async def _run_in_process(member: MemberStart, leader: StartContext) -> None:
-    await run_member(member, assemble, leader.environment, leader.settings, leader.setup)
+    setup, asked = leader.setup, member.config.options.model
+    if asked is not None:
+        setup = replace(setup, model=expand_alias(asked))
+    await run_member(member, assemble, leader.environment, leader.settings, setup)
 
 
 async def _begin(

@@ -23,7 +23,7 @@ from agent.assembly.servers.mcp_setup import McpSetup
 from agent.assembly.start_context import StartContext
 from agent.assembly.tool_setup import ToolParts
 from agent.assembly.wiring import LateParts, SharedState
-from agent.commands.command_context import CommandContext
+from agent.commands.command_context import CommandContext, LedTeam
 from agent.commands.service import CommandService
 from agent.conversation.automatic_title import AutomaticTitle
 from agent.conversation.conversation import Conversation
@@ -36,6 +36,7 @@ from agent.model.endpoint import expand_alias
 from agent.observe.observer import Observer
 from agent.prompt.reminders import PromptReminders
 from agent.teams.seat import LeaderSeat, TeamSeat
+from agent.teams.team_file import check_lead
 
 Close = Callable[[], Awaitable[None]]
 AfterPrompt = Callable[[tuple[Message, ...]], None]
@@ -194,7 +195,8 @@ def build_command_service(
         list_models=model.client.list_models,
         servers=late.servers_or_none,
         reload_settings=parts.permissions.live.reload,
-        team=partial(_team_lines, late.seat()),
+        team=partial(_led_team, late.seat()),
+        may_lead=partial(check_lead, settings.agent_home),
         ask_side_question=side_question.ask,
         advisor=advisor,
         model_problem=model.client.problem,
@@ -204,8 +206,8 @@ def build_command_service(
     )
 
 
-def _team_lines(seat: TeamSeat | None) -> list[str] | None:
-    return seat.leader.lines() if isinstance(seat, LeaderSeat) else None
+def _led_team(seat: TeamSeat | None) -> LedTeam | None:
+    return seat.leader if isinstance(seat, LeaderSeat) else None
 
 
 def _build_advisor(start: StartContext, late: LateParts, parts: AssembledParts) -> AdvisorSwitch:

@@ -20,6 +20,7 @@ from agent.orchestration.workflows import Workflows
 from agent.prompt.instruction_files import InstructionFile
 from agent.sandbox.sandbox import Sandbox
 from agent.settings.load import Settings
+from agent.subagents.running_agent import RunningAgent
 from agent.subagents.supervisor import AgentSupervisor
 from agent.tools.shell.shells import ShellRegistry
 from hooks.runner import HookRunner
@@ -60,6 +61,30 @@ class SessionChanges(Protocol):
         ...
 
 
+class LedTeam(Protocol):
+    """The team that the session leads; `agent.teams.leader` has it."""
+
+    def lines(self) -> Sequence[str]:
+        """Return the members, who waits for permission, and the tasks."""
+        ...
+
+    def rows(self) -> Sequence[RunningAgent]:
+        """Return the workers with what they do and have used."""
+        ...
+
+    def follow(self, listener: Callable[[], None]) -> None:
+        """Call this when a worker did something."""
+        ...
+
+    async def tell(self, name: str, text: str) -> str:
+        """Send a worker a message; return what became of it. Raises TeamError and OSError."""
+        ...
+
+    async def dismiss(self, name: str) -> str:
+        """Stop a worker for the user. Raises TeamError and OSError."""
+        ...
+
+
 class CommandContext(Struct, frozen=True, kw_only=True):
     """Made by the composition root, once per conversation."""
 
@@ -93,8 +118,10 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     """Where requests go now, for users."""
     list_models: Callable[[], Awaitable[Sequence[str]]]
     """Asks the endpoint. Raises ModelError."""
-    team: Callable[[], Sequence[str] | None]
-    """Returns the team that the session leads, in lines; None where it leads none."""
+    team: Callable[[], LedTeam | None]
+    """Returns the team that the session leads; None where it leads none."""
+    may_lead: Callable[[str], None]
+    """Takes the name of a team. Raises AgentError where no session can begin to lead it."""
     advisor: AdvisorChoice
     """Which model the working one may consult."""
     model_problem: Callable[[str], str | None]

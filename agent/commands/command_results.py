@@ -66,6 +66,17 @@ class OpenSession(Struct, frozen=True):
     """Shown once it is open."""
 
 
+class LeadTeam(Struct, frozen=True):
+    """Go on with the session as the leader of a team, or without one."""
+
+    team: str
+    """Empty for none."""
+    session_id: str | None
+    """None for a new session."""
+    notice: str
+    """Shown once it is open."""
+
+
 class Renamed(Struct, frozen=True):
     """The session has a name, which the window may show."""
 
@@ -75,6 +86,7 @@ class Renamed(Struct, frozen=True):
 CommandResult: TypeAlias = (
     ShowText
     | Leave
+    | LeadTeam
     | ClearConversation
     | Compact
     | CopyText

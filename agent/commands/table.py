@@ -247,7 +247,10 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         "terminal_setup",
     ),
     InteractiveCommand(_meta("theme", "Choose a theme", "[name]", on_screen=True), "theme"),
-    LocalCommand(_meta("team", "Show the team: its members and their tasks"), f"{PACKAGE}.team"),
+    LocalCommand(
+        _meta("team", "Show, start or end the team of this session", "[start NAME]"),
+        f"{PACKAGE}.team",
+    ),
     LocalCommand(_meta("todos", "Show the task list"), f"{PACKAGE}.todos"),
     InteractiveCommand(
         _meta("trust", "Review what this project adds, and trust it", on_screen=True), "trust"

@@ -99,13 +99,17 @@ class Accounting:
             agent_id=agent_id,
         )
 
+    def add_reported(self, usage: Usage, model: str) -> float:
+        """Add what another session used for this one, which is in its ledger; return the cost."""
+        cost_usd = self.costs.add(model, usage)
+        self._totals.usage = self._totals.usage + usage
+        self._totals.cost_usd += cost_usd
+        return cost_usd
+
     def add_quietly(self, usage: Usage, model: str) -> None:
         """Add one response that no event reports, such as an answer of the small model."""
         named = model or self._model()
-        cost_usd = self.costs.add(named, usage)
-        self._totals.usage = self._totals.usage + usage
-        self._totals.cost_usd += cost_usd
-        self._add_to_ledger(named, cost_usd, usage)
+        self._add_to_ledger(named, self.add_reported(usage, named), usage)
         if not self._has_warned and self.costs.state.is_runaway():
             self._has_warned = True
             spent = self.costs.state.prompts_usd[-1]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -16,7 +16,10 @@ from msgspec.structs import replace
 from agent.abort import AbortSignal
 from agent.messages import Message
 from agent.model.client import ModelRequest
+from agent.subagents.running_agent import RunningAgent
+from agent.subagents.spending import Spending
 from agent.teams.inbox import Inbox
+from agent.teams.member_progress import MemberProgress
 from agent.teams.permission_desk import PermissionDesk
 from agent.teams.post import POLL_S, Post
 from agent.teams.staff import NewMember, Staff
@@ -87,11 +90,18 @@ class TeamLeader:
         self._background = BackgroundTasks()
         self.staff: Staff
         self.desk: PermissionDesk
+        self.progress: MemberProgress
+        self._spending: Spending
+        self._checking: set[str] = set()
+        """Workers whose limits are looked at, which may wait for the user."""
         self.tasks = TaskList(post.place.tasks)
 
-    def attach(self, staff: Staff, desk: PermissionDesk) -> None:
+    def attach(
+        self, staff: Staff, desk: PermissionDesk, progress: MemberProgress, spending: Spending
+    ) -> None:
         """Take the parts that report to the leader."""
         self.staff, self.desk = staff, desk
+        self.progress, self._spending = progress, spending
 
     async def begin(self) -> None:
         """Take over what an earlier leader left, and take what arrives. Raises TeamError."""
@@ -109,6 +119,7 @@ class TeamLeader:
             self.mail.add(message)
         seen = {message.id for message in history.mail}
         self._post.start(seen, self._take, lambda text: self._notify(text, "warning"))
+        await self.progress.begin()
         await self.staff.adopt()
         for request in history.open_requests:
             self.desk.take(request)
@@ -145,6 +156,8 @@ class TeamLeader:
 
     async def spawn(self, new: NewMember) -> MemberEntry:
         """Start a worker; it claims its task first. Raises TeamError and OSError."""
+        if not await self._spending.may_start(len(self.staff.members)):
+            raise TeamError("The limit of agents is reached. Go on with those that there are.")
         if new.task_id is None:
             return await self.staff.spawn(new)
         owner = agent_id(new.name, self._post.place.name)
@@ -164,15 +177,66 @@ class TeamLeader:
         self.mail.changed.set()
         return f"{entry.agent_id} was stopped." if was_alive else f"{entry.agent_id} has ended."
 
+    def rows(self) -> Sequence[RunningAgent]:
+        """Return the workers with what they do and have used."""
+        return self.progress.rows()
+
+    async def check(self, worker: RunningAgent) -> None:
+        """Ask the user where a limit is reached; without a yes the worker ends, as one that failed.
+
+        It works on while the question is open.
+        """
+        if worker.id in self._checking:
+            return
+        self._checking.add(worker.id)
+        self._background.start(self._check(worker))
+
+    async def _check(self, worker: RunningAgent) -> None:
+        try:
+            await self._spending.check(worker)
+        finally:
+            self._checking.discard(worker.id)
+        reason = self._spending.exhausted(worker)
+        entry = self.staff.find(worker.id)
+        if reason is None or entry.status != "working":
+            return
+        await self._end(entry, "limit", f"{reason} It was stopped there.")
+
+    async def tell(self, name: str, text: str) -> str:
+        """Send a worker a message; return what became of it. Raises TeamError and OSError."""
+        return await self.staff.send_text(name, text)
+
+    async def dismiss(self, name: str) -> str:
+        """Stop a worker for the user; one at work failed. Raises TeamError and OSError."""
+        entry = self.staff.find(name)
+        if entry.status == "working":
+            return await self._end(entry, "stopped", "The user stopped it before it reported.")
+        return await self.stop_worker(entry.name, "The user stopped it.")
+
+    async def _end(self, entry: MemberEntry, outcome: str, reason: str) -> str:
+        """Stop a worker that is at work; its end counts as a failure."""
+        self._settling += 1
+        try:
+            ended = await self.stop_worker(entry.name, reason)
+            self._fail(entry, outcome, reason)
+        finally:
+            self._settling -= 1
+        return ended
+
+    def follow(self, listener: Callable[[], None]) -> None:
+        """Call this when a worker did something."""
+        self.progress.on_change = listener
+
     def lines(self) -> list[str]:
         """Return the members, who waits for permission, and the tasks, for users."""
         waiting = self.desk.waiting
         lines = [f"Team {self._post.place.name}, led by this session."]
-        for entry in self.staff.members:
+        for entry, row in zip(self.staff.members, self.rows(), strict=True):
             state = "waits for your permission" if entry.agent_id in waiting else entry.status
             gone = "" if self.staff.is_active(entry.name) else ", not running"
             task = entry.subtask.strip().partition("\n")[0][:80]
-            lines.append(f"{entry.agent_id}: {state} ({entry.executor}{gone}) · {task}")
+            used = f"{row.use.tokens:,} tokens"
+            lines.append(f"{entry.agent_id}: {state} ({entry.executor}{gone}) · {used} · {task}")
         if not self.staff.members:
             lines.append("No members yet: the model starts them.")
         with contextlib.suppress(TeamError):
@@ -181,20 +245,25 @@ class TeamLeader:
 
     def lost(self, entry: MemberEntry) -> None:
         """Take a worker that cannot be started any more for one that failed."""
+        self._fail(entry, "lost", _LOST)
+
+    def _fail(self, entry: MemberEntry, outcome: str, text: str) -> None:
+        """Report in a worker's place how it ended."""
         self._take(
             TeamMessage(
-                id=derived_id("lost", entry.session_id, str(entry.starts)),
+                id=derived_id(outcome, entry.session_id, entry.last_report, str(entry.starts)),
                 sender=entry.agent_id,
                 to=self._post.own_id,
                 kind="report",
                 sent_ns=0,
-                text=_LOST,
-                data={"outcome": "lost"},
+                text=text,
+                data={"outcome": outcome},
             )
         )
 
     async def aclose(self) -> None:
         """End the team's work here; what is unfinished goes on with the next leader."""
+        await self.progress.aclose()
         await self.desk.aclose()
         await self.staff.aclose()
         await self._background.aclose()
@@ -207,6 +276,7 @@ class TeamLeader:
             case "permission_withdrawn":
                 self.desk.withdraw(message)
             case "report":
+                self._settling += 1
                 self._background.start(self._reported(message))
             case "text":
                 self.mail.add(message)
@@ -215,7 +285,6 @@ class TeamLeader:
 
     async def _reported(self, message: TeamMessage) -> None:
         result = self._add_result(message)
-        self._settling += 1
         try:
             await self._settle(message, result)
         finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -38,8 +38,8 @@ class LeaderSeat(Struct, frozen=True):
     watch: MailWatch
     executors: Executors
     lease: Lease
-    tools: Callable[[Sequence[str]], tuple[AnyTool, ...]]
-    """Takes the names of the tools that workers may be given."""
+    tools: Callable[[ToolRegistry], tuple[AnyTool, ...]]
+    """Takes the tools that there would be without a team."""
 
     @property
     def coordinator(self) -> str | None:
@@ -58,7 +58,7 @@ class LeaderSeat(Struct, frozen=True):
 
     def registry(self, usual: ToolRegistry) -> ToolRegistry:
         """Return the leader's tools: it coordinates, and does nothing itself."""
-        return ToolRegistry(self.tools([tool.name for tool in usual.all()]))
+        return ToolRegistry(self.tools(usual))
 
     def request(self, build: BuildRequests) -> BuildRequests:
         """Return what builds the requests."""

@@ -46,6 +46,11 @@ class NewMember(Struct, frozen=True, kw_only=True):
     name: str
     prompt: str
     tools: tuple[str, ...]
+    agent_type: str | None = None
+    color: str | None = None
+    """The one of its kind; None takes the next."""
+    tool_use_id: str = ""
+    """The call that starts it."""
     task_id: str | None = None
     on_failure: OnFailure = "continue"
 
@@ -126,8 +131,10 @@ class Staff:
                 session_id=str(uuid.uuid4()),
                 executor=executor.name,
                 subtask=new.prompt,
-                color=COLORS[len(self.members) % len(COLORS)],
+                color=new.color or COLORS[len(self.members) % len(COLORS)],
                 tools=new.tools,
+                agent_type=new.agent_type,
+                tool_use_id=new.tool_use_id,
                 task_id=new.task_id,
                 on_failure=new.on_failure,
             )

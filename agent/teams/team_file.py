@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agent.teams.lease import LeaseTaken, holder
 from agent.teams.team_message import LEADER, TeamError, agent_id, checked_name
 from permissions.base.files.private_file import make_private_dir, write_private
 
@@ -32,6 +33,10 @@ class MemberEntry(Struct, frozen=True, kw_only=True):
     """What it was given to do."""
     color: str
     tools: tuple[str, ...] = ()
+    agent_type: str | None = None
+    """The kind of agent that it is; None is the general one."""
+    tool_use_id: str = ""
+    """The call that started it."""
     task_id: str | None = None
     on_failure: OnFailure = "continue"
     status: MemberStatus = "working"
@@ -156,3 +161,17 @@ def open_team(place: TeamPlace, leader_session: str) -> TeamFile:
         raise TeamError(f"{place.directory} cannot be made: {error.strerror}.") from error
     write_team(place, team)
     return team
+
+
+def check_lead(agent_home: Path, name: str) -> None:
+    """Return where a session can begin to lead a team of this name.
+
+    Raises:
+        TeamError: the name is none, its file cannot be used, or another process leads it.
+    """
+    place = TeamPlace.of(agent_home, name)
+    read_team(place)
+    if (leader := holder(place.leader_lease)) is not None:
+        raise LeaseTaken(
+            f"The leader of the team {name} is alive already, in process {leader or '?'}."
+        )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.teams.staff import NewMember
+from agent.teams.staff import COLORS, NewMember
 from agent.teams.task_list import TaskList, TeamTask, task_line
 from agent.teams.team_file import OnFailure
 from agent.teams.team_message import TeamError
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from agent.hook_events.hook_dispatch import HookDispatch
     from agent.teams.leader import TeamLeader
     from agent.teams.post import Post
+    from agent.teams.worker_kinds import WorkerKinds
 
 _ID: Final = r"^[a-z0-9][a-z0-9-]{0,39}(@[a-z0-9-]{1,40})?$"
 
@@ -33,10 +34,22 @@ class SpawnInput(_Input):
     prompt: Annotated[
         str, Field(min_length=1, max_length=100_000, description="Its whole subtask.")
     ]
+    agent_type: Annotated[
+        str | None,
+        Field(
+            max_length=100,
+            description="A kind of agent: its instructions, its model, its tools. Leave it out for "
+            "a general worker.",
+        ),
+    ] = None
     tools: Annotated[
         list[str],
-        Field(min_length=1, max_length=30, description="The tools of its subtask, no others."),
-    ]
+        Field(
+            max_length=30,
+            description="The tools of its subtask, no others. With `agent_type` they may be left "
+            "out.",
+        ),
+    ] = []
     task_id: Annotated[str | None, Field(description="The task of the list that it claims.")] = None
     on_failure: Annotated[
         OnFailure,
@@ -85,24 +98,22 @@ class TaskUpdateInput(_Input):
     ]
 
 
-def leader_tools(
-    leader: TeamLeader, tasks: TaskTools, worker_tools: Sequence[str]
-) -> tuple[AnyTool, ...]:
-    """Return the leader's tools; `worker_tools` are those that workers may be given."""
+def leader_tools(leader: TeamLeader, tasks: TaskTools, kinds: WorkerKinds) -> tuple[AnyTool, ...]:
+    """Return the leader's tools; `kinds` is what workers may be given."""
 
-    async def spawn(given: SpawnInput, _context: ToolContext) -> ToolOutcome:
-        if unknown := [name for name in given.tools if name not in worker_tools]:
-            raise ToolError(
-                f"Workers have no tool {', '.join(unknown)}. There are: {', '.join(worker_tools)}."
-            )
-        new = NewMember(
-            name=given.name.partition("@")[0],
-            prompt=given.prompt,
-            tools=tuple(given.tools),
-            task_id=given.task_id,
-            on_failure=given.on_failure,
-        )
+    async def spawn(given: SpawnInput, context: ToolContext) -> ToolOutcome:
         try:
+            kind = kinds.find(given.agent_type) if given.agent_type else None
+            new = NewMember(
+                name=given.name.partition("@")[0],
+                prompt=given.prompt,
+                tools=kinds.tools_for(kind, given.tools),
+                agent_type=kind.name if kind is not None else None,
+                color=kind.color if kind is not None and kind.color in COLORS else None,
+                tool_use_id=context.tool_use_id,
+                task_id=given.task_id,
+                on_failure=given.on_failure,
+            )
             entry = await leader.spawn(new)
         except (TeamError, OSError) as error:
             raise ToolError(str(error)) from error
@@ -128,7 +139,7 @@ def leader_tools(
             name="SpawnTeammate",
             description="Starts a worker on a subtask. It works by itself, with an empty "
             "conversation and the tools that you name, and its report comes to you by itself. "
-            f"Tools that there are: {', '.join(worker_tools)}.",
+            f"Tools that there are: {', '.join(kinds.tools)}. Kinds of agents: {kinds.listing()}.",
             input_model=SpawnInput,
             run=spawn,
             requires_permission=False,

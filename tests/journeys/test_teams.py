@@ -20,6 +20,7 @@ from agent.model.scripted.server import ScriptedServer
 from agent.options import RunOptions
 from agent.teams.lease import LeaseTaken, holder
 from agent.teams.team_message import TeamError
+from agent.tools.services import AskUser
 from agent.user_prompt import Prompt
 from permissions.decision import Decision
 from tests.journeys.conftest import ScriptedPerson, no, results, terminal, yes
@@ -67,6 +68,7 @@ class Team:
     stack: AsyncExitStack
     mode: str | None
     person: ScriptedPerson = field(default_factory=ScriptedPerson)
+    user: AskUser | None = None
     notices: list[str] = field(default_factory=list)
 
     async def lead(self, **options: Any) -> Assembled:
@@ -84,7 +86,11 @@ class Team:
             environment,
             settings_for(chosen, environment),
             model_at(self.server.base_url),
-            UserPorts(dialog=self.person, notice=lambda text, _: self.notices.append(text)),
+            UserPorts(
+                dialog=self.person,
+                ask=self.user,
+                notice=lambda text, _: self.notices.append(text),
+            ),
         )
         self.stack.push_async_callback(assembled.conversation.aclose)
         return assembled

@@ -324,6 +324,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         servers=lambda: None,
         reload_settings=reload_settings,
         team=lambda: None,
+        may_lead=lambda _: None,
         ask_side_question=ask_side_question,
         advisor=NoAdvisor(),
         model_problem=lambda _: None,

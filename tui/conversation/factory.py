@@ -152,7 +152,7 @@ class ConversationMaker:
     def _is_demo(setup: ModelSetup) -> bool:
         return setup.origin == "embedded demo"
 
-    async def release(self, session_id: str | None) -> None:
+    async def release(self, session_id: str | None, *, team: str | None = None) -> None:
         """End the conversation; the next one made is this session, or a new one.
 
         A new one stays in the mode that the screen shows, a session comes back with its own.
@@ -174,6 +174,7 @@ class ConversationMaker:
             after_clear=session_id is None,
             permission_mode=mode,
             setup=None,
+            team=self.options.team if team is None else team or None,
         )
 
     async def aclose(self) -> None:

@@ -1,5 +1,5 @@
-"""`/tasks`: agents, and commands in the background: what they do, and an end for those that
-should end."""
+"""`/tasks`: agents, workers of the team, and commands in the background: what they do, and an end
+for those that should end."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
+from agent.commands.command_context import CommandContext, LedTeam
+from agent.errors import AgentError
 from agent.subagents.running_agent import RunningAgent
 from agent.subagents.supervisor import AgentSupervisor
 from agent.tools.base import ToolError
@@ -32,10 +34,12 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     center = screen.session.commands
     if center is None:
         return
-    supervisor, shells = center.context.agents, center.context.shells
+    shells = center.context.shells
     selected = 0
     while True:
-        tasks: Sequence[_Task] = (*supervisor.all(), *shells.all())
+        team = center.context.team()
+        workers = team.rows() if team is not None else ()
+        tasks: Sequence[_Task] = (*center.context.agents.all(), *workers, *shells.all())
         panel = ListPanel(
             "Agents and background commands",
             [_item(task) for task in tasks],
@@ -50,12 +54,15 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         if picked is None:
             return
         selected = picked.index
-        await _act(screen, supervisor, tasks[picked.index], picked.key)
+        await _act(screen, center.context, tasks[picked.index], picked.key)
 
 
-async def _act(screen: CommandScreen, supervisor: AgentSupervisor, task: _Task, key: str) -> None:
+async def _act(screen: CommandScreen, context: CommandContext, task: _Task, key: str) -> None:
     """Do what a key asks for."""
+    supervisor, team = context.agents, context.team()
     match task:
+        case RunningAgent() if key != "enter" and team is not None and task in team.rows():
+            await _act_on_worker(screen, team, task, key)
         case RunningAgent():
             if key == "enter":
                 await show_agent(screen, task)
@@ -72,15 +79,35 @@ async def _act(screen: CommandScreen, supervisor: AgentSupervisor, task: _Task, 
 
 async def _message(screen: CommandScreen, supervisor: AgentSupervisor, agent: RunningAgent) -> None:
     """Ask for a message and give it to an agent; one that has ended goes on."""
-    text = await screen.show_dialog(
-        LineEntry(f"To {agent.id}", "It gets this with its next results.", "enter send · esc back")
-    )
+    text = await _ask_for_message(screen, agent)
     if text is None:
         return
     try:
         await supervisor.tell(agent, text)
     except ToolError as error:
         screen.notice(str(error), "warning")
+
+
+async def _act_on_worker(
+    screen: CommandScreen, team: LedTeam, worker: RunningAgent, key: str
+) -> None:
+    """Send a worker of the team a message, or stop it."""
+    try:
+        if key == "delete":
+            screen.hint(await team.dismiss(worker.id))
+            return
+        text = await _ask_for_message(screen, worker)
+        if text is not None:
+            screen.hint(await team.tell(worker.id, text))
+    except (AgentError, OSError) as error:
+        screen.notice(str(error), "warning")
+
+
+async def _ask_for_message(screen: CommandScreen, agent: RunningAgent) -> str | None:
+    """Ask for a message to an agent; None where none is sent."""
+    return await screen.show_dialog(
+        LineEntry(f"To {agent.id}", "It gets this with its next results.", "enter send · esc back")
+    )
 
 
 async def _show_output(screen: CommandScreen, shell: ShellProcess) -> None:

@@ -231,5 +231,13 @@ class ScreenPorts(Struct, frozen=True):
 MakeConversation = Callable[[ScreenPorts], Awaitable[ConversationPort]]
 """Runs after the first frame. What it raises is shown, and ends the program."""
 
-Release = Callable[[str | None], Awaitable[None]]
-"""Ends the conversation, so that the next one made is the named session, or a new one."""
+
+class Release(Protocol):
+    """Ends a conversation for another one."""
+
+    async def __call__(self, session_id: str | None, *, team: str | None = None) -> None:
+        """End it, so that the next one made is the named session, or a new one.
+
+        `team` is the one that it leads: empty for none, None for the same as before.
+        """
+        ...

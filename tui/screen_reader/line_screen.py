@@ -39,7 +39,7 @@ class LineRun(Protocol):
     def notice(self, text: str, level: str = "info") -> None: ...
     def leave(self) -> None: ...
     async def write_events(self, events: AsyncIterator[AgentEvent]) -> None: ...
-    async def restart(self, session_id: str | None) -> None: ...
+    async def restart(self, session_id: str | None, *, team: str | None = None) -> None: ...
 
 
 class PromptText:
@@ -98,9 +98,13 @@ class LineSession:
         count = sum(1 for message in messages if message.origin == "person")
         self._run.notice(f"the conversation has {count} prompts now")
 
-    async def restart(self, session_id: str | None) -> None:
-        """Leave this conversation for another session, or a new one."""
-        await self._run.restart(session_id)
+    async def restart(self, session_id: str | None, *, team: str | None = None) -> bool:
+        """Leave this conversation for another session, or a new one.
+
+        `team`: see `tui.ports.conversation.Release`.
+        """
+        await self._run.restart(session_id, team=team)
+        return True
 
     def leave(self) -> None:
         """End the program."""

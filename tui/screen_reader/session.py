@@ -124,10 +124,13 @@ class _LineSession:
             self.output.write([f"notice: this session continues after {count} earlier prompts"])
         await self._read_history()
 
-    async def restart(self, session_id: str | None) -> None:
-        """Leave this conversation for another session, or a new one."""
+    async def restart(self, session_id: str | None, *, team: str | None = None) -> None:
+        """Leave this conversation for another session, or a new one.
+
+        `team`: see `tui.ports.conversation.Release`.
+        """
         self.conversation = None
-        await self._maker.release(session_id)
+        await self._maker.release(session_id, team=team)
         await self.begin()
 
     def leave(self) -> None:

@@ -24,7 +24,7 @@ from agent.settings.locations import POLICY_DIR
 from agent.subagents.agent_branch import AgentBranch
 from agent.subagents.agent_files import agent_directories, read_agent_files
 from agent.subagents.agent_journal import cut_off
-from agent.subagents.agent_limits import AgentCaps
+from agent.subagents.agent_limits import AgentCaps, LimitQuestion
 from agent.subagents.agent_run import BuiltSubagent
 from agent.subagents.catalog import AgentCatalog
 from agent.subagents.definition import AgentDefinition
@@ -108,7 +108,7 @@ def build_agents(
             build=build,
             emit=emit,
             price=price,
-            ask=_limit_question(start.user.ask),
+            ask=limit_question(start.user.ask),
             directory=start.directory,
             project=start.settings.project_root,
             version=start.environment.version,
@@ -207,7 +207,8 @@ def agent_caps(start: StartContext) -> AgentCaps:
     )
 
 
-def _limit_question(user: AskUser | None) -> _Ask:
+def limit_question(user: AskUser | None) -> LimitQuestion:
+    """Return what puts a limit before the user; without one it holds."""
     return _Ask(user)
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, Protocol
 
 from msgspec.structs import replace
 
+from agent.assembly.agents.agents_setup import AgentKinds, agent_caps, limit_question
 from agent.assembly.hook_setup import HookParts
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.recording import Recording
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts, SharedState
+from agent.errors import AgentError
 from agent.options import RunOptions
 from agent.subagents.agent_tools import NEVER, STARTS_AGENTS
+from agent.subagents.catalog import AgentCatalog
+from agent.subagents.spending import Spending
 from agent.teams.executors.choose_executor import Executors
 from agent.teams.executors.executor import SpawnConfig
 from agent.teams.executors.in_process import InProcessExecutor
@@ -23,6 +26,7 @@ from agent.teams.leader import TeamLeader
 from agent.teams.lease import Lease
 from agent.teams.mailbox import MailDirectory
 from agent.teams.member import TeamMember
+from agent.teams.member_progress import MemberProgress, ProgressPorts
 from agent.teams.permission_desk import PermissionDesk
 from agent.teams.post import MailWatch, Post
 from agent.teams.seat import LeaderSeat, MemberStart, TeamSeat, WorkerSeat
@@ -32,7 +36,9 @@ from agent.teams.team_file import MemberEntry, TeamPlace, open_team
 from agent.teams.team_history import read_team_history
 from agent.teams.team_message import LEADER, TeamError, agent_id
 from agent.teams.team_tools import TaskTools, leader_tools, member_tools
+from agent.teams.worker_kinds import WorkerKinds
 from agent.tools.base import AnyTool
+from agent.tools.registry import ToolRegistry
 
 NOT_FOR_WORKERS: Final = frozenset(
     NEVER | STARTS_AGENTS | {"ListAgents", "SendMessage", "ToolSearch"}
@@ -55,6 +61,7 @@ def build_seat(
     model: ModelParts,
     recording: Recording,
     hooks: HookParts,
+    kinds: AgentKinds,
     run_in_process: RunInProcess,
 ) -> TeamSeat | None:
     """Return the conversation's place in a team; None outside of one.
@@ -67,7 +74,7 @@ def build_seat(
     if start.options.team is None:
         return late.seat.bind(None)
     return late.seat.bind(
-        _leader_seat(start, late, shared, model, recording, hooks, run_in_process)
+        _leader_seat(start, late, shared, model, recording, hooks, kinds, run_in_process)
     )
 
 
@@ -93,6 +100,7 @@ def _leader_seat(
     model: ModelParts,
     recording: Recording,
     hooks: HookParts,
+    kinds: AgentKinds,
     run_in_process: RunInProcess,
 ) -> LeaderSeat:
     name, recorder = start.options.team or "", recording.recorder
@@ -119,20 +127,32 @@ def _leader_seat(
     grace_s = start.settings.values.teamLeaderGraceSeconds
     ports = StaffPorts(
         executors=executors.choose,
-        options=lambda entry: _member_options(start, late, place, model, entry),
+        options=lambda entry: _member_options(start, late, place, model, kinds.catalog, entry),
         cwd=start.environment.launch_dir,
         grace_s=GRACE_S if grace_s is None else grace_s,
         lost=leader.lost,
         notify=start.user.notify,
     )
-    leader.attach(
-        Staff(post, open_team(place, start.session.id), ports),
-        PermissionDesk(post, late.gate, recorder, start.user.notify, history.answers),
+    staff = Staff(post, open_team(place, start.session.id), ports)
+    desk = PermissionDesk(post, late.gate, recorder, start.user.notify, history.answers)
+    progress = MemberProgress(
+        place,
+        watch,
+        ProgressPorts(
+            members=lambda: staff.members,
+            waiting=lambda: desk.waiting,
+            emit=shared.stream.emit,
+            add=model.accounting.add_reported,
+            check=leader.check,
+        ),
     )
+    spending = Spending(agent_caps(start), limit_question(start.user.ask), progress.rows)
+    leader.attach(staff, desk, progress, spending)
     tasks = TaskTools(leader.tasks, own_id, name, hooks.dispatch)
 
-    def tools(names: Sequence[str]) -> tuple[AnyTool, ...]:
-        return leader_tools(leader, tasks, [n for n in names if n not in NOT_FOR_WORKERS])
+    def tools(usual: ToolRegistry) -> tuple[AnyTool, ...]:
+        offered = usual.without({*NOT_FOR_WORKERS})
+        return leader_tools(leader, tasks, WorkerKinds(kinds.catalog, offered))
 
     return LeaderSeat(leader, watch, executors, lease, tools)
 
@@ -158,9 +178,21 @@ def chosen_mode(start: StartContext) -> str:
 
 
 def _member_options(
-    start: StartContext, late: LateParts, place: TeamPlace, model: ModelParts, entry: MemberEntry
+    start: StartContext,
+    late: LateParts,
+    place: TeamPlace,
+    model: ModelParts,
+    catalog: AgentCatalog,
+    entry: MemberEntry,
 ) -> RunOptions:
-    """Return what a worker is started with: the leader's rules and mode as they are now."""
+    """Return what a worker is started with: the leader's rules and mode as they are now, and the
+    definition of its kind. Raises TeamError where that kind is not there any more."""
+    try:
+        kind = catalog.get(entry.agent_type) if entry.agent_type is not None else None
+    except AgentError as error:
+        raise TeamError(f"{entry.agent_id} cannot be started: {error}") from error
+    own_turns = kind.max_turns if kind is not None else None
+    turns = [limit for limit in (start.options.max_turns, own_turns) if limit is not None]
     return replace(
         start.options,
         prompt=None,
@@ -172,9 +204,10 @@ def _member_options(
         name=None,
         stores_session=True,
         team=None,
-        agent=None,
+        agent=entry.agent_type,
         session_home=place.member_dir(entry.name),
-        model=model.used.model,
+        model=(kind.model if kind is not None else None) or model.used.model,
+        max_turns=min(turns, default=None),
         tools=entry.tools,
         skills=None,
         permission_mode=late.mode(),

@@ -1,17 +1,56 @@
-"""`/team`: the members of this session's team, what each works on, and the tasks."""
+"""`/team`: the team of this session: its members and tasks, its begin and its end."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from agent.commands.command_context import CommandContext
-from agent.commands.command_results import CommandResult, ShowText
+from agent.commands.command_results import CommandResult, LeadTeam, ShowText
+from agent.errors import AgentError
+
+_NONE: Final = (
+    "This session leads no team. /team start NAME makes it the leader of one, as agent-tui --team "
+    "NAME does: it delegates the work to workers and writes one answer from what they report."
+)
+_USAGE: Final = (
+    "Usage: /team, /team start NAME, /team tell MEMBER TEXT, /team stop MEMBER, /team end"
+)
 
 
-async def call(_arguments: str, context: CommandContext) -> CommandResult:
-    """Show the team."""
-    lines = context.team()
-    if lines is None:
-        return ShowText(
-            "This session leads no team. To lead one: agent-tui --team NAME. It delegates the work "
-            "to workers and writes one answer from what they report."
-        )
-    return ShowText("\n".join(lines))
+async def call(arguments: str, context: CommandContext) -> CommandResult:
+    """Show the team, lead one, or end what is led."""
+    team = context.team()
+    words = arguments.split(maxsplit=2)
+    match words:
+        case ["start", name]:
+            return _start(name, context)
+        case _ if team is None:
+            return ShowText(_NONE if not words else f"{_NONE}\n{_USAGE}")
+        case []:
+            return ShowText("\n".join(team.lines()))
+        case ["end"]:
+            return LeadTeam("", _session(context), "The team has ended; its workers were stopped.")
+    try:
+        match words:
+            case ["tell", member, text]:
+                return ShowText(await team.tell(member, text))
+            case ["stop", member]:
+                return ShowText(await team.dismiss(member))
+    except (AgentError, OSError) as error:
+        return ShowText(str(error), "warning")
+    return ShowText(_USAGE, "warning")
+
+
+def _start(name: str, context: CommandContext) -> CommandResult:
+    if context.team() is not None:
+        return ShowText("This session leads a team already. /team end ends it.", "warning")
+    try:
+        context.may_lead(name)
+    except AgentError as error:
+        return ShowText(str(error), "warning")
+    return LeadTeam(name, _session(context), f"This session leads the team {name} now.")
+
+
+def _session(context: CommandContext) -> str | None:
+    """Return the session to go on with; None where nothing was said in it."""
+    return context.session.session_id if context.session.messages else None

@@ -184,7 +184,7 @@ async def test_another_session_waits_for_the_turn_and_says_which_key_ends_it() -
     conversation = played([TextDelta(T, "m1", 0, "half"), until_interrupted])
     app = make_app(conversation)
 
-    async def release(session_id: str | None) -> None:
+    async def release(session_id: str | None, *, team: str | None = None) -> None:
         raise AssertionError("a turn is running")
 
     app.parts.conversations._release = release

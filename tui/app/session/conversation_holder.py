@@ -80,8 +80,11 @@ class ConversationHolder:
 
     @property
     def agents(self) -> Sequence[RunningAgent]:
-        """The agents of the conversation, in the order of their starts."""
-        return self.commands.context.agents.all() if self.commands is not None else ()
+        """The agents of the conversation, in the order of their starts, and those of its team."""
+        if self.commands is None:
+            return ()
+        team = self.commands.context.team()
+        return (*self.commands.context.agents.all(), *(team.rows() if team is not None else ()))
 
     @property
     def workflow_runs(self) -> Sequence[WorkflowRun]:
@@ -103,8 +106,11 @@ class ConversationHolder:
         """Return once there is a conversation."""
         await self._is_there.wait()
 
-    async def change(self, session_id: str | None) -> str:
-        """Leave this conversation for another session, or a new one; return why not, or nothing."""
+    async def change(self, session_id: str | None, *, team: str | None = None) -> str:
+        """Leave this conversation for another session, or a new one; return why not, or nothing.
+
+        `team`: see `tui.ports.conversation.Release`.
+        """
         if self._release is None or self._ports is None or self.current is None:
             return "not available here"
         if self._runner.is_running:
@@ -115,7 +121,7 @@ class ConversationHolder:
         self._past.close()
         self._document.start_over()
         self._on_taken()
-        await self._release(session_id)
+        await self._release(session_id, team=team)
         await self._take(self._ports)
         return ""
 

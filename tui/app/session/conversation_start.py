@@ -148,6 +148,8 @@ class ConversationStart:
         values = context.settings().values
         context.shells.on_change = parts.show_lines
         context.agents.on_change = parts.show_lines
+        if (team := context.team()) is not None:
+            team.follow(parts.show_lines)
         parts.window.wants_progress(values.terminalProgressBarEnabled)
         if values.syntaxHighlightingDisabled:
             parts.appearance.colour_code(False)

@@ -88,12 +88,17 @@ class ScreenSession:
         session_id = self.conversation.view.session_id if self.conversation is not None else None
         self._end(ExitReport(session_id, self._document.last_answer, error))
 
-    async def restart(self, session_id: str | None) -> None:
-        """Leave this conversation for another session, or for a new one."""
+    async def restart(self, session_id: str | None, *, team: str | None = None) -> bool:
+        """Leave this conversation for another session, or for a new one; False where that waits.
+
+        `team`: see `tui.ports.conversation.Release`.
+        """
         # The command that leads there is no draft of the one that is left.
         self._drafts.settle()
-        if why_not := await self._conversations.change(session_id):
+        why_not = await self._conversations.change(session_id, team=team)
+        if why_not:
             self._notices.warn(why_not)
+        return not why_not
 
     def compact(self, focus: str, part: HistoryPart | None = None) -> None:
         """Summarise the history, or a part of it."""
