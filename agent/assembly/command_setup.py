@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
@@ -20,6 +21,7 @@ from agent.commands.sources.command_files import CustomCommands
 from agent.commands.sources.directories import CommandLocations
 from agent.commands.sources.discover import CommandFinder
 from agent.commands.sources.frontmatter_cache import FILE, FrontmatterCache
+from agent.commands.sources.workflow_commands import WorkflowCommands
 from agent.commands.spec import Command, Surface
 from agent.commands.table import BUILTIN_COMMANDS
 from agent.commands.turn_scope import TurnScope
@@ -27,6 +29,7 @@ from agent.files.file_index import FileIndex
 from agent.files.mentions import MentionReader
 from agent.hook_events.hook_dispatch import HookDispatch
 from agent.messages import Block
+from agent.orchestration.workflow_files import WorkflowPlaces
 from agent.prompt.system import note
 from permissions.gate import PermissionGate
 from permissions.rule import RuleSource
@@ -94,7 +97,12 @@ def build_commands(
         )
     )
     registry = CommandRegistry(
-        [custom.commands, lambda: BUILTIN_COMMANDS, partial(_of_servers, late)],
+        [
+            custom.commands,
+            lambda: BUILTIN_COMMANDS,
+            partial(_of_servers, late),
+            _workflows(start, late),
+        ],
         Surface.HEADLESS if is_headless else Surface.SCREEN,
     )
     runner = TemplateRunner(
@@ -130,6 +138,20 @@ def build_commands(
         Expander(registry, runner, mentions, scope, hooks, skill_hooks, ready=ready),
         reading,
     )
+
+
+def _workflows(start: StartContext, late: LateParts) -> Callable[[], Sequence[Command]]:
+    """Return what lists saved workflows; those of a project count once it is trusted."""
+
+    def directories() -> Sequence[Path]:
+        settings = start.settings
+        places = WorkflowPlaces(
+            settings.home, settings.agent_home, settings.project_root, late.cwd()
+        )
+        trusted = settings.trust.trusted or settings.trust.by_flag
+        return tuple(places.directories() if trusted else places.own_directories())
+
+    return WorkflowCommands(directories)
 
 
 def _of_servers(late: LateParts) -> Sequence[Command]:

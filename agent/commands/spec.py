@@ -29,6 +29,7 @@ class CommandSource(StrEnum):
     USER_COMMAND = "user command"
     PROJECT_COMMAND = "project command"
     SERVER = "MCP server"
+    WORKFLOW = "workflow"
     BUILTIN = "built-in"
 
 

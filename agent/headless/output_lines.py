@@ -123,6 +123,12 @@ def notice_line(event: RetryScheduled | ModelFallback | Compacted, session_id: s
             return line | {"subtype": "compact_boundary", "compact_metadata": metadata}
 
 
+def workflow_line(fields: Line, session_id: str) -> Line:
+    """Return how far a run of a workflow is, as a `system` line."""
+    line: Line = {"type": "system", "subtype": "workflow_progress"}
+    return line | fields | {"session_id": session_id, "uuid": _new_uuid()}
+
+
 def api_error_line(text: str, session_id: str) -> Line:
     """Return the message that stands for the answer of a request that failed."""
     uid = _new_uuid()

@@ -58,7 +58,9 @@ from agent.headless.output_lines import (
     notice_line,
     replay_line,
     usage_json,
+    workflow_line,
 )
+from agent.headless.workflow_lines import WorkflowLines
 from agent.loop.answer_schema import AnswerSchema
 from agent.loop.answer_text import AnswerText
 from agent.options import OutputFormat
@@ -139,6 +141,14 @@ class HeadlessOutput:
         self._err = err
         self._partial = PartialLines(conversation.view.session_id) if partial_messages else None
         self._inputs: dict[str, tuple[str, Mapping[str, object]]] = {}
+        workflows = conversation.workflows
+        lines = WorkflowLines(lambda: workflows.running, self._workflow, self._print)
+        workflows.on_change = lines.changed
+
+    def _workflow(self, fields: dict[str, object]) -> None:
+        if self._format == "stream-json":
+            session_id = self._conversation.view.session_id
+            self._line(workflow_line(fields, session_id))
 
     def begin(self, servers: ServerSummary) -> None:
         """Write the `system`/`init` line of stream-json; other formats write nothing yet."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -27,6 +27,10 @@ class WorkflowPlaces(Struct, frozen=True):
         for directory in between:
             yield directory / ".agent" / "workflows"
             yield directory / ".claude" / "workflows"
+        yield from self.own_directories()
+
+    def own_directories(self) -> Iterator[Path]:
+        """Yield those of the user."""
         yield self.agent_home / "workflows"
         yield self.home / ".claude" / "workflows"
 
@@ -46,10 +50,10 @@ def workflow_file(path: Path) -> WorkflowScript:
         raise ScriptError(f"{path.name}: {error}") from error
 
 
-def saved_workflows(places: WorkflowPlaces) -> dict[str, Path]:
-    """Return the files by name."""
+def saved_workflows(directories: Iterable[Path]) -> dict[str, Path]:
+    """Return the files by name; the first directory that has a name wins."""
     found: dict[str, Path] = {}
-    for directory in places.directories():
+    for directory in directories:
         for path in sorted(directory.glob("*.js")):
             found.setdefault(path.stem, path)
     return found
@@ -57,7 +61,7 @@ def saved_workflows(places: WorkflowPlaces) -> dict[str, Path]:
 
 def find_workflow(name: str, places: WorkflowPlaces) -> Path:
     """Return the file of a name. Raises ScriptError, which names what there is."""
-    saved = saved_workflows(places)
+    saved = saved_workflows(places.directories())
     if name not in saved:
         known = ", ".join(sorted(saved)) or "none"
         raise ScriptError(f"there is no workflow {name!r}; saved: {known}")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from io import StringIO
 
 import pytest
 
 from agent.events import AgentEvent
+from agent.headless.run import HeadlessOutput
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import ModelInfo, Part, Scenario, Text, ToolCall, Turn
 from agent.orchestration.mode_reminders import ENTER, EXIT
 from agent.orchestration.script.script_engine import has_engine
+from agent.user_prompt import Prompt
 from tests.journeys.conftest import Begin, Journey, results
 
 needs_engine = pytest.mark.skipif(not has_engine(), reason="quickjs-ng has no build here")
@@ -253,3 +256,42 @@ async def test_mode_reminders_follow_the_users_message(begin: Begin) -> None:
     efforts = [r.body.get("output_config", {}).get("effort") for r in journey.server.requests]
     assert efforts[0] == efforts[1]
     assert efforts[2] == efforts[3]
+
+
+@needs_engine
+async def test_a_saved_workflow_is_a_command(begin: Begin) -> None:
+    journey = await begin(respond=scripted([[Text("ok")]], reporting), trust=True)
+    place = journey.project / ".agent" / "workflows"
+    place.mkdir(parents=True)
+    (place / "audit.js").write_text(HEAD + "return 1")
+    (place / "broken.js").write_text("return 1")
+    registry = journey.assembled.commands.registry
+    names = {command.meta.name: command.meta.description for command in registry.all()}
+    assert names.get("audit") == "looks at parts"
+    assert "broken" not in names
+    await journey.send('/audit ["users"]')
+    sent = json.dumps(journey.last_messages())
+    assert "Run the saved workflow audit with the Workflow tool" in sent
+
+
+async def test_a_project_that_is_not_trusted_adds_no_commands(begin: Begin) -> None:
+    journey = await begin(respond=scripted([[Text("ok")]], reporting))
+    place = journey.project / ".claude" / "workflows"
+    place.mkdir(parents=True)
+    (place / "audit.js").write_text(HEAD + "return 1")
+    registry = journey.assembled.commands.registry
+    assert "audit" not in {command.meta.name for command in registry.all()}
+
+
+async def test_lines_of_a_run_without_a_screen_say_how_far_it_is(begin: Begin) -> None:
+    call = ToolCall("Workflow", {"subtasks": ["look at part one", "look at part two"]})
+    journey = await begin(respond=scripted([[call], [Text("Read.")]], reporting), allow=ALLOW)
+    out, err = StringIO(), StringIO()
+    output = HeadlessOutput(journey.conversation, "stream-json", out=out, err=err)
+    assert await output.run(Prompt("go")) == 0
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    progress = [line for line in lines if line.get("subtype") == "workflow_progress"]
+    done = [line["agents_done"] for line in progress]
+    assert (done[0], done[-1], done) == (0, 4, sorted(done))
+    assert progress[-1]["state"] == "ended"
+    assert "workflow subtasks: ended, " in err.getvalue()

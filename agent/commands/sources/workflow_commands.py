@@ -1,0 +1,70 @@
+"""Saved workflows as commands: `/audit ["users", "orders"]` has the model run one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from agent.commands.spec import CommandSource, Metadata, PromptCommand, Template
+from agent.orchestration.script.script_meta import ScriptError
+from agent.orchestration.workflow_files import saved_workflows, workflow_file
+
+_Signature: TypeAlias = tuple[int, int]
+
+
+class WorkflowCommands:
+    """One command for each file; a file is read again when it has changed."""
+
+    def __init__(self, directories: Callable[[], Sequence[Path]]) -> None:
+        """`directories` returns where files count, the nearest first."""
+        self._directories = directories
+        self._known: dict[Path, tuple[_Signature, PromptCommand | None]] = {}
+
+    def __call__(self) -> Sequence[PromptCommand]:
+        """Return the commands; files that are no workflows are left out."""
+        found = [
+            self._command(name, path) for name, path in saved_workflows(self._directories()).items()
+        ]
+        return [command for command in found if command is not None]
+
+    def _command(self, name: str, path: Path) -> PromptCommand | None:
+        try:
+            status = path.stat()
+        except OSError:
+            return None
+        signature = status.st_mtime_ns, status.st_size
+        known = self._known.get(path)
+        if known is None or known[0] != signature:
+            known = signature, _read(name, path)
+            self._known[path] = known
+        return known[1]
+
+
+def _read(name: str, path: Path) -> PromptCommand | None:
+    try:
+        meta = workflow_file(path).meta
+    except ScriptError:
+        return None
+    return PromptCommand(
+        Metadata(
+            name=name,
+            description=" ".join(meta.description.split()),
+            argument_hint="[args]",
+            source=CommandSource.WORKFLOW,
+            when_to_use=meta.when_to_use,
+            path=str(path),
+        ),
+        lambda: Template(""),
+        render=_renderer(name),
+    )
+
+
+def _renderer(name: str) -> Callable[[str], Awaitable[str]]:
+    async def render(arguments: str) -> str:
+        text = f"Run the saved workflow {name} with the Workflow tool: name {name!r}"
+        given = arguments.strip()
+        # As JSON where it is JSON: the model sees what it is, and the script gets it as `args`.
+        return f"{text}, args: {given}" if given else f"{text}."
+
+    return render

@@ -1,0 +1,66 @@
+"""How far runs of workflows are, for whoever follows a run without a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from agent.orchestration.run.workflow_run import WorkflowRun
+from agent.orchestration.run_figures import RunFigures, live_figures
+
+_Seen: TypeAlias = tuple[str, str, int, int]
+
+
+class WorkflowLines:
+    """Says what changed: a phase, an agent that ended, a pause, the end."""
+
+    def __init__(
+        self,
+        running: Callable[[], Sequence[WorkflowRun]],
+        line: Callable[[dict[str, object]], None],
+        tell: Callable[[str], None],
+    ) -> None:
+        """`line` takes the fields of a `workflow_progress` line, `tell` a line for a user."""
+        self._running = running
+        self._line = line
+        self._tell = tell
+        self._runs: dict[str, tuple[WorkflowRun, _Seen]] = {}
+
+    def changed(self) -> None:
+        """Look at the runs again."""
+        running = {run.record.id: run for run in self._running()}
+        for run_id in [one for one in self._runs if one not in running]:
+            self._say(self._runs.pop(run_id)[0], "ended", is_news=True)
+        for run_id, run in running.items():
+            state = "paused" if run.control.is_paused else "running"
+            before = self._runs.get(run_id)
+            seen = _seen(state, live_figures(run))
+            self._runs[run_id] = run, seen
+            if before is None or before[1] != seen:
+                self._say(run, state, is_news=before is None or before[1][:2] != seen[:2])
+
+    def _say(self, run: WorkflowRun, state: str, *, is_news: bool) -> None:
+        figures = live_figures(run)
+        self._line(
+            {
+                "run_id": run.record.id,
+                "name": run.record.name,
+                "state": state,
+                "phase": figures.phase,
+                "agents_done": figures.done,
+                "agents_total": figures.total,
+                "is_total_known": figures.is_total_known,
+                "agents_running": figures.running,
+                "agents_failed": figures.failed,
+                "tokens": figures.tokens,
+                "cost_usd": figures.usd,
+            }
+        )
+        if is_news:
+            reason = f": {run.control.reason}" if state == "paused" else ""
+            phase = f"{figures.phase} " if figures.phase else ""
+            self._tell(f"workflow {run.record.name}: {state}{reason}, {phase}{figures.progress}")
+
+
+def _seen(state: str, figures: RunFigures) -> _Seen:
+    return state, figures.phase, figures.done, figures.failed
