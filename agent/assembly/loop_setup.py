@@ -76,7 +76,7 @@ async def build_loop(
     )
     if seat is not None:
         request = seat.request(request)
-    extractor = fact_extractor(start, prompt.facts, model, request)
+    extractor = fact_extractor(start, prompt.facts, model, late.ports)
     sources = late.sources.bind(
         HookSources(dispatch, prompt.instructions, prompt.context().instructions, late.cwd)
     )

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
-from agent.assembly.context_setup import BuildRequest
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.start_context import StartContext
+from agent.errors import AgentError
+from agent.loop.loop_ports import LoopPorts
 from agent.memory.extractor import ExtractorPorts, FactExtractor
 from agent.memory.facts import FactStore
 from agent.recovery.retry import RequestSource
 from agent.session.store import project_slug
-from agent.settings.load import Settings
+from agent.settings.change import set_value
 from permissions.base.text.redactor import Redactor
 
 STATE_FILE: Final = "memory.json"
-"""In the session's directory: how far the extraction of facts is, and notes on the session."""
+"""In the session's directory: how far the extraction of facts is."""
 
 
 def facts_directory(agent_home: Path, project_root: Path) -> Path:
@@ -42,30 +45,33 @@ def fact_store(start: StartContext, redactor: Redactor) -> FactStore:
 
 
 def fact_extractor(
-    start: StartContext,
-    store: FactStore,
-    model: ModelParts,
-    request: BuildRequest,
+    start: StartContext, store: FactStore, model: ModelParts, loop: Callable[[], LoopPorts]
 ) -> FactExtractor:
-    """Return what extracts facts after each prompt, where the user enabled that."""
-    accounting = model.accounting
+    """Return what stores facts after each prompt, where the user agreed."""
+
+    def is_on() -> bool | None:
+        may_cost = model.accounting.spent() is None and not start.is_demo
+        return start.settings.values.autoMemoryEnabled if may_cost else False
+
+    ask = start.user.keep_facts
+
+    async def decide() -> bool:
+        answer = await ask() if ask is not None else None
+        if answer is not None:
+            file = start.environment.agent_home / "settings.json"
+            try:
+                await asyncio.to_thread(set_value, file, "autoMemoryEnabled", answer)
+            except (AgentError, OSError) as error:
+                start.user.notify(f"The answer counts for this session only: {error}", "warning")
+        return answer is True
+
     return FactExtractor(
         ExtractorPorts(
-            client=model.client,
-            request=request,
+            loop=loop,
             recovery=lambda: replace(model.recovery, policy=model.policy(RequestSource.MEMORY)),
-            account=accounting.add_quietly,
             store=store,
             state=start.directory / STATE_FILE,
-            is_on=lambda: (
-                accounting.spent() is None
-                and not start.is_demo
-                and is_extraction_on(start.settings)
-            ),
+            is_on=is_on,
+            ask=decide if ask is not None else None,
         )
     )
-
-
-def is_extraction_on(settings: Settings) -> bool:
-    """Whether turns are looked through for facts; it costs, so no project sets it."""
-    return settings.values.autoMemoryEnabled is True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -75,6 +75,8 @@ class UserPorts(Struct, frozen=True, kw_only=True):
     """Reaches MCP servers inside the calling program."""
     mcp: Callable[[], McpUser] | None = None
     """Makes what asks the user about MCP servers, and for them."""
+    keep_facts: Callable[[], Awaitable[bool | None]] | None = None
+    """Asks whether facts are kept for later sessions; None puts the decision off."""
 
     def notify(self, text: str, level: str) -> None:
         """Show a line, where there is somebody to see it."""

@@ -1,9 +1,9 @@
-"""After a prompt, beside the conversation: asks the model what is worth storing, and stores it.
+"""After a prompt, beside the conversation: a forked agent stores what is worth keeping.
 
-One request behind the conversation's own prefix, so that the cache serves it; no tools run. What
-was looked at is remembered by the last message's uid, which moves on after success only, so that
-nothing is lost to a failure. Off unless the user turned it on, and only after a turn that is worth
-it (`agent.memory.worth_looking`).
+It is the program's loop behind the conversation's own prefix, so that the cache serves it, with
+few answers and tools that reach the files of the memory only. What was looked at is remembered by
+the last message's uid, which moves on after success only, so that nothing is lost to a failure.
+Only after a turn that is worth it (`agent.memory.worth_looking`), and only where the user agreed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Final
@@ -20,18 +20,27 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.abort import AbortController
-from agent.events import Usage
-from agent.loop.model_turn import Answered, ModelTurn, Recovery
-from agent.memory.extraction import Extraction, ask_for, read_answer
+from agent.loop.loop import AgentLoop
+from agent.loop.loop_ports import LoopPorts
+from agent.loop.model_turn import Recovery
+from agent.loop.no_hooks import NoHooks
+from agent.memory.extraction import ask_for
 from agent.memory.facts import FactStore
 from agent.memory.worth_looking import is_worth_looking
 from agent.messages import Message
-from agent.model.client import ModelClient, ModelRequest
+from agent.model.client import ModelRequest
 from agent.stream import TurnEvents, discard
 from permissions.base.files.plain_file import read_plain
 from permissions.base.files.private_file import write_private
+from permissions.decision import Behavior, Decision
+from permissions.gate import PermissionGate
+from permissions.mode import Mode
+from permissions.request import PermissionRequest
 
+MAX_TURNS: Final = 5
+"""Answers of one look, however many calls they hold."""
 MAX_OUTPUT_TOKENS: Final = 4_000
+NOTES: Final = "notes.md"
 _LOG: Final = logging.getLogger(__name__)
 _WRITES: Final = frozenset({"Edit", "Write", "MultiEdit"})
 
@@ -39,30 +48,34 @@ _WRITES: Final = frozenset({"Edit", "Write", "MultiEdit"})
 class ExtractorPorts(Struct, frozen=True, kw_only=True):
     """What it works with."""
 
-    client: ModelClient
-    request: Callable[[tuple[Message, ...]], ModelRequest]
-    """Builds as for any turn: the prefix has to be the same."""
+    loop: Callable[[], LoopPorts]
+    """Those of the conversation: its requests build the same prefix."""
     recovery: Callable[[], Recovery]
-    account: Callable[[Usage, str], None]
     store: FactStore
     state: Path
-    """A file of the session: how far it came, and the notes."""
-    is_on: Callable[[], bool]
+    """A file of the session: how far it came. The notes are beside it."""
+    is_on: Callable[[], bool | None]
+    """Whether facts are kept; None where the user has not decided."""
+    ask: Callable[[], Awaitable[bool]] | None = None
+    """Have the user decide; None where there is no user to ask."""
     today: Callable[[], date] = date.today
 
 
 class FactExtractor:
-    """One conversation's; never more than one request at a time."""
+    """One conversation's; never more than one look at a time."""
 
     def __init__(self, ports: ExtractorPorts) -> None:
         """Go on where an earlier run of the session came to."""
         self._ports = ports
         self._task: asyncio.Task[None] | None = None
-        self._cursor, self._notes = _read_state(ports.state)
+        self._answer: bool | None = None
+        """What the user answered in this session."""
+        self._notes = ports.state.with_name(NOTES)
+        self._cursor, self._noted = _read_state(ports.state)
 
     def after_prompt(self, messages: tuple[Message, ...]) -> None:
         """Begin, unless it is off, or still at work: then the next time brings these too."""
-        if self._ports.is_on() and (self._task is None or self._task.done()):
+        if self._may_look() and (self._task is None or self._task.done()):
             self._task = asyncio.ensure_future(self._guarded(messages))
 
     async def wait(self) -> None:
@@ -81,10 +94,21 @@ class FactExtractor:
 
         They may know of more than these, never of less.
         """
-        if not self._notes or not self._ports.is_on():
+        covered = [index for index, message in enumerate(messages) if message.uid == self._noted]
+        if not covered or covered[0] < end - 1 or not self._is_on():
             return None
-        covered = [index for index, message in enumerate(messages) if message.uid == self._cursor]
-        return self._notes if covered and covered[0] >= end - 1 else None
+        try:
+            return read_plain(self._notes).decode("utf-8", "replace") or None
+        except OSError:
+            return None
+
+    def _is_on(self) -> bool | None:
+        setting = self._ports.is_on()
+        return self._answer if setting is None else setting
+
+    def _may_look(self) -> bool:
+        is_on = self._is_on()
+        return self._ports.ask is not None if is_on is None else is_on
 
     async def _guarded(self, messages: tuple[Message, ...]) -> None:
         try:
@@ -97,36 +121,57 @@ class FactExtractor:
         new = _since(messages, self._cursor)
         if not is_worth_looking(new):
             return
-        if self._wrote_itself(new):
-            await asyncio.to_thread(self._store, Extraction(), messages[-1].uid)
+        if self._is_on() is None and self._ports.ask is not None:
+            self._answer = await self._ports.ask()
+        if not self._is_on():
             return
-        index = await asyncio.to_thread(self._ports.store.index)
-        ask = ask_for(index, count=len(new), today=self._ports.today())
-        request = self._ports.request((*messages, ask))
-        turn = ModelTurn(
-            self._ports.client,
-            self._ports.recovery(),
-            replace(request, max_tokens=min(MAX_OUTPUT_TOKENS, request.max_tokens)),
-            TurnEvents(discard, "memory", "memory"),
-            step=0,
+        has_notes = not self._wrote_itself(new) and await self._look(messages, len(new))
+        if has_notes is None:
+            return
+        self._cursor = messages[-1].uid
+        self._noted = self._cursor if has_notes else self._noted
+        state = {"cursor": self._cursor, "noted": self._noted}
+        await asyncio.to_thread(
+            write_private, self._ports.state, json.dumps(state).encode(), sync=False
         )
-        result = await turn.run(AbortController().signal)
-        if not isinstance(result, Answered):
-            return
-        answer = result.message
-        self._ports.account(result.usage, answer.model or "")
-        await asyncio.to_thread(self._store, read_answer(answer.text), messages[-1].uid)
 
-    def _store(self, found: Extraction, cursor: str) -> None:
-        """Write facts, notes and how far that is. Raises OSError."""
+    async def _look(self, messages: tuple[Message, ...], count: int) -> bool | None:
+        """Run the agent; return whether it wrote notes, None for a failure."""
+        from agent.memory.memory_tools import MemoryFiles, memory_tools  # first used here
+
         store, today = self._ports.store, self._ports.today()
-        changed = [store.forget(name) for name in found.forget]
-        changed += [store.save(fact, today) for fact in found.save]
-        if any(changed):
-            store.write_index()
-        self._cursor, self._notes = cursor, found.notes
-        state = {"cursor": cursor, "notes": found.notes}
-        write_private(self._ports.state, json.dumps(state).encode(), sync=False)
+        files = MemoryFiles(store, self._notes, today)
+        index = await asyncio.to_thread(store.index, today)
+        ask = ask_for(store, self._notes, index, count=count, turns=MAX_TURNS, today=today)
+        parent = self._ports.loop()
+        hooks = NoHooks()
+        ports = replace(
+            parent,
+            recovery=self._ports.recovery(),
+            calls=replace(
+                parent.calls,
+                registry=memory_tools(files),
+                gate=_own_gate(parent.calls.gate),
+                hooks=hooks,
+                recorder=None,
+                previews=None,
+            ),
+            hooks=hooks,
+            request=_short(parent.request),
+            queued=_nothing_queued,
+            reports=list,
+            mail=None,
+            answer=None,
+            context=None,
+            after_calls=None,
+        )
+        # The loop counts answers with calls and asks once more behind the last of them.
+        loop = AgentLoop(ports, TurnEvents(discard, "memory", "memory"), max_turns=MAX_TURNS - 1)
+        end = await loop.run(messages, [ask], AbortController())
+        if files.has_changed:
+            await asyncio.to_thread(store.write_index)
+        # At the limit it has looked at everything: once more would end there again.
+        return files.has_notes if end.reason in {"completed", "max_turns"} else None
 
     def _wrote_itself(self, new: Sequence[Message]) -> bool:
         """Whether the model changed fact files by its own tools: never both in one turn."""
@@ -142,15 +187,41 @@ class FactExtractor:
         )
 
 
+class _MemoryAllowed:
+    """Allows what no rule denies: these tools reach nothing but the memory."""
+
+    async def resolve(self, _request: PermissionRequest, pending: Decision, *_: object) -> Decision:
+        return replace(pending, behavior=Behavior.ALLOW)
+
+
+def _own_gate(gate: PermissionGate) -> PermissionGate:
+    return PermissionGate(replace(gate.context, mode=Mode.DEFAULT), _MemoryAllowed())
+
+
+def _short(
+    request: Callable[[tuple[Message, ...]], ModelRequest],
+) -> Callable[[tuple[Message, ...]], ModelRequest]:
+    def build(messages: tuple[Message, ...]) -> ModelRequest:
+        usual = request(messages)
+        return replace(usual, max_tokens=min(MAX_OUTPUT_TOKENS, usual.max_tokens))
+
+    return build
+
+
+async def _nothing_queued() -> list[Message]:
+    return []
+
+
 def _since(messages: tuple[Message, ...], cursor: str | None) -> tuple[Message, ...]:
     """Return what came after a message; all where it is gone, which a compaction may do."""
     uids = [message.uid for message in messages]
     return messages[uids.index(cursor) + 1 :] if cursor in uids else messages
 
 
-def _read_state(path: Path) -> tuple[str | None, str]:
+def _read_state(path: Path) -> tuple[str | None, str | None]:
     try:
         data = json.loads(read_plain(path))
-        return str(data["cursor"]), str(data["notes"])
+        cursor, noted = data["cursor"], data["noted"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None, ""
+        return None, None
+    return cursor if isinstance(cursor, str) else None, noted if isinstance(noted, str) else None

@@ -1,11 +1,14 @@
 """Facts that outlive a session: one small file each, of four kinds, and an index of them.
 
-Only what has no other home: what code, history or another system has is looked up there. Source:
-memory-and-context, "Long-Term Memory". Next: `agent.memory.extraction` (where facts come from).
+The index, `MEMORY.md`, may be edited as well: a line changed, added or removed there changes, adds
+or removes a fact. Only what has no other home: what code, history or another system has is looked
+up there. Source: memory-and-context, "Long-Term Memory". Next: `agent.memory.extractor` (where
+facts come from).
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +32,13 @@ MAX_FACTS: Final = 500
 MAX_INDEX_LINES: Final = 200
 MAX_INDEX_BYTES: Final = 25_000
 INDEX: Final = "MEMORY.md"
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+_INDEX_BASE: Final = ".MEMORY.md"
+"""The index as the program wrote it last, beside the one that users edit."""
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+_LINE: Final = re.compile(
+    r"-\s*\[(user|feedback|project|reference)\]\s*([a-z0-9][a-z0-9-]{0,59}):\s*(\S.*)"
+)
+_MORE: Final = "- ("
 _TYPES: Final[tuple[FactType, ...]] = get_args(FactType)
 
 
@@ -61,20 +70,20 @@ class FactStore:
     def save(self, fact: Fact, today: date) -> bool:
         """Store a fact; False for one that is none, or where there are too many. Raises OSError."""
         text = self._redact(" ".join(sanitize(fact.text).split()))[:MAX_TEXT]
-        if not _NAME.fullmatch(fact.name) or not text or fact.type not in _TYPES:
+        if not NAME.fullmatch(fact.name) or not text or fact.type not in _TYPES:
             return False
         known = {each.name for each in self.all()}
         if len(known) >= MAX_FACTS and fact.name not in known:
             return False
         self.forget(fact.name)
         directory = self.everywhere if fact.type == "user" else self.directory
-        head = f"---\ntype: {fact.type}\nupdated: {today.isoformat()}\n---\n"
-        write_private(directory / f"{fact.name}.md", f"{head}{text}\n".encode(), sync=False)
+        content = fact_file(Fact(fact.type, fact.name, text), today)
+        write_private(directory / f"{fact.name}.md", content.encode(), sync=False)
         return True
 
     def forget(self, name: str) -> bool:
         """Remove a fact; False where there is none of that name. Raises OSError."""
-        if not _NAME.fullmatch(name):
+        if not NAME.fullmatch(name):
             return False
         found = False
         for directory in (self.directory, self.everywhere):
@@ -85,12 +94,42 @@ class FactStore:
         return found
 
     def write_index(self) -> None:
-        """Bring the index file up to date, for users who look. Raises OSError."""
-        write_private(self.directory / INDEX, index_of(self.all()).encode(), sync=False)
+        """Bring `MEMORY.md` up to date, for users who read and edit it. Raises OSError."""
+        data = index_of(self.all()).encode()
+        write_private(self.directory / INDEX, data, sync=False)
+        write_private(self.directory / _INDEX_BASE, data, sync=False)
 
-    def index(self) -> str:
-        """Return the index of the facts there are; empty without any. Raises nothing."""
+    def write_notes(self, path: Path, text: str) -> None:
+        """Store notes about a session. Raises OSError."""
+        write_private(path, self._redact(text).encode(), sync=False)
+
+    def index(self, today: date | None = None) -> str:
+        """Apply what the user changed in `MEMORY.md`; return the index of the facts. Raises
+        nothing."""
+        with contextlib.suppress(OSError):
+            self._take_edits(today or date.today())
         return index_of(self.all())
+
+    def _take_edits(self, today: date) -> None:
+        edited = self._index_text(INDEX)
+        if edited is None:
+            return
+        base = self._index_text(_INDEX_BASE) or ""
+        if edited != base:
+            before, after = _listed(base), _listed(edited)
+            for name in before.keys() - after.keys():
+                self.forget(name)
+            for name, fact in after.items():
+                if before.get(name) != fact:
+                    self.save(fact, today)
+        if index_of(self.all()) != edited:
+            self.write_index()
+
+    def _index_text(self, name: str) -> str | None:
+        try:
+            return read_start(self.directory / name, MAX_INDEX_BYTES * 4).decode("utf-8", "replace")
+        except OSError:
+            return None
 
 
 def index_of(facts: Sequence[Fact]) -> str:
@@ -102,7 +141,7 @@ def index_of(facts: Sequence[Fact]) -> str:
         size += len(line.encode()) + 1
         if len(lines) >= MAX_INDEX_LINES or size > MAX_INDEX_BYTES:
             left = len(facts) - len(lines)
-            lines.append(f"- ({left} more facts are not shown: there are too many; remove some)")
+            lines.append(f"{_MORE}{left} more facts are not shown: too many; remove some)")
             break
         lines.append(line)
     return "".join(f"{line}\n" for line in lines)
@@ -114,14 +153,44 @@ def _facts(directory: Path) -> Iterator[Fact]:
     except OSError:
         return
     for path in paths:
-        if path.name == INDEX or not _NAME.fullmatch(path.stem):
+        if path.name == INDEX or not NAME.fullmatch(path.stem):
             continue
         try:
             text = read_start(path, MAX_TEXT * 4).decode("utf-8", errors="replace")
         except OSError:
             continue
-        head, body = frontmatter.split(text)
-        kind = next((each for each in _TYPES if each == head.get("type")), None)
-        fact_text = " ".join(sanitize(body).split())[:MAX_TEXT]
-        if kind is not None and fact_text:
-            yield Fact(kind, path.stem, fact_text)
+        fact = read_fact(path.stem, text)
+        if fact is not None:
+            yield fact
+
+
+def fact_file(fact: Fact, today: date | None = None) -> str:
+    """Return the text of a fact's file."""
+    updated = f"updated: {today.isoformat()}\n" if today is not None else ""
+    return f"---\ntype: {fact.type}\n{updated}---\n{fact.text}\n"
+
+
+def read_fact(name: str, text: str) -> Fact | None:
+    """Return the fact in a file's text; None where it is none of the four kinds, or empty."""
+    head, body = frontmatter.split(text)
+    kind = next((each for each in _TYPES if each == head.get("type")), None)
+    fact_text = " ".join(sanitize(body).split())[:MAX_TEXT]
+    return Fact(kind, name, fact_text) if kind is not None and fact_text else None
+
+
+def _listed(index: str) -> dict[str, Fact]:
+    """Return the facts of an index by name; a line that a user just wrote is feedback."""
+    found: dict[str, Fact] = {}
+    for line in index.splitlines():
+        text = line.strip()
+        if not text or text.startswith(("#", _MORE)):
+            continue
+        match = _LINE.fullmatch(text)
+        if match is not None:
+            kind = next(each for each in _TYPES if each == match[1])
+            found[match[2]] = Fact(kind, match[2], match[3])
+        else:
+            plain = text.lstrip("-* ")
+            name = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:40].strip("-")
+            found[name or "note"] = Fact("feedback", name or "note", plain)
+    return found

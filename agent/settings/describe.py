@@ -44,8 +44,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "outputStyle": "The name of an output style.",
     "statusLine": "A `command` that receives the session as JSON and prints the status line.",
     "autoCompactEnabled": "Compact the conversation when the window fills up. Default: true.",
-    "autoMemoryEnabled": "Look for facts worth keeping after a turn that may hold some; costs one "
-    "request. Default: false; user settings only.",
+    "autoMemoryEnabled": "Look for facts worth keeping after a turn that may hold some; costs up "
+    "to five short requests. Default: the screen asks; user settings only.",
     "autoCompactWindow": "Tokens of the model's context window to use, if not all of it.",
     "cleanupPeriodDays": "Days to keep sessions.",
     "includeCoAuthoredBy": "Whether commits name the agent as co-author.",
@@ -127,7 +127,7 @@ UNSET: Final[Mapping[str, str]] = {
     "language": "the language of your prompts",
     "statusLine": "built-in",
     "autoCompactEnabled": "true",
-    "autoMemoryEnabled": "false",
+    "autoMemoryEnabled": "asked",
     "autoCompactWindow": "no limit",
     "maxTurns": "200",
     "maxBudgetUsd": "no limit",

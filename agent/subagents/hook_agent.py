@@ -5,25 +5,24 @@ It ends by calling `StructuredOutput`; running out of turns is no answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from agent.abort import AbortController, AbortSignal
+from agent.abort import AbortController
 from agent.events import AgentEvent, RetryScheduled, UsageUpdate
 from agent.loop.loop import AgentLoop
-from agent.loop.loop_ports import LoopPorts, TurnHooks
-from agent.messages import Message, ToolUse, text_block, user_message
+from agent.loop.loop_ports import LoopPorts
+from agent.loop.no_hooks import NoHooks
+from agent.messages import Message, text_block, user_message
 from agent.model.client import ModelRequest
 from agent.model.endpoint import expand_alias
 from agent.stream import Emit, TurnEvents
 from agent.tools.base import AnyTool, Concurrency, ToolContext, ToolOutcome, build_tool
-from agent.tools.call import CallHooks, CallOutcome
 from agent.tools.file_state import FileState
-from hooks.answers.outcome import EventOutcome
 from hooks.ports import RunHookAgent
 from permissions.evaluate.read_only_classifier import LocalClassifier
 from permissions.gate import PermissionGate
@@ -144,50 +143,10 @@ def structured_output_tool(take: Callable[[Mapping[str, object]], None]) -> AnyT
     )
 
 
-class NoHooks:
-    """Calls of hooks fire no hooks."""
-
-    async def pre_tool_use(self, call: ToolUse, *_: object) -> EventOutcome | None:
-        return None
-
-    async def post_tool_use(self, call: ToolUse, *_: object) -> EventOutcome | None:
-        return None
-
-    async def post_tool_use_failure(
-        self, call: ToolUse, *_: object, **__: object
-    ) -> EventOutcome | None:
-        return None
-
-    async def permission_denied(self, call: ToolUse, *_: object) -> EventOutcome | None:
-        return None
-
-    def classifier_context(self) -> tuple[str, ...]:
-        return ()
-
-    async def stop(
-        self, last_text: str, *, active: bool, abort: AbortSignal
-    ) -> EventOutcome | None:
-        return None
-
-    async def stop_failure(self, kind: str, detail: str) -> None:
-        return None
-
-    async def post_tool_batch(
-        self, outcomes: Sequence[tuple[ToolUse, CallOutcome]], abort: AbortSignal
-    ) -> EventOutcome | None:
-        return None
-
-    def notices(self) -> list[AgentEvent]:
-        return []
-
-    def late_context(self) -> list[str]:
-        return []
-
-
 if TYPE_CHECKING:
 
-    def _proves(hooks: NoHooks, agent: HookAgent) -> tuple[CallHooks, TurnHooks, RunHookAgent]:
-        return hooks, hooks, agent
+    def _proves(agent: HookAgent) -> RunHookAgent:
+        return agent
 
 
 async def _nothing_queued() -> list[Message]:

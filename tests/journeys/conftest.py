@@ -170,6 +170,7 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
             respond: Any = None,
             ask: AskUser | None = None,
             mcp: McpUser | None = None,
+            keep_facts: Callable[[], Awaitable[bool | None]] | None = None,
             **options: Any,
         ) -> Journey:
             if server is None:
@@ -190,6 +191,7 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
                     dialog=person if has_person else None,
                     ask=ask,
                     mcp=None if mcp is None else lambda: mcp,
+                    keep_facts=keep_facts,
                 ),
             )
             stack.push_async_callback(assembled.conversation.aclose)

@@ -23,6 +23,7 @@ from agent.prompt.shell_command_note import as_typed
 from permissions.base.process.own_environment import hide_secrets
 from permissions.base.text.sanitize import sanitize
 from tui.conversation.gc_pause import resume_collection
+from tui.conversation.late_dialogs import ask_to_keep_facts, mcp_dialogs
 from tui.ports.conversation import ScreenPorts
 from tui.version import version
 
@@ -32,13 +33,11 @@ if TYPE_CHECKING:
     from agent.conversation.conversation import Conversation
     from agent.conversation.model_selection import ModelNotNamed
     from agent.events import AgentEvent
-    from agent.mcp.live.user_port import McpUser
     from agent.model.endpoint import ModelSetup
     from agent.settings.load import Settings
     from permissions.decision import Decision
     from permissions.request import PermissionRequest
     from tui.conversation.model_choice import Closer
-    from tui.dialogs.dialog import ShowDialog
     from tui.dialogs.onboarding import LocalModel
     from tui.dialogs.permission_ask import GrantOffer
 
@@ -119,7 +118,8 @@ class ConversationMaker:
             notice=self._front.notice,
             live=self._show_soon,
             terminal=self._front.pass_on,
-            mcp=lambda: _mcp_dialogs(ports.show),
+            mcp=lambda: mcp_dialogs(ports.show),
+            keep_facts=lambda: ask_to_keep_facts(ports.show),
         )
         try:
             self.assembled = await assembly.assemble(
@@ -374,12 +374,6 @@ class ConversationMaker:
         if not text or self.options.prompt:
             return ""
         return text if self._front.take_draft(text) else ""
-
-
-def _mcp_dialogs(show: ShowDialog) -> McpUser:
-    from tui.dialogs.mcp.mcp_dialogs import McpDialogs  # most starts have no servers
-
-    return McpDialogs(show)
 
 
 def session_to_resume(options: RunOptions, env: Mapping[str, str], launch_dir: Path) -> Path | None:

@@ -21,12 +21,13 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     found.setdefault(context.agent_home / "AGENTS.md", "User, not created yet")
     # Facts stored from sessions are files as well: to read, to edit, to remove.
     directory = facts_directory(context.agent_home, context.settings().project_root)
+    if (directory / INDEX).exists():
+        found[directory / INDEX] = "All facts, one on each line"
     for path in (
-        *sorted(directory.glob("*.md")),
-        *sorted(everywhere(context.agent_home).glob("*.md")),
+        *sorted(directory.glob("[!.]*.md")),
+        *sorted(everywhere(context.agent_home).glob("[!.]*.md")),
     ):
-        if path.name != INDEX:
-            found.setdefault(path, "Fact")
+        found.setdefault(path, "Fact")
     paths = list(found)
     items = [
         Item(screen.workspace.display_path(path), found[path], path.exists()) for path in paths

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from agent.memory.extraction import MAX_NOTES, read_answer
 from agent.memory.facts import (
     INDEX,
     MAX_FACTS,
@@ -97,32 +93,43 @@ def test_an_index_too_long_says_so() -> None:
     assert "more facts" in index_of(long)
 
 
-def test_an_answer_says_what_to_keep() -> None:
-    found = read_answer(
-        "Here you are:\n```json\n"
-        '{"op": "save", "type": "user", "name": "role", "text": "A biologist."}\n'
-        '{"op": "save", "type": "gossip", "name": "x", "text": "y"}\n'
-        '{"op": "forget", "name": "old"},\n'
-        '{"op": "notes", "text": "Goal: a parser."}\n'
-        '{"op": "save", "type": "user"\n'
-        "```"
-    )
-    assert found.save == (Fact("user", "role", "A biologist."),)
-    assert found.forget == ("old",)
-    assert found.notes == "Goal: a parser."
+@pytest.fixture
+def index(store: FactStore) -> Path:
+    store.save(Fact("feedback", "no-tabs", "Never use tabs."), TODAY)
+    store.save(Fact("project", "due", "By 2026-12-01."), TODAY)
+    store.write_index()
+    return store.directory / INDEX
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
-    max_leaves=5,
-)
-KEYS = st.sampled_from(["op", "type", "name", "text", "other"])
-VALUES = JSON | st.sampled_from(["save", "forget", "notes", "user", "project"])
+def test_lines_of_the_index_are_edited_like_facts(store: FactStore, index: Path) -> None:
+    text = index.read_text().replace("Never use tabs.", "Tabs in Makefiles only.")
+    index.write_text(f"{text}# mine\n- [user] role: A biologist.\n- Answer in short sentences\n")
+    assert "role: A biologist." in store.index(TODAY)
+    assert {fact.name: fact.text for fact in store.all()} == {
+        "no-tabs": "Tabs in Makefiles only.",
+        "due": "By 2026-12-01.",
+        "role": "A biologist.",
+        "answer-in-short-sentences": "Answer in short sentences",
+    }
+    assert (store.everywhere / "role.md").exists()
+    assert index.read_text() == store.index(TODAY)
 
 
-@given(st.lists(st.text(max_size=20) | st.dictionaries(KEYS, VALUES).map(json.dumps)))
-def test_any_answer_is_read(lines: list[str]) -> None:
-    found = read_answer("\n".join(lines))
-    assert len(found.notes) <= MAX_NOTES
-    assert all(fact.type in {"user", "project"} for fact in found.save)
+def test_a_line_removed_from_the_index_removes_its_fact(store: FactStore, index: Path) -> None:
+    # A fact that another session stored meanwhile is not in the user's copy, and stays.
+    store.save(Fact("project", "new", "Stored meanwhile."), TODAY)
+    index.write_text("- [project] due: By 2026-12-01.\n")
+    store.index(TODAY)
+    assert {fact.name for fact in store.all()} == {"due", "new"}
+
+
+def test_an_index_that_is_gone_removes_nothing(store: FactStore, index: Path) -> None:
+    index.unlink()
+    store.index(TODAY)
+    assert len(store.all()) == 2
+
+
+def test_a_fact_edited_in_its_file_is_in_the_index_again(store: FactStore, index: Path) -> None:
+    (store.directory / "due.md").write_text("---\ntype: project\n---\nBy 2027-01-01.")
+    store.index(TODAY)
+    assert "2027-01-01" in index.read_text()

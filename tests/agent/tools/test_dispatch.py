@@ -16,9 +16,9 @@ from pydantic import BaseModel
 
 from agent.abort import AbortController
 from agent.events import AgentEvent, ToolResult
+from agent.loop.no_hooks import NoHooks
 from agent.messages import ToolUse
 from agent.stream import TurnEvents
-from agent.subagents.hook_agent import NoHooks
 from agent.tools.base import (
     Concurrency,
     InterruptBehavior,

@@ -1,0 +1,23 @@
+"""Dialogs that most sessions never show, loaded where one is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent.mcp.live.user_port import McpUser
+    from tui.dialogs.dialog import ShowDialog
+
+
+def mcp_dialogs(show: ShowDialog) -> McpUser:
+    """Return what asks the user about MCP servers, and for them."""
+    from tui.dialogs.mcp.mcp_dialogs import McpDialogs  # most starts have no servers
+
+    return McpDialogs(show)
+
+
+async def ask_to_keep_facts(show: ShowDialog) -> bool | None:
+    """Return whether facts are stored for later sessions; None where the user put it off."""
+    from tui.dialogs.keep_facts import keep_facts_dialog  # asked once
+
+    return await show(keep_facts_dialog())
