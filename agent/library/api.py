@@ -102,7 +102,13 @@ from agent.library.program.coding_agent import (
     CodingRunFailed,
     CodingTurnsExceeded,
 )
+from agent.library.program.mcp_server import (
+    MCPServer,
+    MCPServerStdio,
+    MCPServerStreamableHttp,
+)
 from agent.library.program.standard_gate import program_gate
+from agent.library.program.transcript_session import TranscriptSession
 from agent.library.running.run_config import (
     CallModelData,
     ModelInputData,
@@ -210,6 +216,9 @@ __all__ = [
     "MCPApprovalResponseItem",
     "MCPConfig",
     "MCPListToolsItem",
+    "MCPServer",
+    "MCPServerStdio",
+    "MCPServerStreamableHttp",
     "MCPToolCancellationError",
     "MaxTurnsExceeded",
     "MessageOutputItem",
@@ -284,6 +293,7 @@ __all__ = [
     "Trace",
     "TracingConfig",
     "TracingProcessor",
+    "TranscriptSession",
     "Usage",
     "UserError",
     "add_trace_processor",

@@ -18,6 +18,6 @@ def mcp_dialogs(show: ShowDialog) -> McpUser:
 
 async def ask_to_keep_facts(show: ShowDialog) -> bool | None:
     """Return whether facts are stored for later sessions; None where the user put it off."""
-    from tui.dialogs.keep_facts import keep_facts_dialog  # asked once
+    from tui.conversation.keep_facts import keep_facts_dialog  # asked once
 
     return await show(keep_facts_dialog())

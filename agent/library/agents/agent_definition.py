@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypedDict, get_origin
 
 from agent.library.agents.agent_output import AgentOutputSchemaBase
+from agent.library.agents.agent_tool_input import AgentInputBuilder, AgentToolInput
 from agent.library.agents.guards import InputGuardrail, OutputGuardrail
 from agent.library.agents.handoffs import Handoff, handoff
 from agent.library.agents.late_runner import run_agent_tool
@@ -72,7 +73,7 @@ class AgentBase(Generic[TContext]):
     """For other agents' models: what this one is for."""
     tools: list[RawItem] = field(default_factory=list)
     mcp_servers: list[RawItem] = field(default_factory=list)
-    """Objects with `list_tools` and `call_tool`, as the Agents SDK has them."""
+    """Such as `MCPServerStdio`: objects with `list_tools` and `call_tool`."""
     mcp_config: MCPConfig = field(default_factory=lambda: MCPConfig())
 
     async def get_mcp_tools(self, run_context: RunContextWrapper[TContext]) -> list[RawItem]:
@@ -225,12 +226,24 @@ class Agent(AgentBase[TContext]):
         session: RawItem = None,
         failure_error_function: ToolErrorFunction | None = default_tool_error_function,
         needs_approval: bool | Callable[..., MaybeAwaitable[bool]] = False,
+        parameters: type | None = None,
+        input_builder: AgentInputBuilder | None = None,
+        include_input_schema: bool = False,
     ) -> FunctionTool:
         """Return a tool that runs this agent on one text and returns its final output.
 
         Other than with a handoff, the agent does not see the conversation, and the calling agent
         goes on with it. Approvals that it waits for are interruptions of the calling run.
+
+        Args:
+            parameters: A dataclass or pydantic model of the tool's arguments, in place of a text.
+            input_builder: Returns the agent's input for arguments; None writes them as JSON.
+            include_input_schema: Whether the agent is given their JSON schema as well.
+
+        Raises:
+            TypeError: `parameters` is neither.
         """
+        tool_input = AgentToolInput(parameters, input_builder, has_schema=include_input_schema)
         options: dict[str, RawItem] = {
             "custom_output_extractor": custom_output_extractor,
             "on_stream": on_stream,
@@ -243,8 +256,8 @@ class Agent(AgentBase[TContext]):
 
         async def invoke(context: CallContext, arguments: str) -> RawItem:
             try:
-                text = parse_arguments(name, arguments)["input"]
-                return await run_agent_tool(self, text, context, options)
+                given = await tool_input.read(name, arguments)
+                return await run_agent_tool(self, given, context, options)
             except Exception as error:
                 if failure_error_function is None:
                     raise
@@ -253,12 +266,7 @@ class Agent(AgentBase[TContext]):
         return FunctionTool(
             name=name,
             description=tool_description or "",
-            params_json_schema={
-                "type": "object",
-                "title": "AgentAsToolInput",
-                "properties": {"input": {"type": "string", "title": "Input"}},
-                "required": ["input"],
-            },
+            params_json_schema=tool_input.schema,
             on_invoke_tool=invoke,
             is_enabled=is_enabled,
             needs_approval=needs_approval,
@@ -292,4 +300,5 @@ def _mcp_tool(server: RawItem, tool: RawItem) -> FunctionTool:
         params_json_schema=dict(tool.inputSchema),
         on_invoke_tool=invoke,
         strict_json_schema=False,
+        rule_name=getattr(tool, "rule_name", None),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from agent.library.base.raw_items import RawItem
+from agent.library.base.raw_items import InputItem, RawItem
 from agent.library.context.call_context import CallContext
 
 
@@ -12,7 +12,11 @@ class AgentToolRunner(Protocol):
     """Runs an agent for one call of a tool."""
 
     async def __call__(
-        self, agent: RawItem, input: str, context: CallContext, options: dict[str, RawItem]
+        self,
+        agent: RawItem,
+        input: str | list[InputItem],
+        context: CallContext,
+        options: dict[str, RawItem],
     ) -> RawItem:
         """Return what the tool returns."""
         ...
@@ -27,7 +31,7 @@ def register_runner(runner: AgentToolRunner) -> None:
 
 
 async def run_agent_tool(
-    agent: RawItem, input: str, context: CallContext, options: dict[str, RawItem]
+    agent: RawItem, input: str | list[InputItem], context: CallContext, options: dict[str, RawItem]
 ) -> RawItem:
     """Run an agent for one call."""
     return await _runner[0](agent, input, context, options)

@@ -25,6 +25,8 @@ class CallContext(RunContextWrapper[TContext]):
     agent: RawItem = None
     run_config: RawItem = None
     conversation_history: list[InputItem] = field(default_factory=list)
+    failure: str | None = None
+    """What the tool raised, where the model is given a text in place of it."""
 
     @property
     def qualified_tool_name(self) -> str:

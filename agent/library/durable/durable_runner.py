@@ -35,8 +35,9 @@ from agent.library.running.run_config import DEFAULT_MAX_TURNS, RunConfig
 from agent.library.running.run_result import RunResult
 from agent.library.running.run_state import RunState
 from agent.library.running.run_steps import use_steps
-from agent.library.running.runner import AgentRunner, result_of
+from agent.library.running.runner import AgentRunner
 from agent.library.running.state_json import agents_by_name
+from agent.library.running.state_results import result_of
 
 if TYPE_CHECKING:
     from dbos import DBOS, StepReservation
@@ -200,8 +201,9 @@ class DurableRunner:
 
         assert self._workflow is not None, "use DurableRunner with `async with`"
         given = {"agent": agent.name, "input": as_json(input), "max_turns": max_turns}
-        with SetWorkflowID(run_id):
-            await self._dbos.start_workflow_async(self._workflow, json.dumps(given))
+        if await self._dbos.get_workflow_status_async(run_id) is None:
+            with SetWorkflowID(run_id):
+                await self._dbos.start_workflow_async(self._workflow, json.dumps(given))
         return DurableRun(self, run_id)
 
     def get(self, run_id: str) -> DurableRun:

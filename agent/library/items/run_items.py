@@ -101,8 +101,15 @@ class HandoffOutputItem(RunItemBase):
             _release(self, name)
 
 
+class _OfCall(RunItemBase):
+    @property
+    def call_id(self) -> str | None:
+        """The id of the call that it is, or that it answers."""
+        return _call_id(self.raw_item)
+
+
 @dataclass
-class ToolCallItem(RunItemBase):
+class ToolCallItem(_OfCall):
     """A call of a tool."""
 
     description: str | None = None
@@ -116,14 +123,9 @@ class ToolCallItem(RunItemBase):
         name = read(self.raw_item, "name")
         return name if isinstance(name, str) else read(self.raw_item, "type")
 
-    @property
-    def call_id(self) -> str | None:
-        """The id of the call."""
-        return _call_id(self.raw_item)
-
 
 @dataclass
-class ToolCallOutputItem(RunItemBase):
+class ToolCallOutputItem(_OfCall):
     """The output of a call."""
 
     output: RawItem = None
@@ -131,11 +133,6 @@ class ToolCallOutputItem(RunItemBase):
     type: str = "tool_call_output_item"
     tool_origin: RawItem = None
     custom_data: dict[str, RawItem] | None = None
-
-    @property
-    def call_id(self) -> str | None:
-        """The id of the call that it answers."""
-        return _call_id(self.raw_item)
 
 
 @dataclass
@@ -174,7 +171,7 @@ class CompactionItem(RunItemBase):
 
 
 @dataclass(eq=False)
-class ToolApprovalItem(RunItemBase):
+class ToolApprovalItem(_OfCall):
     """A call that waits for approval; give it to `RunState.approve` or `reject`."""
 
     tool_name: str | None = None
@@ -202,11 +199,6 @@ class ToolApprovalItem(RunItemBase):
             if found is not None:
                 return found if isinstance(found, str) else json.dumps(found)
         return None
-
-    @property
-    def call_id(self) -> str | None:
-        """The id of the call."""
-        return _call_id(self.raw_item)
 
     def to_input_item(self) -> InputItem:
         """Raise: what waits for approval is no input.

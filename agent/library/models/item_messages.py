@@ -148,6 +148,40 @@ def items_of(message: Message, invalid: dict[str, str]) -> list[RawItem]:
     return items
 
 
+def input_items(message: Message) -> list[InputItem]:
+    """Return a message of either side as items of an input."""
+    if message.role == "assistant":
+        return [dict(item) for item in items_of(message, {})]
+    items: list[InputItem] = []
+    parts: list[InputItem] = []
+    for block in message.content:
+        if block.get("type") == "tool_result":
+            call_id, content = str(block["tool_use_id"]), block.get("content")
+            output = content if isinstance(content, str) else _input_parts(content or [])
+            items.append({"type": "function_call_output", "call_id": call_id, "output": output})
+        else:
+            parts.extend(_input_parts([block]))
+    if [part["type"] for part in parts] == ["input_text"]:
+        items.append({"role": "user", "content": parts[0]["text"]})
+    elif parts:
+        items.append({"role": "user", "content": parts})
+    return items
+
+
+def _input_parts(blocks: Sequence[Block]) -> list[InputItem]:
+    parts: list[InputItem] = []
+    for block in blocks:
+        match block:
+            case {"type": "text", "text": text}:
+                parts.append({"type": "input_text", "text": text})
+            case {"type": "image", "source": {"media_type": media, "data": data}}:
+                url = f"data:{media};base64,{data}"
+                parts.append({"type": "input_image", "image_url": url})
+            case {"type": kind}:
+                parts.append({"type": "input_text", "text": f"[{kind}]"})
+    return parts
+
+
 def text_item(text: str) -> DictItem:
     """Return a message of the model."""
     content = DictItem(type="output_text", text=text, annotations=[], logprobs=[])

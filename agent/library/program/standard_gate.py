@@ -20,7 +20,8 @@ from agent.library.program.program_setup import read_setup
 from agent.library.tools.tool_gate import GateAnswer, ToolGate
 from agent.options import RunOptions
 from agent.permission_config.permission_context import permission_setup
-from hooks.events import PostToolUse, PreToolUse
+from hooks.answers.outcome import EventOutcome
+from hooks.events import PermissionDenied, PostToolUse, PostToolUseFailure, PreToolUse
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
 from permissions.base.process.child_environment import child_environment
@@ -47,7 +48,14 @@ class StandardGate:
     ) -> GateAnswer:
         """Decide about a call; what fails is denied."""
         answer = self._by_rules(tool_name, arguments, call_id)
-        if answer.behavior == "deny" or not self._hooks.has("PreToolUse"):
+        if answer.behavior == "deny":
+            if self._hooks.has("PermissionDenied"):
+                reason = answer.message.removeprefix(DENIED)
+                await self._hooks.run(
+                    PermissionDenied(**_call(tool_name, arguments, call_id), reason=reason)
+                )
+            return answer
+        if not self._hooks.has("PreToolUse"):
             return answer
         return await self._hooked(tool_name, arguments, call_id, answer)
 
@@ -73,9 +81,7 @@ class StandardGate:
     async def _hooked(
         self, tool_name: str, arguments: Mapping[str, RawItem], call_id: str, answer: GateAnswer
     ) -> GateAnswer:
-        outcome = await self._hooks.run(
-            PreToolUse(tool_name=tool_name, tool_input=dict(arguments), tool_use_id=call_id)
-        )
+        outcome = await self._hooks.run(PreToolUse(**_call(tool_name, arguments, call_id)))
         reason = outcome.reason or outcome.stop_reason or "A hook denied the call."
         if outcome.decision in ("deny", "block") or not outcome.continue_:
             return GateAnswer("deny", f"{DENIED}{reason}")
@@ -93,20 +99,36 @@ class StandardGate:
         """Return the output as PostToolUse hooks leave it."""
         if not self._hooks.has("PostToolUse"):
             return output
-        outcome = await self._hooks.run(
-            PostToolUse(
-                tool_name=tool_name,
-                tool_input=dict(arguments),
-                tool_use_id=call_id,
-                tool_response=output,
-            )
-        )
-        if outcome.updated_tool_output is not None:
-            output = str(outcome.updated_tool_output)
-        notes = [outcome.additional_context or ""]
-        if outcome.decision == "block":
-            notes.append(outcome.reason or "")
-        return "\n\n".join([output, *(note for note in notes if note)])
+        call = _call(tool_name, arguments, call_id)
+        return _left(output, await self._hooks.run(PostToolUse(**call, tool_response=output)))
+
+    async def failed(
+        self,
+        tool_name: str,
+        arguments: Mapping[str, RawItem],
+        call_id: str,
+        error: str,
+        output: str,
+    ) -> str:
+        """Return what the model is given as PostToolUseFailure hooks leave it."""
+        if not self._hooks.has("PostToolUseFailure"):
+            return output
+        call = _call(tool_name, arguments, call_id)
+        return _left(output, await self._hooks.run(PostToolUseFailure(**call, error=error)))
+
+
+def _call(tool_name: str, arguments: Mapping[str, RawItem], call_id: str) -> dict[str, RawItem]:
+    return {"tool_name": tool_name, "tool_input": dict(arguments), "tool_use_id": call_id}
+
+
+def _left(output: str, outcome: EventOutcome) -> str:
+    """Return what of an output goes to the model, with what hooks add."""
+    if outcome.updated_tool_output is not None:
+        output = str(outcome.updated_tool_output)
+    notes = [outcome.additional_context or ""]
+    if outcome.decision == "block":
+        notes.append(outcome.reason or "")
+    return "\n\n".join([output, *(note for note in notes if note)])
 
 
 _gates: dict[Path, ToolGate] = {}
@@ -137,7 +159,8 @@ def program_gate(
     Args:
         ask: Rules whose calls wait for approval: a tool's name, or a pattern as in settings.
         deny: Rules whose calls never run.
-        hooks: Python functions by hook event, `PreToolUse` and `PostToolUse`.
+        hooks: Python functions by hook event: `PreToolUse`, `PostToolUse`, `PostToolUseFailure`,
+            `PermissionDenied`.
         env: Environment to read; None is the process's own.
 
     Raises:

@@ -4,83 +4,54 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable
+from typing import Unpack
 
-from agent.library.agents.agent_definition import Agent, AgentToolStreamEvent
+from agent.library.agents.agent_definition import Agent
 from agent.library.agents.agent_output import output_schema_of
 from agent.library.agents.late_runner import register_runner
 from agent.library.agents.run_hooks import RunHooks
-from agent.library.base.awaiting import resolved
-from agent.library.base.raw_items import InputItem, RawItem
+from agent.library.base.raw_items import RawItem
 from agent.library.base.run_exceptions import UserError
-from agent.library.context.call_context import CallContext
 from agent.library.context.run_context import RunContextWrapper
-from agent.library.items.item_helpers import ItemHelpers
 from agent.library.items.run_events import AgentUpdatedStreamEvent
-from agent.library.items.run_items import MessageOutputItem, ToolCallOutputItem
 from agent.library.program.standard_gate import standard_gate
 from agent.library.program.standard_models import StandardModels
+from agent.library.running.agent_tool_runs import AgentToolRuns
 from agent.library.running.engine import RunEngine
+from agent.library.running.run_arguments import RunArguments, RunInput
 from agent.library.running.run_config import (
     DEFAULT_MAX_TURNS,
     RunConfig,
     RunErrorHandlers,
     run_config_of,
 )
-from agent.library.running.run_result import RunResult, RunResultBase, RunResultStreaming
+from agent.library.running.run_result import RunResult, RunResultStreaming
 from agent.library.running.run_scope import RunScope
 from agent.library.running.run_state import RunState
-from agent.library.sessions.item_session import ItemSession
+from agent.library.running.state_results import result_of, streaming_result, update_result
 from agent.library.tools.tool_gate import ToolGate
 from agent.library.tracing.run_spans import RunTrace, get_current_trace, trace
-
-RunInput = str | list[InputItem] | RunState
 
 
 class AgentRunner:
     """What `Runner` runs agents with; derive from it to run them in another way."""
 
     async def run(
-        self,
-        starting_agent: Agent,
-        input: RunInput,
-        *,
-        context: RawItem = None,
-        max_turns: int | None = DEFAULT_MAX_TURNS,
-        hooks: RunHooks | None = None,
-        run_config: RunConfig | Mapping[str, RawItem] | None = None,
-        error_handlers: RunErrorHandlers | None = None,
-        previous_response_id: str | None = None,
-        auto_previous_response_id: bool = False,
-        conversation_id: str | None = None,
-        session: ItemSession | None = None,
+        self, starting_agent: Agent, input: RunInput, **options: Unpack[RunArguments]
     ) -> RunResult:
         """Run an agent as `Runner.run` says. Raises as that."""
-        server_state = (previous_response_id, auto_previous_response_id, conversation_id)
-        _check_session(session, server_state)
-        config = run_config_of(run_config)
-        models = StandardModels(config.model, config.model_provider)
-        state = _state(starting_agent, input, context, max_turns)
-        scope = RunScope(
-            state=state,
-            config=config,
-            hooks=_hooks(hooks),
-            find_model=models.model_of,
-            gate=_gate(config),
-            session=session,
-            error_handlers=error_handlers or RunErrorHandlers(),
-            previous_response_id=previous_response_id,
-            auto_previous_response_id=auto_previous_response_id,
-            conversation_id=conversation_id,
-        )
+        state, config, models = _begun(starting_agent, input, options)
         try:
             with _trace(config):
-                await RunEngine(scope).run()
+                await RunEngine(_scope(state, config, models, options)).run()
         finally:
             await models.aclose()
         return result_of(state)
 
-    def run_sync(self, starting_agent: Agent, input: RunInput, **options: RawItem) -> RunResult:
+    def run_sync(
+        self, starting_agent: Agent, input: RunInput, **options: Unpack[RunArguments]
+    ) -> RunResult:
         """Run an agent as `Runner.run_sync` says. Raises as that."""
         try:
             asyncio.get_running_loop()
@@ -105,27 +76,11 @@ class AgentRunner:
                 loop.run_until_complete(loop.shutdown_asyncgens())
 
     def run_streamed(
-        self,
-        starting_agent: Agent,
-        input: RunInput,
-        context: RawItem = None,
-        max_turns: int | None = DEFAULT_MAX_TURNS,
-        hooks: RunHooks | None = None,
-        run_config: RunConfig | Mapping[str, RawItem] | None = None,
-        previous_response_id: str | None = None,
-        auto_previous_response_id: bool = False,
-        conversation_id: str | None = None,
-        session: ItemSession | None = None,
-        *,
-        error_handlers: RunErrorHandlers | None = None,
+        self, starting_agent: Agent, input: RunInput, **options: Unpack[RunArguments]
     ) -> RunResultStreaming:
         """Begin a run as `Runner.run_streamed` says."""
-        server_state = (previous_response_id, auto_previous_response_id, conversation_id)
-        _check_session(session, server_state)
-        config = run_config_of(run_config)
-        models = StandardModels(config.model, config.model_provider)
-        state = _state(starting_agent, input, context, max_turns)
-        result = _streaming(state)
+        state, config, models = _begun(starting_agent, input, options)
+        result = streaming_result(state)
         current = _trace(config)
         result.trace = current if isinstance(current, RunTrace) else None
 
@@ -135,32 +90,19 @@ class AgentRunner:
                 result._current_agent_output_schema = output_schema_of(event.new_agent.output_type)
             result.emit(event)
 
-        scope = RunScope(
-            state=state,
-            config=config,
-            hooks=_hooks(hooks),
-            find_model=models.model_of,
-            gate=_gate(config),
-            session=session,
-            emit=emit,
-            error_handlers=error_handlers or RunErrorHandlers(),
-            previous_response_id=previous_response_id,
-            auto_previous_response_id=auto_previous_response_id,
-            conversation_id=conversation_id,
+        engine = RunEngine(
+            _scope(state, config, models, options, emit),
+            is_stopping=lambda: result.is_stopping,
+            after_turn=lambda: _turn_ended(result, state),
         )
 
         async def work() -> None:
             try:
                 with current:
                     emit(AgentUpdatedStreamEvent(state.current_agent))
-                    engine = RunEngine(
-                        scope,
-                        is_stopping=lambda: result.is_stopping,
-                        after_turn=lambda: _turn_ended(result, state),
-                    )
                     await engine.run()
             finally:
-                _update(result, state)
+                update_result(result, state)
                 result.end()
                 await models.aclose()
 
@@ -170,31 +112,13 @@ class AgentRunner:
 
 
 class Runner:
-    """Runs agents."""
+    """Runs agents. The keyword arguments of all three are `RunArguments`."""
 
     @classmethod
     async def run(
-        cls,
-        starting_agent: Agent,
-        input: RunInput,
-        *,
-        context: RawItem = None,
-        max_turns: int | None = DEFAULT_MAX_TURNS,
-        hooks: RunHooks | None = None,
-        run_config: RunConfig | Mapping[str, RawItem] | None = None,
-        error_handlers: RunErrorHandlers | None = None,
-        previous_response_id: str | None = None,
-        auto_previous_response_id: bool = False,
-        conversation_id: str | None = None,
-        session: ItemSession | None = None,
+        cls, starting_agent: Agent, input: RunInput, **options: Unpack[RunArguments]
     ) -> RunResult:
         """Run an agent until it has a final output, or a call waits for approval.
-
-        Args:
-            input: Text, items, or the state of an earlier run to go on from.
-            context: An object for tools, guardrails and hooks; no model sees it.
-            max_turns: How many answers of the model at most; None for no limit.
-            session: Where the conversation is kept between runs.
 
         Raises:
             MaxTurnsExceeded: the turns are used up, and no handler gives an output.
@@ -202,88 +126,28 @@ class Runner:
             InputGuardrailTripwireTriggered: a guardrail stopped the run; so with the output.
             UserError: the arguments cannot work together.
         """
-        return await _default_runner[0].run(
-            starting_agent,
-            input,
-            context=context,
-            max_turns=max_turns,
-            hooks=hooks,
-            run_config=run_config,
-            error_handlers=error_handlers,
-            previous_response_id=previous_response_id,
-            auto_previous_response_id=auto_previous_response_id,
-            conversation_id=conversation_id,
-            session=session,
-        )
+        return await _default_runner[0].run(starting_agent, input, **options)
 
     @classmethod
     def run_sync(
-        cls,
-        starting_agent: Agent,
-        input: RunInput,
-        *,
-        context: RawItem = None,
-        max_turns: int | None = DEFAULT_MAX_TURNS,
-        hooks: RunHooks | None = None,
-        run_config: RunConfig | Mapping[str, RawItem] | None = None,
-        error_handlers: RunErrorHandlers | None = None,
-        previous_response_id: str | None = None,
-        auto_previous_response_id: bool = False,
-        conversation_id: str | None = None,
-        session: ItemSession | None = None,
+        cls, starting_agent: Agent, input: RunInput, **options: Unpack[RunArguments]
     ) -> RunResult:
         """As `run`, for code without asyncio. Raises as `run`.
 
         Raises:
             RuntimeError: an event loop runs here already.
         """
-        return _default_runner[0].run_sync(
-            starting_agent,
-            input,
-            context=context,
-            max_turns=max_turns,
-            hooks=hooks,
-            run_config=run_config,
-            error_handlers=error_handlers,
-            previous_response_id=previous_response_id,
-            auto_previous_response_id=auto_previous_response_id,
-            conversation_id=conversation_id,
-            session=session,
-        )
+        return _default_runner[0].run_sync(starting_agent, input, **options)
 
     @classmethod
     def run_streamed(
-        cls,
-        starting_agent: Agent,
-        input: RunInput,
-        context: RawItem = None,
-        max_turns: int | None = DEFAULT_MAX_TURNS,
-        hooks: RunHooks | None = None,
-        run_config: RunConfig | Mapping[str, RawItem] | None = None,
-        previous_response_id: str | None = None,
-        auto_previous_response_id: bool = False,
-        conversation_id: str | None = None,
-        session: ItemSession | None = None,
-        *,
-        error_handlers: RunErrorHandlers | None = None,
+        cls, starting_agent: Agent, input: RunInput, **options: Unpack[RunArguments]
     ) -> RunResultStreaming:
         """Begin a run and return at once; read `stream_events` of what is returned.
 
-        Arguments are those of `run`. What `run` raises, reading the events raises.
+        What `run` raises, reading the events raises.
         """
-        return _default_runner[0].run_streamed(
-            starting_agent,
-            input,
-            context=context,
-            max_turns=max_turns,
-            hooks=hooks,
-            run_config=run_config,
-            error_handlers=error_handlers,
-            previous_response_id=previous_response_id,
-            auto_previous_response_id=auto_previous_response_id,
-            conversation_id=conversation_id,
-            session=session,
-        )
+        return _default_runner[0].run_streamed(starting_agent, input, **options)
 
 
 _default_runner: list[AgentRunner] = [AgentRunner()]
@@ -295,7 +159,7 @@ def set_default_agent_runner(runner: AgentRunner | None) -> None:
 
 
 async def _turn_ended(result: RunResultStreaming, state: RunState) -> None:
-    _update(result, state)
+    update_result(result, state)
     if not state.has_finished:
         await result.events_consumed()
 
@@ -306,12 +170,44 @@ def _retrieve(task: asyncio.Task[None]) -> None:
         task.exception()
 
 
-def _check_session(session: ItemSession | None, server_state: tuple[RawItem, ...]) -> None:
-    if session is not None and any(server_state):
+def _begun(
+    agent: Agent, input: RunInput, options: RunArguments
+) -> tuple[RunState, RunConfig, StandardModels]:
+    """Return what a run begins with. Raises UserError and TypeError for arguments."""
+    if unknown := sorted(options.keys() - RunArguments.__annotations__.keys()):
+        raise TypeError(f"Unknown arguments of a run: {', '.join(unknown)}")
+    server_state = ("previous_response_id", "auto_previous_response_id", "conversation_id")
+    if options.get("session") is not None and any(options.get(name) for name in server_state):
         raise UserError(
             "Session persistence cannot be combined with conversation_id, previous_response_id, "
             "or auto_previous_response_id."
         )
+    config = run_config_of(options.get("run_config"))
+    max_turns = options.get("max_turns", DEFAULT_MAX_TURNS)
+    state = _state(agent, input, options.get("context"), max_turns)
+    return state, config, StandardModels(config.model, config.model_provider)
+
+
+def _scope(
+    state: RunState,
+    config: RunConfig,
+    models: StandardModels,
+    options: RunArguments,
+    emit: Callable[[RawItem], None] | None = None,
+) -> RunScope:
+    return RunScope(
+        state=state,
+        config=config,
+        hooks=_hooks(options.get("hooks")),
+        find_model=models.model_of,
+        gate=_gate(config),
+        session=options.get("session"),
+        emit=emit,
+        error_handlers=options.get("error_handlers") or RunErrorHandlers(),
+        previous_response_id=options.get("previous_response_id"),
+        auto_previous_response_id=options.get("auto_previous_response_id", False),
+        conversation_id=options.get("conversation_id"),
+    )
 
 
 def _default_loop() -> asyncio.AbstractEventLoop:
@@ -371,123 +267,4 @@ def _state(agent: Agent, input: RunInput, context: RawItem, max_turns: int | Non
     return RunState(wrapper, input, agent, max_turns)
 
 
-def result_of(state: RunState) -> RunResult:
-    """Return the result of a run from its state."""
-    return RunResult(**_fields(state), _last_agent=state.current_agent, _state=state)
-
-
-def _fields(state: RunState) -> dict[str, RawItem]:
-    return {
-        "input": state.original_input,
-        "new_items": state.session_items,
-        "raw_responses": state.model_responses,
-        "final_output": state.final_output,
-        "input_guardrail_results": state.input_guardrail_results,
-        "output_guardrail_results": state.output_guardrail_results,
-        "tool_input_guardrail_results": state.tool_input_guardrail_results,
-        "tool_output_guardrail_results": state.tool_output_guardrail_results,
-        "context_wrapper": state.context,
-        "max_turns": state.max_turns,
-        "interruptions": state.interruptions,
-    }
-
-
-def _streaming(state: RunState) -> RunResultStreaming:
-    return RunResultStreaming(
-        **_fields(state),
-        current_agent=state.current_agent,
-        current_turn=state.current_turn,
-        _state=state,
-    )
-
-
-def _update(result: RunResultStreaming, state: RunState) -> None:
-    for name, value in _fields(state).items():
-        setattr(result, name, value)
-    result.current_turn = state.current_turn
-    result.current_agent = state.current_agent
-
-
-# -- agents as tools ------------------------------------------------------------------------
-
-
-async def _run_agent_tool(
-    agent: RawItem, input: str, context: CallContext, options: dict[str, RawItem]
-) -> RawItem:
-    """Run an agent for one call of a tool; a state that waited for approvals is taken up."""
-    stored = context.nested_states.pop(context.tool_call_id, None)
-    given: RunInput = input
-    if stored is not None:
-        state = stored["state"]
-        if not isinstance(state, RunState):
-            state = await RunState.from_json(agent, state)
-        state.context.restore_approvals(context.approvals_to_json())
-        given = state
-    run_options: dict[str, RawItem] = {
-        "context": _nested_context(context),
-        "run_config": options["run_config"] or context.run_config,
-        "hooks": options["hooks"],
-        "session": options["session"],
-        "max_turns": options["max_turns"] or DEFAULT_MAX_TURNS,
-    }
-    if options["on_stream"] is None:
-        result: RunResultBase = await Runner.run(agent, given, **run_options)
-    else:
-        result = await _streamed_tool(agent, given, context, options["on_stream"], run_options)
-    interruptions = getattr(result, "interruptions", [])
-    if interruptions:
-        nested = result.to_state() if isinstance(result, RunResult | RunResultStreaming) else None
-        context.nested_states[context.tool_call_id] = {
-            "state": nested,
-            "interruptions": interruptions,
-        }
-        return None
-    extract = options["custom_output_extractor"]
-    if extract is not None:
-        return await resolved(extract(result))
-    return _tool_output(result)
-
-
-def _nested_context(context: CallContext) -> CallContext:
-    """Return the context of the inner run: the call that it is for, approvals shared."""
-    return CallContext.from_agent_context(
-        context.fork(),
-        context.tool_call_id,
-        context.tool_call,
-        context.agent,
-        tool_name=context.tool_name,
-        tool_arguments=context.tool_arguments,
-        run_config=context.run_config,
-    )
-
-
-async def _streamed_tool(
-    agent: Agent,
-    given: RunInput,
-    context: CallContext,
-    on_stream: RawItem,
-    options: dict[str, RawItem],
-) -> RunResultStreaming:
-    result = Runner.run_streamed(agent, given, **options)
-    async for event in result.stream_events():
-        payload = AgentToolStreamEvent(
-            event=event, agent=result.current_agent, tool_call=context.tool_call
-        )
-        await resolved(on_stream(payload))
-    return result
-
-
-def _tool_output(result: RunResultBase) -> RawItem:
-    """Return the final output; where that is empty, the last text there is."""
-    output = result.final_output
-    if output not in (None, "") or result.output_guardrail_results:
-        return output
-    for item in reversed(result.new_items):
-        if isinstance(item, MessageOutputItem) and (text := ItemHelpers.text_message_output(item)):
-            return text
-        if isinstance(item, ToolCallOutputItem) and isinstance(item.output, str) and item.output:
-            return item.output
-    return output
-
-
-register_runner(_run_agent_tool)
+register_runner(AgentToolRuns(Runner.run, Runner.run_streamed))

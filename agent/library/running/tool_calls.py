@@ -187,12 +187,9 @@ class _CallRun:
 
     async def _gate(self) -> ToolApprovalItem | str | None:
         """Ask rules and hooks; an ask of theirs is an approval like any other."""
-        try:
-            given = parse_arguments(self._tool.name, self._context.tool_arguments)
-        except ModelBehaviorError:
-            return None
+        given = self._given()
         gate = await self._scope.gate()
-        answer = await gate.check(self._tool.name, given, self._context.tool_call_id)
+        answer = await gate.check(self._rule_name, given, self._context.tool_call_id)
         if answer.behavior == "deny":
             return answer.message
         if answer.arguments is not None:
@@ -229,7 +226,13 @@ class _CallRun:
         if own is not None:
             starts.append(own.on_tool_start(self._context, self._agent, self._tool))
         await asyncio.gather(*starts)
-        output = await self._output()
+        try:
+            output = await self._output()
+        except Exception as error:
+            gate = await self._scope.gate()
+            call_id = self._context.tool_call_id
+            await gate.failed(self._rule_name, self._given(), call_id, str(error), "")
+            raise
         nested = self._scope.context.nested_states.get(self._context.tool_call_id)
         if nested is not None:
             return FunctionToolResult(self._tool, None, None, nested["interruptions"])
@@ -254,14 +257,26 @@ class _CallRun:
 
     async def _passed_on(self, output: RawItem) -> RawItem:
         """Return the output as hooks behind the tool leave it."""
-        try:
-            given = parse_arguments(self._tool.name, self._context.tool_arguments)
-        except ModelBehaviorError:
-            return output
         gate = await self._scope.gate()
-        text = str(output)
-        left = await gate.finished(self._tool.name, given, self._context.tool_call_id, text)
+        text, failure = str(output), self._context.failure
+        name, call_id = self._rule_name, self._context.tool_call_id
+        if failure is None:
+            left = await gate.finished(name, self._given(), call_id, text)
+        else:
+            left = await gate.failed(name, self._given(), call_id, failure, text)
         return output if left == text else left
+
+    @property
+    def _rule_name(self) -> str:
+        """The tool's name for rules and hooks."""
+        return self._tool.rule_name or self._tool.name
+
+    def _given(self) -> dict[str, RawItem]:
+        """Return the arguments for rules and hooks; none where the model wrote no JSON object."""
+        try:
+            return parse_arguments(self._tool.name, self._context.tool_arguments)
+        except ModelBehaviorError:
+            return {}
 
     def _result(self, output: RawItem) -> FunctionToolResult:
         raw = ItemHelpers.tool_call_output_item(self._call, output)

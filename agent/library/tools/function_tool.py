@@ -8,7 +8,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Final, Literal, overload
+from typing import Literal, TypedDict, Unpack, overload
 
 from pydantic import ValidationError
 
@@ -68,6 +68,8 @@ class FunctionTool:
     """None: what the function raises ends the run."""
     agent_instance: RawItem = field(default=None, kw_only=True, repr=False)
     """The agent behind the tool, for `Agent.as_tool`."""
+    rule_name: str | None = field(default=None, kw_only=True, repr=False)
+    """What rules and hooks call it, where that is not its name."""
 
     def __post_init__(self) -> None:
         """Bring the schema into its strict form and check the timeout."""
@@ -157,84 +159,42 @@ def parse_arguments(tool_name: str, text: str) -> dict[str, RawItem]:
     return data
 
 
-class _Unset:
-    """Marks that no error function was given."""
+class FunctionToolOptions(TypedDict, total=False):
+    """Keyword arguments of `function_tool`; those that are not described are `FunctionTool`'s."""
 
-
-_UNSET: Final = _Unset()
+    name_override: str | None
+    description_override: str | None
+    docstring_style: DocstringStyle | None
+    use_docstring_info: bool
+    strict_mode: bool
+    """Whether the schema is brought into its strict form."""
+    timeout: float | None
+    """Seconds; for async functions only."""
+    failure_error_function: ToolErrorFunction | None
+    is_enabled: bool | Callable[[RunContextWrapper, RawItem], MaybeAwaitable[bool]]
+    needs_approval: bool | Callable[..., MaybeAwaitable[bool]]
+    tool_input_guardrails: list[ToolInputGuardrail] | None
+    tool_output_guardrails: list[ToolOutputGuardrail] | None
+    timeout_behavior: TimeoutBehavior
+    timeout_error_function: ToolErrorFunction | None
+    defer_loading: bool
+    custom_data_extractor: Callable[..., RawItem] | None
+    allowed_callers: list[str] | None
+    output_json_schema: dict[str, RawItem] | None
 
 
 @overload
-def function_tool(func: ToolFunction) -> FunctionTool: ...
+def function_tool(func: ToolFunction, **options: Unpack[FunctionToolOptions]) -> FunctionTool: ...
 
 
 @overload
 def function_tool(
-    *,
-    name_override: str | None = None,
-    description_override: str | None = None,
-    docstring_style: DocstringStyle | None = None,
-    use_docstring_info: bool = True,
-    failure_error_function: ToolErrorFunction | _Unset | None = _UNSET,
-    strict_mode: bool = True,
-    is_enabled: bool | Callable[[RunContextWrapper, RawItem], MaybeAwaitable[bool]] = True,
-    needs_approval: bool | Callable[..., MaybeAwaitable[bool]] = False,
-    tool_input_guardrails: list[ToolInputGuardrail] | None = None,
-    tool_output_guardrails: list[ToolOutputGuardrail] | None = None,
-    timeout: float | None = None,
-    timeout_behavior: TimeoutBehavior = "error_as_result",
-    timeout_error_function: ToolErrorFunction | None = None,
-    defer_loading: bool = False,
-    custom_data_extractor: Callable[..., RawItem] | None = None,
-    allowed_callers: list[str] | None = None,
-    output_json_schema: dict[str, RawItem] | None = None,
+    **options: Unpack[FunctionToolOptions],
 ) -> Callable[[ToolFunction], FunctionTool]: ...
 
 
-@overload
 def function_tool(
-    func: ToolFunction,
-    *,
-    name_override: str | None = None,
-    description_override: str | None = None,
-    docstring_style: DocstringStyle | None = None,
-    use_docstring_info: bool = True,
-    failure_error_function: ToolErrorFunction | _Unset | None = _UNSET,
-    strict_mode: bool = True,
-    is_enabled: bool | Callable[[RunContextWrapper, RawItem], MaybeAwaitable[bool]] = True,
-    needs_approval: bool | Callable[..., MaybeAwaitable[bool]] = False,
-    tool_input_guardrails: list[ToolInputGuardrail] | None = None,
-    tool_output_guardrails: list[ToolOutputGuardrail] | None = None,
-    timeout: float | None = None,
-    timeout_behavior: TimeoutBehavior = "error_as_result",
-    timeout_error_function: ToolErrorFunction | None = None,
-    defer_loading: bool = False,
-    custom_data_extractor: Callable[..., RawItem] | None = None,
-    allowed_callers: list[str] | None = None,
-    output_json_schema: dict[str, RawItem] | None = None,
-) -> FunctionTool: ...
-
-
-def function_tool(
-    func: ToolFunction | None = None,
-    *,
-    name_override: str | None = None,
-    description_override: str | None = None,
-    docstring_style: DocstringStyle | None = None,
-    use_docstring_info: bool = True,
-    failure_error_function: ToolErrorFunction | _Unset | None = _UNSET,
-    strict_mode: bool = True,
-    is_enabled: bool | Callable[[RunContextWrapper, RawItem], MaybeAwaitable[bool]] = True,
-    needs_approval: bool | Callable[..., MaybeAwaitable[bool]] = False,
-    tool_input_guardrails: list[ToolInputGuardrail] | None = None,
-    tool_output_guardrails: list[ToolOutputGuardrail] | None = None,
-    timeout: float | None = None,
-    timeout_behavior: TimeoutBehavior = "error_as_result",
-    timeout_error_function: ToolErrorFunction | None = None,
-    defer_loading: bool = False,
-    custom_data_extractor: Callable[..., RawItem] | None = None,
-    allowed_callers: list[str] | None = None,
-    output_json_schema: dict[str, RawItem] | None = None,
+    func: ToolFunction | None = None, **options: Unpack[FunctionToolOptions]
 ) -> FunctionTool | Callable[[ToolFunction], FunctionTool]:
     """Make a tool of a function; a decorator with or without parentheses.
 
@@ -242,40 +202,29 @@ def function_tool(
     annotated as `RunContextWrapper` or `ToolContext` is given the context. A function that is not
     async runs in a thread.
     """
-    on_failure = (
-        default_tool_error_function
-        if isinstance(failure_error_function, _Unset)
-        else failure_error_function
+    strict = options.pop("strict_mode", True)
+    timeout = options.pop("timeout", None)
+    on_failure = options.pop("failure_error_function", default_tool_error_function)
+    name, description = (
+        options.pop("name_override", None),
+        options.pop("description_override", None),
     )
+    style = options.pop("docstring_style", None)
+    uses_docstring = options.pop("use_docstring_info", True)
 
     def make(real: ToolFunction) -> FunctionTool:
-        schema = function_schema(
-            real,
-            docstring_style,
-            name_override,
-            description_override,
-            use_docstring_info,
-            strict_mode,
-        )
+        schema = function_schema(real, style, name, description, uses_docstring, strict)
         invocation = _Invocation(real, schema, on_failure)
+        fields: dict[str, RawItem] = dict(options)
         tool = FunctionTool(
             name=schema.name,
             description=schema.description or "",
             params_json_schema=schema.params_json_schema,
             on_invoke_tool=invocation.run,
-            strict_json_schema=strict_mode,
-            is_enabled=is_enabled,
-            tool_input_guardrails=tool_input_guardrails,
-            tool_output_guardrails=tool_output_guardrails,
-            needs_approval=needs_approval,
+            strict_json_schema=strict,
             timeout_seconds=timeout,
-            timeout_behavior=timeout_behavior,
-            timeout_error_function=timeout_error_function,
-            defer_loading=defer_loading,
-            custom_data_extractor=custom_data_extractor,
-            allowed_callers=allowed_callers,
-            output_json_schema=output_json_schema,
             failure_error_function=on_failure,
+            **fields,
         )
         if timeout is not None and not invocation.is_async:
             raise ValueError(
@@ -336,6 +285,8 @@ async def tool_failure_text(
 
     A run's `tool_error_formatter` is asked where the tool has no formatter of its own.
     """
+    if isinstance(context, CallContext):
+        context.failure = f"{type(error).__name__}: {error}"
     text = await resolved(on_failure(context, error))
     formatter = getattr(getattr(context, "run_config", None), "tool_error_formatter", None)
     if on_failure is not default_tool_error_function or formatter is None:

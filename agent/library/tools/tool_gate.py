@@ -35,6 +35,17 @@ class ToolGate(Protocol):
         """Return the output as hooks leave it."""
         ...
 
+    async def failed(
+        self,
+        tool_name: str,
+        arguments: Mapping[str, RawItem],
+        call_id: str,
+        error: str,
+        output: str,
+    ) -> str:
+        """Return what the model is given of a call that raised, as hooks leave it."""
+        ...
+
 
 class OpenGate:
     """Lets every call run: for tests, and for programs that have a gate of their own."""
@@ -47,6 +58,17 @@ class OpenGate:
 
     async def finished(
         self, tool_name: str, arguments: Mapping[str, RawItem], call_id: str, output: str
+    ) -> str:
+        """Return the output as it is."""
+        return output
+
+    async def failed(
+        self,
+        tool_name: str,
+        arguments: Mapping[str, RawItem],
+        call_id: str,
+        error: str,
+        output: str,
     ) -> str:
         """Return the output as it is."""
         return output

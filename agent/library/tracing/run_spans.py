@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import abc
 import contextvars
 import os
 import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Final, Protocol, TypedDict
+from typing import Final, Protocol, Self, TypedDict
 
 from agent.library.base.raw_items import RawItem
 
@@ -119,7 +120,33 @@ def gen_span_id() -> str:
     return f"span_{uuid.uuid4().hex[:24]}"
 
 
-class RunTrace:
+class _Bracket(abc.ABC):
+    """What begins and ends with a `with` block."""
+
+    @abc.abstractmethod
+    def start(self, mark_as_current: bool = False) -> None:
+        """Begin."""
+
+    @abc.abstractmethod
+    def finish(self, reset_current: bool = False) -> None:
+        """End."""
+
+    def __enter__(self) -> Self:
+        """Begin it as the current one."""
+        self.start(mark_as_current=True)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        frames: TracebackType | None,
+    ) -> None:
+        """End it."""
+        self.finish(reset_current=kind is not GeneratorExit)
+
+
+class RunTrace(_Bracket):
     """A whole run or several; `with trace(…)` begins and ends one."""
 
     def __init__(
@@ -167,20 +194,6 @@ class RunTrace:
             "metadata": self.metadata,
         }
 
-    def __enter__(self) -> RunTrace:
-        """Begin it as the current one."""
-        self.start(mark_as_current=True)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        frames: TracebackType | None,
-    ) -> None:
-        """End it."""
-        self.finish(reset_current=kind is not GeneratorExit)
-
 
 def trace(
     workflow_name: str,
@@ -200,7 +213,7 @@ def trace(
     )
 
 
-class TraceSpan:
+class TraceSpan(_Bracket):
     """One step of a run; `with agent_span(…)` begins and ends one."""
 
     def __init__(self, data: SpanData, trace: RunTrace | None, parent: TraceSpan | None) -> None:
@@ -254,20 +267,6 @@ class TraceSpan:
             "span_data": self.span_data.export(),
             "error": self.error,
         }
-
-    def __enter__(self) -> TraceSpan:
-        """Begin it as the current one."""
-        self.start(mark_as_current=True)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        frames: TracebackType | None,
-    ) -> None:
-        """End it."""
-        self.finish(reset_current=kind is not GeneratorExit)
 
 
 def get_current_trace() -> RunTrace | None:

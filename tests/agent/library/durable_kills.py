@@ -9,6 +9,7 @@ one JSON object with what was found.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import os
 import random
@@ -137,6 +138,7 @@ def one_round(directory: Path, rng: random.Random) -> tuple[int, list[str], str]
 
 def main(rounds: int, seed: int, directory: Path) -> None:
     """Run the rounds and print what was found."""
+    importlib.import_module("dbos")  # once, and not in each child
     rng = random.Random(seed)
     kills = 0
     repeated: list[str] = []

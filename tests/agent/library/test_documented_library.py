@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from agent.model.scripted.scenario import Text, ToolCall, Turn
 from tests.agent.library.conftest import Serve
+from tests.agent.library.test_agent_tools import SERVER
 from tests.repo.checkout import ROOT
 
 PAGE = (ROOT / "docs" / "library.md").read_text("utf-8")
@@ -40,6 +42,14 @@ EXAMPLES = {
         "['pay']\nDone.",
     ),
     "Permissions and hooks": ([DONE], ""),
+    "Agents and MCP servers as tools": (
+        [
+            Turn((ToolCall("translate", {"text": "Noon", "language": "French"}),)),
+            Turn((Text("Midi"),)),
+            DONE,
+        ],
+        "Done.",
+    ),
     "The program's own agent": ([DONE], "Done. "),
 }
 
@@ -62,13 +72,19 @@ def test_every_example_is_run() -> None:
 async def test_an_example_runs(serve: Serve, tmp_path: Path, section: str) -> None:
     turns, expected = EXAMPLES[section]
     await serve(*turns)
+    started = tmp_path / "bin" / "uvx"
+    started.parent.mkdir()
+    started.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} {tmp_path}/server.py\n")
+    started.chmod(0o700)
+    (tmp_path / "server.py").write_text(SERVER)
+    path = f"{started.parent}{os.pathsep}{os.environ['PATH']}"
     done = await asyncio.to_thread(
         subprocess.run,
         [sys.executable, "-c", examples()[section]],
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PATH": path},
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -22,9 +22,8 @@ from agent.model.scripted.scenario import Text, ToolCall, Turn
 from tests.agent.library.conftest import Serve
 from tests.repo.checkout import ROOT
 
-DRIVERS = 4
-ROUNDS = 50 if os.environ.get("AGENT_TUI_SOAK") else 6
-"""Of each driver."""
+DRIVERS, ROUNDS = (4, 50) if os.environ.get("AGENT_TUI_SOAK") else (1, 2)
+"""Processes that kill side by side, and rounds of each."""
 DONE = Turn((Text("Done."),), times=0)
 
 

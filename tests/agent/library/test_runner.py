@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from agent import (
     Agent,
+    FunctionTool,
     GuardrailFunctionOutput,
     InputGuardrailTripwireTriggered,
     MaxTurnsExceeded,
@@ -197,3 +198,42 @@ async def test_a_function_is_a_hook_before_the_callers_tools(serve: Serve) -> No
     config = RunConfig(permissions=program_gate(hooks={"PreToolUse": [change]}))
     result = await Runner.run(Agent("Adder", tools=[add]), "go", run_config=config)
     assert "42" in [getattr(item, "output", None) for item in result.new_items]
+
+
+async def test_hooks_hear_of_failures_and_denials(serve: Serve) -> None:
+    heard: list[tuple[object, object]] = []
+
+    async def hear(payload: Mapping[str, object]) -> Mapping[str, object] | None:
+        heard.append((payload["hook_event_name"], payload.get("error") or payload.get("reason")))
+        name = payload["hook_event_name"]
+        return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": "Try later."}}
+
+    @function_tool
+    def broken() -> str:
+        """Fail."""
+        raise ValueError("no disk")
+
+    server = await serve(Turn((ToolCall("broken", {}), ToolCall("add", {"a": 1, "b": 2}))), DONE)
+    events = ("PostToolUse", "PostToolUseFailure", "PermissionDenied")
+    gate = program_gate(deny=["add"], hooks={name: [hear] for name in events})
+    await Runner.run(Agent("A", tools=[add, broken]), "go", run_config=RunConfig(permissions=gate))
+    assert {name for name, _ in heard} == {"PermissionDenied", "PostToolUseFailure"}
+    assert ("PostToolUseFailure", "ValueError: no disk") in heard
+    given = [block["content"] for block in server.requests[-1].body["messages"][-1]["content"]]
+    assert "no disk" not in given[0]
+    assert given[0].endswith("Try later.")
+    assert given[1].startswith("Permission denied")
+
+
+async def test_a_deny_rule_holds_for_arguments_that_are_no_json(serve: Serve) -> None:
+    ran: list[str] = []
+
+    async def invoke(_context: object, arguments: str) -> str:
+        ran.append(arguments)
+        return "ran"
+
+    raw = FunctionTool("raw", "", {"type": "object"}, invoke, strict_json_schema=False)
+    await serve(Turn((ToolCall("raw", {}, input_json="[1"),)), DONE)
+    config = RunConfig(permissions=program_gate(deny=["raw"]))
+    await Runner.run(Agent("A", tools=[raw]), "go", run_config=config)
+    assert ran == []

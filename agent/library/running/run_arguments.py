@@ -1,0 +1,34 @@
+"""What the three ways to run an agent take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+from agent.library.agents.run_hooks import RunHooks
+from agent.library.base.raw_items import InputItem, RawItem
+from agent.library.running.run_config import RunConfig, RunErrorHandlers
+from agent.library.running.run_state import RunState
+from agent.library.sessions.item_session import ItemSession
+
+RunInput = str | list[InputItem] | RunState
+"""Text, items, or the state of an earlier run to go on from."""
+
+
+class RunArguments(TypedDict, total=False):
+    """Keyword arguments of `Runner.run`, `run_sync` and `run_streamed`."""
+
+    context: RawItem
+    """An object for tools, guardrails and hooks; no model sees it."""
+    max_turns: int | None
+    """How many answers of the model at most; None for no limit."""
+    hooks: RunHooks | None
+    run_config: RunConfig | Mapping[str, RawItem] | None
+    error_handlers: RunErrorHandlers | None
+    """Give an output in place of an exception."""
+    session: ItemSession | None
+    """Where the conversation is kept between runs."""
+    previous_response_id: str | None
+    auto_previous_response_id: bool
+    conversation_id: str | None
+    """These three are passed to models of the caller, and mean nothing to the program's."""
