@@ -284,16 +284,10 @@ def redirect_part(
     def find(behavior: RuleBehavior) -> Rule | None:
         return _first_file_rule(bash, behavior, calls)
 
-    link = None if bash.is_held else through_created_link([(facts, access)], facts, link_places)
-    floors = (
-        bash.floor,
-        _left_open(bash, access.floor),
-        link,
-        None if bash.is_held and not bash.asks_about_files else shared_by_pattern(bash, [word]),
-    )
+    floors = _redirect_floors(bash, access, word, facts, link_places)
     part = Part(
         text=redirect.raw,
-        kind="read" if is_read else "write",
+        kind=kind.value,
         floor=strictest_floor(floors),
         write_dirs=write_dirs_of(floors),
         is_small=is_read and access.floor is None and is_known_redirect(redirect),
@@ -304,6 +298,18 @@ def redirect_part(
         needs="" if is_read else f"an Edit rule for {word.raw} or accept edits mode allows it",
     )
     return PreparedPart(part, find)
+
+
+def _redirect_floors(
+    bash: CallView, access: ResolvedAccess, word: Word, facts: CommandFacts, link_places: Places
+) -> tuple[Floor | None, ...]:
+    is_analysed = not bash.is_held
+    return (
+        bash.floor,
+        _left_open(bash, access.floor),
+        through_created_link([(facts, access)], facts, link_places) if is_analysed else None,
+        shared_by_pattern(bash, [word]) if is_analysed or bash.asks_about_files else None,
+    )
 
 
 def _redirect_access(

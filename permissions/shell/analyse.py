@@ -163,16 +163,21 @@ def _shell_texts(
     inner: list[CommandFacts] = []
     if depth >= _MAX_NESTING and (texts or remote):
         return hidden or "nested too deeply", inner
-    for text in (*texts, *remote):
+    for text in texts:
         nested = parse(text)
-        is_here = text in texts
+        if not isinstance(nested, Unparsable):
+            inner.extend(_nested(nested, placed.directories, home, depth + 1, around))
+            continue
+        hidden = hidden or f"a text that a shell runs: {nested}"
+        if not unwrapped.hidden:
+            raise Unparsable(f"a text that a shell runs: {nested}")
+    for text in remote:
+        nested = parse(text)
         if not isinstance(nested, Unparsable):
             commands = _nested(nested, placed.directories, home, depth + 1, around)
-            inner.extend(commands if is_here else map(_elsewhere, commands))
-            continue
-        if is_here and not unwrapped.hidden:
-            raise Unparsable(f"a text that a shell runs: {nested}")
-        hidden = hidden or f"a text that a shell runs: {nested}"
+            inner.extend(map(_elsewhere, commands))
+        elif not hidden:
+            hidden = f"a text that a shell runs: {nested}"
     return hidden, inner
 
 

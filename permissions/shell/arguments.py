@@ -110,49 +110,62 @@ def split_arguments(
         single_dash: Long options have one dash (`find`, `go`, `openssl`), so no clusters.
         stops_at_operand: The first operand ends the options.
     """
-    options: list[Option] = []
-    operands: list[Word] = []
-    injectable = False
+    read = _Reading(valued, valued_long, single_dash=single_dash)
     position = 0
     while position < len(words):
         word = words[position]
         text = word.plain
         position += 1
-        if could_be_option(word):
-            injectable = True
+        read.injectable |= could_be_option(word)
         if text == "--":
-            operands.extend(words[position:])
-            if stops_at_operand or ends_options(words, position - 1, switches):
-                break
-            rest = split_arguments(
-                words[position:],
-                valued=valued,
-                valued_long=valued_long,
-                switches=switches,
-                single_dash=single_dash,
-            )
-            options.extend(rest.options)
-            injectable = injectable or rest.injectable
+            read.operands.extend(words[position:])
+            if not stops_at_operand and not ends_options(words, position - 1, switches):
+                rest = split_arguments(
+                    words[position:],
+                    valued=valued,
+                    valued_long=valued_long,
+                    switches=switches,
+                    single_dash=single_dash,
+                )
+                read.options.extend(rest.options)
+                read.injectable |= rest.injectable
             break
-        if not text.startswith("-") or text == "-":
-            operands.append(word)
+        if text == "-" or not text.startswith("-"):
+            read.operands.append(word)
             if stops_at_operand:
-                operands.extend(words[position:])
+                read.operands.extend(words[position:])
                 break
-            continue
-        following = words[position] if position < len(words) else None
-        if text.startswith("--") or single_dash:
-            found, takes_next = _long_option(word, following, valued_long)
-            options.append(found)
         else:
-            letters, takes_next = _short_options(word, following, valued)
-            options.extend(letters)
-            injectable = injectable or any(one.name[1] in _UNKNOWN_LETTERS for one in letters)
-        if takes_next and following is not None:
-            # A value that may be empty makes the next word the value.
-            injectable = injectable or following.splits
-            position += 1
-    return Arguments(tuple(options), tuple(operands), injectable)
+            position += read.add_options(word, words[position : position + 1])
+    return Arguments(tuple(read.options), tuple(read.operands), read.injectable)
+
+
+class _Reading:
+    """What was read of a program's arguments so far."""
+
+    def __init__(self, valued: str, valued_long: frozenset[str], *, single_dash: bool) -> None:
+        self.options: list[Option] = []
+        self.operands: list[Word] = []
+        self.injectable = False
+        self._valued = valued
+        self._valued_long = valued_long
+        self._single_dash = single_dash
+
+    def add_options(self, word: Word, behind: Sequence[Word]) -> bool:
+        """Add what one word holds; return whether the word behind it is its value."""
+        following = behind[0] if behind else None
+        if self._single_dash or word.plain.startswith("--"):
+            found, takes_next = _long_option(word, following, self._valued_long)
+            self.options.append(found)
+        else:
+            letters, takes_next = _short_options(word, following, self._valued)
+            self.options.extend(letters)
+            self.injectable |= any(one.name[1] in _UNKNOWN_LETTERS for one in letters)
+        if not takes_next or following is None:
+            return False
+        # A value that may be empty makes the next word the value.
+        self.injectable |= following.splits
+        return True
 
 
 _UNKNOWN_LETTERS = (UNKNOWN, *_GLOBS)

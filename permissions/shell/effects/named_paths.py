@@ -36,18 +36,23 @@ def named_files(known: Program, words: Sequence[Word]) -> list[Access]:
     if runs_rest:
         words = words[: _first_operand(words) + 1]
     found = each(AccessKind.MENTIONED, list(filter(None, map(_at_file, words))))
+    is_handed = _may_be_handed(known)
     for option, word in _given(words):
-        is_named = bool(option) and not _CHOOSING.search(option)
-        if is_named or (not option and _may_be_handed(known)):
+        if not _CHOOSING.search(option) if option else is_handed:
             found.append(Access(AccessKind.MENTIONED, _path(word)))
-        value = _behind(word)
-        if not option or known.accesses is not None or not value.is_literal or runs_rest:
-            continue
-        if _OUTPUT.fullmatch(option) and re.search("[./]", value.text):
-            found.append(Access(AccessKind.WRITE, value))
-        elif _PLACES.fullmatch(option):
-            found.append(Access(AccessKind.PLACE, value))
+        if option and known.accesses is None and not runs_rest:
+            found.extend(_by_option(option, _behind(word)))
     return [one for one in found if one.path.is_literal and not _is_elsewhere(one.path.text)]
+
+
+def _by_option(option: str, value: Word) -> Iterator[Access]:
+    """Yield what the name of an option says of its value: a file to write, or a directory."""
+    if not value.is_literal:
+        return
+    if _OUTPUT.fullmatch(option) and re.search("[./]", value.text):
+        yield Access(AccessKind.WRITE, value)
+    elif _PLACES.fullmatch(option):
+        yield Access(AccessKind.PLACE, value)
 
 
 _CHOOSING = re.compile("(?:exclude|include(?!-)|ignore|filter|pattern|name)(?!.*(?:from|file))")
@@ -81,13 +86,11 @@ def open_values(program: str, words: Sequence[Word]) -> list[Word]:
     runs_rest = known.wrapper is not None or known.is_shell or known.code is Code.LANGUAGE
     if runs_rest:
         words = words[: _first_operand(words) + 1]
+    given = list(_given(words))
     read = names(known.read_only.long) if isinstance(known.read_only, ReadOnly) else names("")
-    has_reader = runs_rest or known.accesses is not None or known.read_only is not None
-    found = [
-        _behind(word) if option else word
-        for option, word in _given(words)
-        if (option not in read and _takes_path(option)) or not (option or has_reader)
-    ]
+    found = [_behind(word) for option, word in given if option not in read and _takes_path(option)]
+    if not runs_rest and known.accesses is None and known.read_only is None:
+        found.extend(word for option, word in given if not option)
     return [word for word in found if _is_path(word)]
 
 

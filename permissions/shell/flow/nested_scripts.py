@@ -36,6 +36,7 @@ UNKNOWN_PIECES = str.maketrans(dict.fromkeys((UNKNOWN, PIPE_MARK, HOME_MARK, PWD
 """Puts a variable for whatever is not known of a text that a shell runs."""
 _INPUTS = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-u", "-g"})
+_TAKES_TEXT = re.compile(r"--command|-[A-Za-z]*c[A-Za-z]*")
 _OTHER_LANGUAGES = frozenset({"fish", "zsh", "csh", "tcsh"})
 _ON_INPUT = re.compile(r"0?<")
 _MAX_GIVEN = 32
@@ -54,27 +55,42 @@ def of_shell(name: str, rest: tuple[Word, ...]) -> Texts:
 
 
 def _of_shell(name: str, rest: tuple[Word, ...]) -> Texts:
+    if name == "su":
+        return _of_su(rest)
     position = 0
-    is_login = False
     while position < len(rest):
         word = rest[position]
         text = word.plain
-        if not word.is_literal and (text.startswith("-") or word.splits):
+        if _hides_options(word):
             return Texts(hidden=f"options of {name} that are not known")
-        if text == "--command" or re.fullmatch(r"-[A-Za-z]*c[A-Za-z]*", text):
-            found = _shell_text(name, rest[position + 1 :])
-            # A login as somebody else starts in their home directory.
-            return _at_home(found) if is_login and name == "su" else found
-        if text in ("-s", "-") and name != "su":
+        if _TAKES_TEXT.fullmatch(text):
+            return _shell_text(name, rest[position + 1 :])
+        if text in ("-s", "-"):
             return Texts(reader=name)
-        if text in ("-l", "-", "--login"):
-            is_login = True
-        elif text in _VALUED or text == "-s":
-            position += 1
-        elif not text.startswith(("-", "+")) and name != "su":
+        if not text.startswith(("-", "+")):
             return of_file(name, word)
-        position += 1
+        position += 2 if text in _VALUED else 1
     return Texts(reader=name)
+
+
+def _of_su(rest: tuple[Word, ...]) -> Texts:
+    is_login = False
+    position = 0
+    while position < len(rest):
+        text = rest[position].plain
+        if _hides_options(rest[position]):
+            return Texts(hidden="options of su that are not known")
+        if _TAKES_TEXT.fullmatch(text):
+            found = _shell_text("su", rest[position + 1 :])
+            # A login as another user starts in their home directory.
+            return _at_home(found) if is_login else found
+        is_login |= text in ("-l", "-", "--login")
+        position += 2 if text == "-s" or text in _VALUED else 1
+    return Texts(reader="su")
+
+
+def _hides_options(word: Word) -> bool:
+    return not word.is_literal and (word.plain.startswith("-") or word.splits)
 
 
 def _shell_text(name: str, rest: tuple[Word, ...]) -> Texts:

@@ -46,13 +46,8 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
     """
     if root.has_error:
         raise Unparsable("the command cannot be parsed")
-    quoted: set[tuple[int, int]] = set()
-    comments: set[int] = set()
-    expansions: set[int] = set()
-    ends: set[int] = set()
-    operators = marks.operators
+    found = _Places(source, marks.operators)
     nodes = 0
-    has_zero = b"0<" in source or b"0>" in source
     stack = [root]
     while stack:
         node = stack.pop()
@@ -62,33 +57,54 @@ def verify(root: TreeNode, source: bytes, marks: Marks) -> None:
         kind = node.type
         if node.is_missing or kind == "ERROR":
             raise Unparsable("the command cannot be parsed")
-        if kind in _OPAQUE_LEAVES:
-            _no_operator_inside(node.start_byte, node.end_byte, operators)
-            if has_zero and source[node.start_byte : node.end_byte + 1] in (b"0<", b"0>"):
-                # The shell takes it for a descriptor, the grammar for a word.
-                raise Unparsable("a redirection of descriptor 0")
-        elif kind in _EXPANSIONS:
-            start = node.start_byte
-            while source[start] in b" \t\n":
-                # Behind another one in a string, the grammar takes the blanks for a part of it.
-                start += 1
-            expansions.add(start)
-        elif kind in ("raw_string", "ansi_c_string"):
-            quoted.add((node.start_byte, node.end_byte))
-        elif kind == "comment":
-            comments.add(node.start_byte)
-        elif kind == "heredoc_end":
-            ends.add(node.end_byte)
-        elif kind in ("extglob_pattern", "regex"):
-            _no_separator_inside(node, source, operators)
+        found.add(node, kind)
         children = node.children
         if children:
             _check_gaps(node, kind, children, source)
             stack.extend(children)
-    _compare(marks, quoted, comments, expansions)
-    if ends != {one.after for one in marks.here}:
+    _compare(marks, found.quoted, found.comments, found.expansions)
+    if found.ends != {one.after for one in marks.here}:
         # `E | x` ends no document for the shell; `E'F'` is ended by `EF`.
         raise Unparsable("a here-document can be read in two ways")
+
+
+class _Places:
+    """Where a tree has quotes, comments, expansions and ends of here-documents."""
+
+    def __init__(self, source: bytes, operators: list[int]) -> None:
+        self.quoted: set[tuple[int, int]] = set()
+        self.comments: set[int] = set()
+        self.expansions: set[int] = set()
+        self.ends: set[int] = set()
+        self._source = source
+        self._operators = operators
+        self._has_zero = b"0<" in source or b"0>" in source
+
+    def add(self, node: TreeNode, kind: str) -> None:
+        """Record a node; raises Unparsable where the lexer marked an operator inside a leaf."""
+        if kind in _OPAQUE_LEAVES:
+            self._add_leaf(node)
+        elif kind in _EXPANSIONS:
+            start = node.start_byte
+            while self._source[start] in b" \t\n":
+                # Behind another one in a string, the grammar takes the blanks for a part of it.
+                start += 1
+            self.expansions.add(start)
+        elif kind in ("raw_string", "ansi_c_string"):
+            self.quoted.add((node.start_byte, node.end_byte))
+        elif kind == "comment":
+            self.comments.add(node.start_byte)
+        elif kind == "heredoc_end":
+            self.ends.add(node.end_byte)
+        elif kind in ("extglob_pattern", "regex"):
+            _no_separator_inside(node, self._source, self._operators)
+
+    def _add_leaf(self, node: TreeNode) -> None:
+        start, end = node.start_byte, node.end_byte
+        _no_operator_inside(start, end, self._operators)
+        if self._has_zero and self._source[start : end + 1] in (b"0<", b"0>"):
+            # The shell takes it for a descriptor, the grammar for a word.
+            raise Unparsable("a redirection of descriptor 0")
 
 
 def _compare(
@@ -132,9 +148,7 @@ def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: byt
     for child in children:
         gap = source[position : child.start_byte]
         if child.start_byte == position:
-            if before is not None and before.type == "variable_assignment" and _is_word(child):
-                # `A=(x)1 cmd`: the shell and the grammar disagree about what follows the value.
-                raise Unparsable("a word touches an assignment")
+            _no_touch(before, child)
         elif gap and gap != b" ":
             is_behind = kind == "redirected_statement" and child.type in REDIRECTS
             if not allowed.fullmatch(gap) and not (is_behind and is_lost_dash(gap)):
@@ -145,6 +159,15 @@ def _check_gaps(node: TreeNode, kind: str, children: list[TreeNode], source: byt
     rest = source[position : node.end_byte]
     if rest and not allowed.fullmatch(rest):
         raise Unparsable("part of it is not understood")
+
+
+def _no_touch(before: TreeNode | None, child: TreeNode) -> None:
+    """Raise for a word right behind the value of an assignment: `A=(x)1 cmd`.
+
+    The shell and the grammar disagree about what follows the value.
+    """
+    if before is not None and before.type == "variable_assignment" and _is_word(child):
+        raise Unparsable("a word touches an assignment")
 
 
 def _no_joint(gap: bytes, before: TreeNode | None) -> None:

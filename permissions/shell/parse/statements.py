@@ -45,6 +45,8 @@ _REPEATING = frozenset({"while_statement", "c_style_for_statement"})
 _BRANCHING = _REPEATING | {
     "if_statement", "elif_clause", "else_clause", "case_statement", "case_item"
 }  # fmt: skip
+_CONDITION_FIRST = frozenset({"if_statement", "elif_clause", "while_statement"})
+_CLAUSES = frozenset({"do_group", "elif_clause", "else_clause", "case_item"})
 _LOOP = frozenset({"for", "variable_name", "in", ";", "\n", "comment", "do_group"})
 
 
@@ -189,12 +191,7 @@ class StatementReader:
             if name is not None:
                 self._words.evaluation.note_unknown(self._raw(name))
             return self._branches(node, repeats=True)
-        nodes = [child for child in node.children if child.type in WORDS]
-        is_plain = all(child.type in WORDS or child.type in _LOOP for child in node.children)
-        touches = any(one.end_byte == two.start_byte for one, two in pairwise(nodes))
-        words: list[Word] = []
-        if is_plain and not touches:
-            words = [word for one in nodes for word in self._words.expand([one])]
+        words = self._listed(node)
         for word in words:
             self._words.evaluation.note_value(self._raw(name), word)
         if not words:
@@ -205,19 +202,37 @@ class StatementReader:
         finally:
             self._loops.leave(self._raw(name))
 
+    def _listed(self, node: TreeNode) -> list[Word]:
+        """Return the words of `for x in …`; none where they are not plain to see."""
+        nodes = [child for child in node.children if child.type in WORDS]
+        if not all(child.type in WORDS or child.type in _LOOP for child in node.children):
+            return []
+        if any(one.end_byte == two.start_byte for one, two in pairwise(nodes)):
+            return []
+        return [word for one in nodes for word in self._words.expand([one])]
+
     def _branches(self, node: TreeNode, *, repeats: bool) -> Node:
-        conditions: list[Node] = []
-        bodies: list[Node] = []
-        current = conditions if node.type in ("if_statement", "elif_clause") else bodies
-        if node.type == "while_statement":
-            current = conditions
         if node.type == "c_style_for_statement":
             self._words.evaluation.note_evaluated(self._raw(node).partition("))")[0][3:])
+        conditions, bodies = self._clauses(node)
+        if node.type == "case_item":
+            return Sequence((*conditions, *bodies))
+        if node.type == "else_clause":
+            return Sequence(tuple(bodies))
+        return Branches(
+            tuple(conditions), (Sequence(tuple(bodies)),) if repeats else tuple(bodies), repeats
+        )
+
+    def _clauses(self, node: TreeNode) -> tuple[list[Node], list[Node]]:
+        """Return what stands before `then`, `do` or `in`, and what stands behind it."""
+        conditions: list[Node] = []
+        bodies: list[Node] = []
+        current = conditions if node.type in _CONDITION_FIRST else bodies
         for child in node.children:
             kind = child.type
             if kind in ("then", "do", "in"):
                 current = bodies
-            elif kind == "do_group" or kind in ("elif_clause", "else_clause", "case_item"):
+            elif kind in _CLAUSES:
                 bodies.append(self.statement(child))
             elif not child.is_named or kind == "comment":
                 if kind == "&" and current:
@@ -228,13 +243,7 @@ class StatementReader:
                 conditions.append(words)
             else:
                 current.append(self.statement(child))
-        if node.type == "case_item":
-            return Sequence((*conditions, *bodies))
-        if node.type == "else_clause":
-            return Sequence(tuple(bodies))
-        return Branches(
-            tuple(conditions), (Sequence(tuple(bodies)),) if repeats else tuple(bodies), repeats
-        )
+        return conditions, bodies
 
     def _compared(self, child: TreeNode, node: TreeNode) -> Words | None:
         """Read the words of a condition: a subject, a pattern, arithmetic; None for commands."""

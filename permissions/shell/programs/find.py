@@ -147,13 +147,19 @@ def find(words: Sequence[Word]) -> list[Access]:
         found.extend(each(kind, roots))
     for position, text in enumerate(texts):
         value = words[position + 1 : position + 2]
-        if text in _WRITING_TESTS:
-            found.extend(each(AccessKind.WRITE, value))
-        elif text in _READING_TESTS or text.startswith("-newer"):
-            found.extend(each(AccessKind.READ, value))
-        elif acts and text in ("-name", "-iname") and texts[position - 1] not in _NOT:
+        found.extend(_by_test(text, value))
+        if acts and text in ("-name", "-iname") and texts[position - 1] not in _NOT:
             found.extend(_named(roots or [HERE], value, changes=changes))
     return found
+
+
+def _by_test(test: str, value: Sequence[Word]) -> list[Access]:
+    """Return what a test with a file as its value opens."""
+    if test in _WRITING_TESTS:
+        return each(AccessKind.WRITE, value)
+    if test in _READING_TESTS or test.startswith("-newer"):
+        return each(AccessKind.READ, value)
+    return []
 
 
 _WRITING_TESTS = names("-fprint -fprint0 -fprintf -fls")

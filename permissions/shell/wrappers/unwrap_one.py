@@ -47,8 +47,7 @@ def _wrapped(
     if name == "parallel":
         operands, texts = of_parallel(operands)
     if not operands:
-        is_reader = _starts_shell(name, arguments)
-        return [], Texts(hidden=texts.hidden, reader=name) if is_reader else texts
+        return [], _without_command(name, arguments, texts)
     if wrapper.supplies:
         operands = (*_supplied(operands, arguments), SUPPLIED)
     inner = Layer(
@@ -59,16 +58,26 @@ def _wrapped(
         layer.is_elsewhere or name == "ssh",
     )
     if not is_certain:
-        # An option whose value is empty takes the word behind it, and everything moves up.
-        later = filter(None, (operands[1:], operands[2:]))
-        return [
-            inner,
-            *(replace(inner, words=more, is_open_to_allow=False) for more in later),
-        ], texts
+        return _shifted(inner), texts
     if name == "ssh" and all(word.is_literal for word in operands):
         # The other side's shell reads the words as one text.
         texts = Texts((" ".join(word.text for word in operands),))
     return [inner], texts
+
+
+def _without_command(name: str, arguments: Arguments, texts: Texts) -> Texts:
+    """Return what a wrapper runs that names no command."""
+    is_shell = name == "ssh" or (name in ("sudo", "doas") and arguments.has("-s", "-i"))
+    return Texts(hidden=texts.hidden, reader=name) if is_shell else texts
+
+
+def _shifted(inner: Layer) -> list[Layer]:
+    """Return the command, and those that begin up to two words later.
+
+    An option whose value is empty takes the word behind it, and everything moves up.
+    """
+    later = filter(None, (inner.words[1:], inner.words[2:]))
+    return [inner, *(replace(inner, words=more, is_open_to_allow=False) for more in later)]
 
 
 def _assigned(wrapper: Wrapper, operands: tuple[Word, ...]) -> tuple[list[str], tuple[Word, ...]]:
@@ -83,10 +92,6 @@ def _assigned(wrapper: Wrapper, operands: tuple[Word, ...]) -> tuple[list[str], 
         variables.append(match[1])
         operands = operands[1:]
     return variables, operands
-
-
-def _starts_shell(name: str, options: Arguments) -> bool:
-    return name == "ssh" or (name in ("sudo", "doas") and options.has("-s", "-i"))
 
 
 def _is_open(name: str, wrapper: Wrapper, options: Arguments) -> bool:
