@@ -25,7 +25,7 @@ class AskSmallModel(Protocol):
 
 
 class RunHookAgent(Protocol):
-    """A sub-agent with read tools that ends by `StructuredOutput` and may spawn nobody."""
+    """A sub-agent with read tools that ends by `StructuredOutput` and may start no agent."""
 
     async def __call__(
         self, prompt: str, *, system: str, model: str | None, max_turns: int

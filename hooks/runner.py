@@ -357,7 +357,7 @@ class _HandlerTask:
 async def _wait(
     handlers: Sequence[_HandlerTask], changed: asyncio.Event, abort: Abort | None
 ) -> None:
-    """Return when nobody needs a result any more, or at an interrupt."""
+    """Return when no result is needed any more, or at an interrupt."""
     signals: list[asyncio.Future[Any]] = [asyncio.ensure_future(changed.wait())]
     if abort is not None:
         signals.append(asyncio.ensure_future(abort.wait()))

@@ -62,7 +62,7 @@ class LoadedSettings(Struct, frozen=True):
     settings_dir: Path | None = None
     """The user's settings directory, when it is not `<home>/.agent`."""
     waiting: tuple[RuleText, ...] = ()
-    """Allow rules of a project that nobody trusted yet: they count once somebody does."""
+    """Allow rules of a project that is not trusted yet: they count once it is."""
 
 
 LoadSettings = Callable[[Path, Path], LoadedSettings]

@@ -26,7 +26,7 @@ class SandboxState(Struct, frozen=True):
     """Commands run inside the sandbox, asked about as usual (`sandbox.enabled`); counts at level
     `full` alone."""
     is_read_only: bool = False
-    """Every command runs `read_only`, whoever allowed it (`--sandbox read-only`)."""
+    """Every command runs `read_only`, whatever allowed it (`--sandbox read-only`)."""
     allow_unsandboxed: bool = True
     """May a call ask to leave the sandbox (`dangerouslyDisableSandbox`)? Else that is ignored."""
     excluded_commands: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class PermissionContext(Struct, frozen=True):
     budget_exceeded: str | None = None
     """Names the used-up budget; every call is denied while it is set."""
     blocked_hosts: frozenset[str] = frozenset()
-    """Hosts nobody may fetch; lower case; covers their subdomains."""
+    """Hosts that may not be fetched; lower case; covers their subdomains."""
     settings_dir: Path | None = None
     """Anchors `/x` rules of user settings; None is `<home>/.agent`."""
     files: FileView = field(default_factory=RealFiles)

@@ -240,7 +240,7 @@ class PermissionGate:
     def current_evaluation(
         self, request: PermissionRequest, *, cwd: Path | None = None
     ) -> Evaluation:
-        """Return the evaluation of a call that is being asked about, for whoever helps to answer.
+        """Return the evaluation of a call that is being asked about, for the contenders.
 
         It is made anew when rules, mode, directory or files that it rests on have changed.
         """
@@ -378,7 +378,7 @@ class PermissionGate:
     ) -> Decision:
         """Return the answer, or the deny that came into force while it was awaited.
 
-        A write outside that the question did not name is denied too: nobody said yes to it.
+        A write outside that the question did not name is denied too: no user allowed it.
 
         The last check before the call runs. What a user or a hook answered took time: only after
         the classifier, an evaluation that is still current counts.

@@ -82,7 +82,7 @@ class SubagentGate(PermissionGate):
         cwd: Path | None = None,
         evaluation: Evaluation | None = None,
     ) -> Decision:
-        """Resolve an ask; whoever helps to answer finds the agent's own view of it."""
+        """Resolve an ask; contenders find the agent's own view of it."""
         root = self._root()
         root._asking[request.request_id] = self, cwd
         try:

@@ -1,4 +1,4 @@
-"""An answer that nobody reads: JSON with other words around it on standard output."""
+"""An answer that is not read: JSON with other words around it on standard output."""
 
 from __future__ import annotations
 

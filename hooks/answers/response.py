@@ -35,7 +35,7 @@ class HandlerOutcome(StrEnum):
     NON_BLOCKING_ERROR = "non_blocking_error"
     CANCELLED = "cancelled"
     ASYNC = "async"
-    """Started, and nobody waits for it."""
+    """Started, and its end is not waited for."""
 
 
 class ReasonSource(StrEnum):
@@ -129,7 +129,7 @@ def _judge_plain(run: HandlerResult, rules: Effects, stdout: str) -> HandlerResu
     spec = run.spec
     plain = _plain(spec.event, rules, stdout)
     if plain.notes and spec.blocks_on_failure and rules.plain_stdout is PlainStdout.IGNORED:
-        # An answer that nobody reads is a failure where none may pass.
+        # An answer that is not read is a failure where none may pass.
         return run.failed(HandlerOutcome.NON_BLOCKING_ERROR, plain.notes[0])
     return settle(replace(run, answer=plain), rules)
 

@@ -248,7 +248,7 @@ def _opened(line: str) -> int:
 async def _lines(stdin: TextIO) -> AsyncIterator[str]:
     """Yield lines as they arrive.
 
-    Read in a thread that nobody waits for: one that hangs in `readline` must not prevent an
+    Read in a thread that is not waited for: one that hangs in `readline` must not prevent an
     interrupted program from ending.
     """
     loop = asyncio.get_running_loop()
@@ -265,7 +265,7 @@ async def _lines(stdin: TextIO) -> AsyncIterator[str]:
                 line = ""
             try:
                 loop.call_soon_threadsafe(arrived.put_nowait, line)
-            except RuntimeError:  # the loop is gone, and with it whoever wanted the line
+            except RuntimeError:  # the loop is gone, and with it the reader of the line
                 return
 
     threading.Thread(target=read, name="hooks run: stdin", daemon=True).start()

@@ -16,14 +16,14 @@ class PreToolUse(ToolEvent, frozen=True, kw_only=True):
 
 
 class PermissionRequestEvent(ToolEvent, frozen=True, kw_only=True):
-    """A dialog is about to appear, or a call that nobody can be asked about would be denied."""
+    """A dialog is about to appear, or a call would be denied because no user can be asked."""
 
     event_name: ClassVar[str] = "PermissionRequest"
     permission_suggestions: list[dict[str, object]] | None = None
 
 
 class PermissionDenied(ToolEvent, frozen=True, kw_only=True):
-    """A rule, the mode, the scope or the classifier denied a call; nobody was asked."""
+    """A rule, the mode, the scope or the classifier denied a call without a question."""
 
     event_name: ClassVar[str] = "PermissionDenied"
     tool_use_id: str

@@ -1,4 +1,4 @@
-"""Handlers that nobody waits for: owned here, their results stored for the next turn."""
+"""Handlers whose end is not waited for: owned here, their results stored for the next turn."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from permissions.evaluate.cascade import Evaluation
 from permissions.evaluate.confine import is_enforced, narrowed
 
 USERS: Final = frozenset({DecisionSource.USER, DecisionSource.BRIDGE, DecisionSource.CHANNEL})
-"""Whoever answers from there has seen the call and answers for the user."""
+"""What answers from there has seen the call and answers for the user."""
 
 
 def answered(decision: Decision, evaluation: Evaluation) -> Decision:
@@ -27,7 +27,7 @@ def answered(decision: Decision, evaluation: Evaluation) -> Decision:
     if decision.source in USERS:
         by_user = Confinement.NONE if view.leaves else narrowed(Confinement.NONE, view)
         return replace(decision, confinement=by_user, write_dirs=evaluation.decision.write_dirs)
-    # Whoever else answered did so for the parts that asked.
+    # Any other answer is one for the parts that asked.
     others = [one.confinement for one in evaluation.verdicts if one.confinement is not None]
     confinement = narrowed(widest((Confinement.PROJECT_FILES, *others)), view)
     trace = decision.trace

@@ -30,9 +30,9 @@ class CallView(Struct, dict=True):
     """What every part of the call has in common: the budget, a wish to leave the sandbox."""
     is_bash: bool = False
     runs_inside: bool = False
-    """The call runs inside the sandbox, whoever allows it."""
+    """The call runs inside the sandbox, whatever allows it."""
     works_inside: bool = False
-    """The user works inside the sandbox, and this call with them: nobody is asked."""
+    """The user works inside the sandbox, and this call with them: no question is asked."""
     leaves: bool = False
     """The call asks to run outside the sandbox."""
 

@@ -25,7 +25,7 @@ def after_hooks(decision: Decision, hook: str, reason: str, hook_name: str) -> D
         return decision
     answered = _by_hook(decision, hook, reason, who)
     if answered is not None:
-        # Whoever asks for the answer works out what it stands for.
+        # The caller works out what the answer stands for.
         return replace(answered, trace=(*decision.trace, entry), confinement=None)
     message = decision.message
     if reason and hook in ("ask", "defer"):

@@ -132,7 +132,7 @@ def _not_below(floor: Floor | None, verdict: PartVerdict, part: Part) -> PartVer
     if not is_lifted and verdict.behavior is not _DENY:
         return _from_floor(part, floor)
     if verdict.source is _BY_MODE:
-        # The mode's own denial would hide that nobody could have been asked to begin with.
+        # The mode's own denial would hide that no user could have been asked.
         return replace(_from_floor(part, floor), behavior=verdict.behavior)
     return verdict
 

@@ -44,7 +44,7 @@ def classify(evaluation: Evaluation) -> Decision | None:
     """Return an allow when every part that would be asked about provably only reads, else None."""
     pending = evaluation.decision
     if not pending.is_mode_default_ask or not evaluation.context.trusted:
-        # In a directory nobody trusted, reading commands may still run what its files configure.
+        # In an untrusted directory, reading commands may still run what its files configure.
         return None
     found = _all_reading(evaluation) or _reading_beside_others(evaluation)
     if found is None:
@@ -105,7 +105,7 @@ def _reading_beside_others(evaluation: Evaluation) -> _Found | None:
 
 
 def with_harmless_parts(pending: Decision, evaluation: Evaluation) -> Decision:
-    """Return an ask whose parts that provably only read are allowed: nobody is asked about them."""
+    """Return an ask whose parts that provably only read are allowed without a question."""
     texts = [verdict.text for verdict in evaluation.verdicts]
     if texts != [part.text for part in pending.parts] or not evaluation.context.trusted:
         return pending

@@ -4,7 +4,7 @@ The table of `permissions.shell.effects.read_only` knows far more, and its allow
 to be enforced. Where it is not, or where another part of the command may write, only this counts
 as reading: literal words, a short list of programs without options that run or write, pipes and
 `&&`. Git runs in a few fixed forms, none of which shows a patch, since repositories may name
-programs for that; whoever runs them gives git a neutral configuration.
+programs for that; the caller gives git a neutral configuration.
 """
 
 from __future__ import annotations

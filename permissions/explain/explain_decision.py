@@ -220,7 +220,7 @@ def _strictest(decision: Decision) -> PartVerdict | None:
 
 
 def _undecided(steps: Iterable[ExplainedStep]) -> list[ExplainedStep]:
-    """Return the steps of what was asked about: whoever answered decided it."""
+    """Return the steps of what was asked about: the answer decided it."""
     return [replace(step, decides=False) for step in steps]
 
 

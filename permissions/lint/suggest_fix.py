@@ -17,7 +17,7 @@ _ALIKE: Final = 0.7
 def suggest_fix(text: str, behavior: RuleBehavior) -> str | None:
     """Return the nearest rule that can be read and names a known tool; None where none is near."""
     for candidate in _candidates(text):
-        # An allow rule without a specifier allows the whole tool: nobody is led there.
+        # An allow rule without a specifier allows the whole tool, so it is never suggested.
         widens = behavior is RuleBehavior.ALLOW and "(" in text and "(" not in candidate
         if candidate != text and not widens and _is_sound(candidate, behavior):
             return candidate

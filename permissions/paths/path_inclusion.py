@@ -116,7 +116,7 @@ class _Automaton:
         self.accepting = 0
         """As bits, where a path ends that fits."""
         self.everything = 0
-        """As bits, the places from which every path goes on to fit."""
+        """As bits, the places from which every continued path fits."""
         self.sample: list[str] = []
         """Pieces of one path that fits."""
         self._empty: dict[int, int] = {}

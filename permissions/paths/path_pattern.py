@@ -138,7 +138,7 @@ def compiled_pattern(pattern: str, floating: bool) -> re.Pattern[str]:
 
 
 def _character_set(component: str, position: int) -> tuple[str, int]:
-    """Return the expression for a set whose bracket was just read, and where reading goes on."""
+    """Return the expression for a set whose bracket was just read, and where reading continues."""
     start = position + 2 if component[position:][:1] in "!^" else position + 1
     closing = component.find("]", start)
     if closing < 0:

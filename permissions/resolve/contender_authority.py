@@ -76,7 +76,7 @@ def may_answer(name: str, pending: Decision, denials: DenialState) -> bool:
 
 
 def may_lift(name: str, decision: Decision, pending: Decision) -> bool:
-    """Return whether an answer may count: nobody but a user lifts an ask that is a user's."""
+    """Return whether an answer may count: only a user lifts an ask that is a user's."""
     return (
         decision.behavior is not Behavior.ALLOW
         or name not in _LIFTS

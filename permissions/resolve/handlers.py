@@ -1,4 +1,4 @@
-"""Who resolves a remaining ask, by context: interactive, coordinator, worker, or nobody (headless).
+"""Who resolves a remaining ask, by context: interactive, coordinator, worker, headless.
 
 What each contender may answer is `permissions.resolve.contender_authority`; the worker's line to
 its leader is `permissions.resolve.mailbox`. Source: the pattern page "safety-and-permissions",
@@ -49,7 +49,7 @@ class InteractiveHandler:
     async def resolve(
         self, request: PermissionRequest, pending: Decision, abort: Abort, denials: DenialState
     ) -> Decision:
-        """Return the winner's answer; deny when nobody had one."""
+        """Return the winner's answer; deny when there is none."""
         pending = _with_entries(pending, skipped_entries(self._contenders, pending, denials))
         result = await race(
             eligible_contenders(self._contenders, pending, denials), request, pending, abort
@@ -69,7 +69,7 @@ class _InOrder:
     async def resolve(
         self, request: PermissionRequest, pending: Decision, abort: Abort, denials: DenialState
     ) -> Decision:
-        """Return the first decisive answer in order; deny when nobody had one."""
+        """Return the first decisive answer in order; deny when there is none."""
         pending = _with_entries(pending, skipped_entries(self._contenders, pending, denials))
         undecided: list[Undecided] = []
         for contender in eligible_contenders(self._contenders, pending, denials):
@@ -85,7 +85,7 @@ class CoordinatorHandler(_InOrder):
 
 
 class HeadlessHandler(_InOrder):
-    """Nobody to ask: hooks and the classifier answer first, then an ask becomes a deny."""
+    """No user to ask: hooks and the classifier answer first, then an ask becomes a deny."""
 
 
 def denied_without_user(pending: Decision, undecided: Sequence[Undecided] = ()) -> Decision:

@@ -45,7 +45,7 @@ class Undecided(Struct, frozen=True):
 
 
 class RaceResult(Struct, frozen=True):
-    """How a race ended. `decision` is None when nobody had an opinion."""
+    """How a race ended. `decision` is None when no contender had an opinion."""
 
     decision: Decision | None
     winner: str | None
@@ -120,7 +120,7 @@ async def _end(tasks: Iterable[asyncio.Future[Any]]) -> None:
             left = {task for task in left if not task.done()}
     for task in tasks:
         if not task.cancelled():
-            # Looked at, or the loop would complain about an error that nobody wants.
+            # Looked at, or the loop would complain about an error that was never retrieved.
             task.exception()
     if cancelled is not None:
         raise cancelled

@@ -1,7 +1,7 @@
 """Requests and answers as JSON, for a user who sits elsewhere: the form of bridge and channel.
 
 The answer is a user's: `{"behavior": "allow" | "deny", "message"?, "updated_input"?}`. As in the
-dialog, a no without a message ends the turn, and with one it goes on.
+dialog, a no without a message ends the turn, and with one it continues.
 """
 
 from __future__ import annotations

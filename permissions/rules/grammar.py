@@ -81,7 +81,7 @@ class ParsedRule(Struct, frozen=True):
     tool: ToolPattern
     specifier: Specifier
     is_known: bool
-    """False for a tool name nobody knows: the rule applies, with a warning."""
+    """False for an unknown tool name: the rule applies, with a warning."""
 
 
 class MalformedRule(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Paths that a command names, of which nobody knows whether it writes them."""
+"""Paths that a command names, and of which it is not known whether it writes them."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def _with_whole(first: CommandFacts, raw: str) -> CommandFacts:
 def _of_function(facts: CommandFacts, functions: frozenset[str]) -> CommandFacts:
     """Return the facts of what may be a call of a function: `:(){ :|:& };:`.
 
-    What the function runs is judged where it is defined; how often, nobody knows.
+    What the function runs is judged where it is defined; how often is not known.
     """
     if not any(form.head in functions for form in facts.deny_forms):
         return facts

@@ -55,7 +55,7 @@ class CommandFacts(Struct, frozen=True):
     unclear: str = ""
     """Why it is not known whether it stays in the working directories; empty when it does."""
     open_values: tuple[Word, ...] = ()
-    """Paths that options name, and of which nobody knows what becomes of them."""
+    """Paths that options name, and whose use is not known."""
     takes_code: bool = False
     """Runs what it finds on its input as code, so that its words do not say what it does."""
 

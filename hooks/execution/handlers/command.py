@@ -148,7 +148,7 @@ def shell_argv(env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _shell_path(env: Mapping[str, str]) -> str | None:
-    """Return where a shell is looked up: hooks of the user also run in projects nobody trusts."""
+    """Return where a shell is looked up: the user's hooks also run in untrusted projects."""
     project = env.get("CLAUDE_PROJECT_DIR")
     path = env.get("PATH")
     return path if project is None else path_outside(path, Path(project))

@@ -83,7 +83,7 @@ async def _checked(url: str, resolve: Resolve) -> Verdict:
             verdict = check_url(url, resolve)
         except Exception as error:  # noqa: BLE001 - somebody waits for an answer
             verdict = Verdict(False, f"cannot be checked: {error}")
-        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it whoever waited
+        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it the waiting task
             loop.call_soon_threadsafe(deliver, verdict)
 
     threading.Thread(target=check, name="hook url", daemon=True).start()

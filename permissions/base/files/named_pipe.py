@@ -14,7 +14,7 @@ from typing import Final
 from permissions.base.files.plain_file import MAX_BYTES
 
 LONGEST_WAIT_S: Final = 10.0
-"""For a program that writes; a pipe that nobody writes to must not hold a start for ever."""
+"""For a program that writes; a pipe without a writer must not block a start for ever."""
 _BLOCK: Final = 1 << 16
 
 

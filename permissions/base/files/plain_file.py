@@ -1,6 +1,6 @@
 """Read regular files only: whole, their start or as a stream; never waited for, never endless.
 
-Anything may lie where a small file is expected: a pipe nobody writes to, a link to a device, a file
+Anything may lie where a small file is expected: a pipe without a writer, a link to a device, a file
 of gigabytes. None of that may hold up a start. Imports next to nothing: some files are read before
 the first frame.
 """

@@ -64,7 +64,7 @@ def _sweep(parent: Path, prefix: str) -> None:
 
 
 def _is_dead(descriptor: int) -> bool:
-    """Return whether the directory is ours and nobody holds it. Raises OSError where one does."""
+    """Return whether the directory is ours and not in use. Raises OSError where it is."""
     status = os.fstat(descriptor)
     if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
         return False

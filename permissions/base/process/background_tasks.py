@@ -1,4 +1,4 @@
-"""Small work that nobody waits for at once, such as recording a mode; ended before the program."""
+"""Small work in the background, such as recording a mode; ended before the program."""
 
 from __future__ import annotations
 

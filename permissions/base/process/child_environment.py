@@ -24,7 +24,7 @@ def child_environment(
 ) -> dict[str, str]:
     """Return what commands inherit: no endpoint variables of ours, no variables named like secrets.
 
-    `settings_env` is added after that: whoever names a variable there wants commands to have it.
+    `settings_env` is added after that: a variable that is named there is meant for commands.
     """
     inherited = {
         name: value

@@ -176,7 +176,7 @@ class ChildProcess:
             self._exit_fd = os.pidfd_open(self.pid)
         except (AttributeError, OSError):
             # No pidfd here (macOS, old kernels): a thread waits, one of its own, since those of a
-            # pool would run out and nobody would notice the exit of the programs beyond them.
+            # pool would run out and the exit would not be noticed of the programs beyond them.
             threading.Thread(target=self._wait_in_thread, name="child exit", daemon=True).start()
             return
         self._loop.add_reader(self._exit_fd, self._exit_seen)
@@ -187,7 +187,7 @@ class ChildProcess:
                 os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
         else:  # macOS before Python 3.13: it can only be reaped at once
             self._process.wait()
-        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it whoever waited
+        with contextlib.suppress(RuntimeError):  # the loop is gone, and with it the waiting task
             self._loop.call_soon_threadsafe(self._exit_seen)
 
     def _exit_seen(self) -> None:

@@ -40,7 +40,7 @@ class RunLimits(Struct, frozen=True):
     stops_at_limit: bool = False
     """Whether more than `stdout_bytes` ends the program."""
     drain_s: float | None = None
-    """How long output may still arrive after the exit; None waits until nobody can write it."""
+    """How long output may still arrive after the exit; None waits until no process can write it."""
     leaves_descendants: bool = False
     """Whether what it left running may stay when it exits by itself."""
 

@@ -67,7 +67,7 @@ class Launch(Struct, frozen=True):
     pass_fds: tuple[int, ...] = ()
     """Descriptors that it inherits beside the standard streams."""
     talks: bool = False
-    """Whether standard input is a pipe that whoever started it writes to and closes."""
+    """Whether standard input is a pipe that the caller writes to and closes."""
     confined: ConfinedRun | None = None
     """Set by a `Confine`."""
 

@@ -1,4 +1,4 @@
-"""Which characters that nobody sees are part of an emoji, as Unicode's emoji sequences have them.
+"""Which invisible characters are part of an emoji, as Unicode's emoji sequences have them.
 
 An emoji may be several characters, some of them unseen: they show by what they make of the others.
 Anywhere else the same characters could hide something.
@@ -34,7 +34,7 @@ _BOTH: Final = (
 )
 """Characters that are drawn as text or, with U+FE0F after them, as an emoji."""
 _SIGNS: Final = "♀♂⚕⚖⚧☠✈❄❤⬛➡⬅↔↕"
-"""With which emoji of several parts go on, besides pictures."""
+"""What continues an emoji of several parts, besides pictures."""
 _TAGS: Final = str.maketrans({chr(c): chr(0xE0000 + c) for c in range(ord("a"), ord("z") + 1)})
 _FLAGS: Final = "|".join(name.translate(_TAGS) for name in ("gbeng", "gbsct", "gbwls"))
 """England, Scotland, Wales: the flags that are spelt in tags after a black one."""

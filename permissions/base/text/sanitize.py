@@ -172,7 +172,7 @@ class Sanitizer:
     def _feed_inside(self, character: str, output: list[str]) -> None:
         """Handle what is no part of a sequence: controls act within it, text ends it."""
         if character in "\t\n":
-            # A terminal obeys these in the middle of a sequence, which then goes on.
+            # A terminal obeys these in the middle of a sequence, which then continues.
             output.append(character)
         elif character == "\x7f" or (character < "\x20" and character != "\x1b"):
             pass

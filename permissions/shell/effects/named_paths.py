@@ -1,8 +1,8 @@
 """Paths among the words of a program whose own way of taking files is not known.
 
-What an option called `--output` names is written. Of everything else that could be a path nobody
-knows what becomes of it: rules about the file are held against it, and no wildcard covers it where
-it leads out of the working directories.
+What an option called `--output` names is written. What happens to
+everything else that could be a path is not known: rules about the file are held against it, and no
+wildcard covers it where it leads out of the working directories.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _CHOOSING = re.compile("(?:exclude|include(?!-)|ignore|filter|pattern|name)(?!.*
 
 
 def _may_be_handed(known: Program) -> bool:
-    """Are its operands files, as far as anybody knows?"""
+    """Are its operands files, as far as is known?"""
     is_unknown = known.accesses is None and known.wrapper is None
     return is_unknown or known.code is Code.LANGUAGE
 

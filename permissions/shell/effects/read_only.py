@@ -34,7 +34,7 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
     """Does the command provably only read? Where it reads is judged elsewhere."""
     known = program_named(program)
     if known.shows_version and [word.text for word in words] in _VERSION:
-        # `python -v` goes on to run what stands on its input, and so does `bash -v`.
+        # `python -v` then runs what stands on its input, and so does `bash -v`.
         return words[0].text != "-v" or not program.startswith(("python", "bash"))
     if program == "find":
         return looks_only(words) and all(_reads(words, one) for one in exec_commands(words))

@@ -123,7 +123,7 @@ def _access(value: Word, source: str, *, is_read: bool) -> Access:
 
 
 def container_risk(program: str, words: Sequence[Word]) -> str:
-    """Return why a wildcard does not cover it: whoever speaks to the daemon can do anything."""
+    """Return why a wildcard does not cover it: access to the daemon allows anything."""
     before, operands = _subcommand(words)
     if not operands:
         return ""
