@@ -53,7 +53,9 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     settings_file: str | None = None
     """A file, or settings as JSON text; no `Path`, which would change `//` in the text."""
     plugin_dirs: tuple[Path, ...] = ()
-    """Plugins whose hooks and agents count in this run."""
+    """Plugins whose hooks, agents and servers count in this run."""
+    plugins_without_servers: tuple[Path, ...] = ()
+    """Those of `plugin_dirs` whose servers do not count."""
     agents: Mapping[str, object] = field(default_factory=dict)
     """Definitions of agents by name, as in `--agents`."""
     agent: str | None = None

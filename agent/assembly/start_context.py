@@ -154,6 +154,13 @@ class StartContext(Struct, frozen=True, kw_only=True):
         """The settings in force."""
         return self.current_settings()
 
+    @property
+    def plugins_with_servers(self) -> tuple[Path, ...]:
+        """The directories of plugins whose servers count."""
+        without = self.options.plugins_without_servers
+        launch_dir = self.environment.launch_dir
+        return tuple(launch_dir / one for one in self.options.plugin_dirs if one not in without)
+
     def warn(self, text: str) -> None:
         """Show the user a warning outside of a turn."""
         self.user.notify(text, "warning")

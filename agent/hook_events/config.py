@@ -33,7 +33,6 @@ SWITCHES: Final = (
 _PLUGIN_PARTS: Final = {
     "skills": "skills",
     "commands": "commands",
-    ".mcp.json": "MCP servers",
     ".lsp.json": "language servers",
     "output-styles": "output styles",
 }
@@ -65,8 +64,8 @@ def plugin_hooks(
             raise UsageError(f"--plugin-dir {directory}: {error}") from error
         if left_out := [what for name, what in _PLUGIN_PARTS.items() if (root / name).exists()]:
             notices.append(
-                f"--plugin-dir {directory}: this version uses the hooks and agents of a plugin. "
-                f"Left out: {', '.join(left_out)}."
+                f"--plugin-dir {directory}: this version uses the hooks, agents and MCP servers of "
+                f"a plugin. Left out: {', '.join(left_out)}."
             )
     config = build_config(layers)
     return config.all(), (*notices, *(str(warning) for warning in config.warnings))

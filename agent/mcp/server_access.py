@@ -210,8 +210,9 @@ class ServerAccess:
                 raise ConnectFailed("it lives in the calling program, and there is none")
             return world.ports.open_channel(definition)
         program = server_program(definition, world.env, world.launch_dir)
-        confine = world.ports.confine(definition)
-        self._program = await StdioChannel.start(await asyncio.to_thread(confine, program))
+        if definition.plugin is not None:
+            await asyncio.to_thread(_make_directory, definition.plugin.data)
+        self._program = await StdioChannel.start(await world.ports.confine(definition, program))
         return self._program
 
     def _mode(self) -> str:
@@ -270,6 +271,13 @@ class ServerAccess:
     def error_text(self) -> str:
         """Return the end of what its program printed on standard error."""
         return self._program.error_text if self._program is not None else ""
+
+
+def _make_directory(path: Path) -> None:
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConnectFailed(f"{path} cannot be made: {error.strerror}") from error
 
 
 def _load() -> None:

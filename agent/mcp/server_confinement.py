@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from agent.mcp.configuration.server_definition import ServerDefinition
+from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.sandbox import RunRequest, Sandbox
-from permissions.base.process.spawn import Confine
+from permissions.base.process.spawn import Launch
 from permissions.confinement import Confinement
 
 
 def server_confinement(
     sandbox: Sandbox, works_inside: Callable[[], bool]
-) -> Callable[[ServerDefinition], Confine]:
+) -> Callable[[ServerDefinition, Launch], Awaitable[Launch]]:
     """Return what confines each server: one of a project or a plugin, and one whose entry asks for
-    it, writes the working directories and package caches alone.
+    it, writes the working directories, package caches and the data of its plugin alone.
 
     Args:
-        works_inside: Whether the user works inside the sandbox; then a server has no network
-            either, as the commands of the model have none but through the proxy.
+        works_inside: Whether the user works inside the sandbox; then a server reaches only hosts
+            that are allowed, and asks about others, as commands of the model do.
     """
 
-    def confinement(definition: ServerDefinition) -> Confine:
+    async def confined(definition: ServerDefinition, program: Launch) -> Launch:
         if not (definition.is_foreign or definition.written.get("sandbox") is True):
-            return lambda program: program
-        held = Confinement.PROJECT if works_inside() else Confinement.PROJECT_FILES
-        return sandbox.confine_where_held(RunRequest(held))
+            return program
+        plugin = definition.plugin
+        request = RunRequest(
+            Confinement.PROJECT if works_inside() else Confinement.PROJECT_FILES,
+            write_dirs=(str(plugin.data),) if plugin is not None else (),
+            visible=(
+                *(word for word in program.argv[1:] if word.startswith("/")),
+                *((str(plugin.root),) if plugin is not None else ()),
+            ),
+        )
+        call = NetworkCall(f"MCP server {definition.name}", f"MCP server {definition.name}")
+        return await sandbox.launch_call(program, request, call)
 
-    return confinement
+    return confined

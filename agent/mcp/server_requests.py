@@ -12,7 +12,7 @@ from agent.mcp.configuration.server_definition import ServerDefinition
 from agent.mcp.elicited_values import FormValue
 from agent.mcp.server_offer import Json, RemoteTool
 from agent.mcp.transport.message_channel import MessageChannel
-from permissions.base.process.spawn import Confine
+from permissions.base.process.spawn import Launch
 
 
 class ElicitationRequest(Struct, frozen=True, kw_only=True):
@@ -67,8 +67,8 @@ def _withhold_nothing(
     return ()
 
 
-def _unconfined(_server: ServerDefinition) -> Confine:
-    return lambda program: program
+async def _unconfined(_server: ServerDefinition, program: Launch) -> Launch:
+    return program
 
 
 class McpPorts(Struct, frozen=True, kw_only=True):
@@ -81,7 +81,7 @@ class McpPorts(Struct, frozen=True, kw_only=True):
     log: Callable[[str, str, str], None] = lambda _server, _level, _text: None
     """Takes the server, the level and the text, for the debug log."""
     withhold: Withhold = _withhold_nothing
-    confine: Callable[[ServerDefinition], Confine] = _unconfined
+    confine: Callable[[ServerDefinition, Launch], Awaitable[Launch]] = _unconfined
     """What holds the program of a server."""
     open_channel: Callable[[ServerDefinition], MessageChannel] | None = None
     """Reaches the servers of type `sdk`."""

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pytest
+
 from agent.assembly.assemble import settings_for
 from agent.mcp.configuration.configured_servers import ConfiguredServer
 from agent.mcp.configuration.consent_store import ConsentAnswer
@@ -20,7 +22,7 @@ from agent.mcp.server_state import ServerState
 from agent.model.scripted.scenario import ToolCall, Turn
 from agent.options import RunOptions
 from agent.settings.trust import TrustStore
-from tests.journeys.conftest import HELLO, Begin, Journey
+from tests.journeys.conftest import HELLO, Begin, Journey, results
 from tests.journeys.start import user_at
 
 SERVER = str(Path(__file__).parents[1] / "agent" / "mcp" / "plain_server.py")
@@ -99,6 +101,28 @@ async def test_a_fresh_repository_s_server_is_approved_used_and_asked_about_agai
     assert (again.earlier, again.definition.args[-1]) == (plain(), "--all")
     assert live.tools.names("plain") == ()
     assert journey.assembled.ports.calls.registry.get("mcp__plain__echo") is None
+
+
+async def test_a_plugin_s_server_starts_after_a_yes_with_its_places_and_no_secrets(
+    begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = tmp_path / "plug"
+    server = {"command": sys.executable, "args": ["-I", "-S", "${CLAUDE_PLUGIN_ROOT}/server.py"]}
+    write(plugin / ".mcp.json", plain=server)
+    (plugin / "server.py").write_text(Path(SERVER).read_text())
+    monkeypatch.setenv("SOME_TOKEN", "secret")
+    tool = "mcp__plugin_plug_plain__echo"
+    call = Turn((ToolCall(tool, {"text": "env"}),))
+    person = Person("approved")
+    journey = await begin([call, HELLO], mcp=person, allow=(tool,), plugin_dirs=(plugin,))
+    live = await live_of(journey)
+    assert (await person.asked.get()).definition.name == "plugin:plug:plain"
+    await until(live, lambda: bool(live.tools.names("plugin:plug:plain")))
+    (result, *_) = results(await journey.send("show"))
+    seen = json.loads(result.text)
+    assert seen["CLAUDE_PLUGIN_ROOT"] == str(plugin)
+    assert Path(seen["CLAUDE_PLUGIN_DATA"]).is_dir()
+    assert "SOME_TOKEN" not in seen
 
 
 async def test_a_server_that_takes_a_name_over_does_not_inherit_a_rule(

@@ -373,10 +373,17 @@ class _InSections(click.Command):
     help="Use only these of user, project, local: settings, commands, instructions.",
 )  # fmt: skip
 @click.option(
-    "--plugin-dir", "--plugin-dir-no-mcp", "plugin_dirs", multiple=True, metavar="FOLDER",
+    "--plugin-dir", "plugin_dirs", multiple=True, metavar="FOLDER",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Use the hooks and agents of a plugin. Repeatable.",
+    help="Use the hooks, agents and MCP servers of a plugin. Repeatable.",
 )  # fmt: skip
+@click.option(
+    "--plugin-dir-no-mcp",
+    "plugins_without_servers",
+    multiple=True,
+    hidden=True,
+    type=click.Path(path_type=Path, file_okay=False),
+)
 @click.option(
     "--agent", callback=_something, metavar="NAME", help="The agent that leads the session.",
 )  # fmt: skip
@@ -494,6 +501,7 @@ def run(**given: Any) -> int:
         given["permission_mode"] = given["permission_mode"] or "bypassPermissions"
     # Without a screen nobody can choose the mode later: to name it is to want it.
     given["allow_bypass"] |= given["headless"] and given["permission_mode"] == "bypassPermissions"
+    given["plugin_dirs"] += given["plugins_without_servers"]
     _read_setup(given)
     _read_schema(given)
     options = RunOptions(**given)

@@ -86,7 +86,11 @@ def live_servers(
     return LiveServers(
         servers,
         start.current_settings,
-        ServerSources(env=environment.env, strict=start.options.strict_mcp_config),
+        ServerSources(
+            env=environment.env,
+            strict=start.options.strict_mcp_config,
+            plugin_dirs=start.plugins_with_servers,
+        ),
         tools=OfferedTools(
             tools.registry, tools.deferred, _builder(servers, start, late), room_tokens
         ),

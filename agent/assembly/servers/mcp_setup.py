@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agent.assembly.hook_setup import HookParts
@@ -16,7 +17,6 @@ from agent.conversation_facts import ServerSummary
 from agent.errors import FlagError
 from agent.permission_config.permission_context import Grants
 from agent.prompt.system import note
-from agent.settings.load import Settings
 from agent.settings.locations import POLICY_DIR
 from permissions.base.files.plain_file import read_plain
 
@@ -41,15 +41,28 @@ async def has_servers(start: StartContext) -> bool:
             "--mcp-config: servers cannot be named here, because a managed file lists those that "
             "may be used."
         )
-    return await asyncio.to_thread(_any_servers, start.settings)
+    return await asyncio.to_thread(_any_servers, start)
 
 
-def _any_servers(settings: Settings) -> bool:
+def _any_servers(start: StartContext) -> bool:
     """Whether there may be one, found out without reading what it is."""
+    settings = start.settings
+    if any(_brings_servers(root) for root in start.plugins_with_servers):
+        return True
     if settings.mcp_servers or settings.bad_mcp_servers or (POLICY_DIR / MANAGED_FILE).exists():
         return True
+    return _names_servers(settings.home / ".claude.json")
+
+
+def _brings_servers(plugin: Path) -> bool:
+    return (plugin / ".mcp.json").exists() or _names_servers(
+        plugin / ".claude-plugin" / "plugin.json"
+    )
+
+
+def _names_servers(file: Path) -> bool:
     try:
-        return b'"mcpServers"' in read_plain(settings.home / ".claude.json", _MAX_BYTES)
+        return b'"mcpServers"' in read_plain(file, _MAX_BYTES)
     except OSError:
         return False
 
@@ -112,7 +125,7 @@ class McpSetup:
     def _follow(self) -> None:
         if self._late.mcp.is_bound:
             self._shared.background.start(self._late.mcp().follow_settings())
-        elif self._making is None and _any_servers(self._start.settings):
+        elif self._making is None and _any_servers(self._start):
             self._making = asyncio.create_task(self._make(), name="MCP servers")
 
     async def ready(self) -> None:

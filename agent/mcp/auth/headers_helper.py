@@ -34,6 +34,7 @@ async def helper_headers(
         # Somebody else wrote the command: it gets none of the user's credentials.
         env = {name: value for name, value in env.items() if not _CREDENTIAL.search(name)}
     told = {
+        **(definition.plugin.variables if definition.plugin is not None else {}),
         "CLAUDE_CODE_MCP_SERVER_NAME": definition.name,
         "CLAUDE_CODE_MCP_SERVER_URL": definition.url,
         "CLAUDE_PROJECT_DIR": str(launch_dir),

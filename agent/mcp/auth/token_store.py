@@ -71,7 +71,8 @@ class TokenStore:
             "client_secret": secret,
             "token_endpoint_auth_method": "client_secret_basic",
         }
-        self.change(url, lambda known: replace(known, client=client))
+        # What another client was given is of no use to this one.
+        self.change(url, lambda known: replace(known, client=client, tokens=None, expires_at=None))
 
     def sign_out(self, url: str) -> None:
         """Forget the tokens of a server; who we are to it stays known."""

@@ -17,13 +17,13 @@ from agent.mcp.configuration.consent_store import (
     earlier_entry,
     is_approved,
 )
+from agent.mcp.configuration.plugin_servers import PluginServers, plugin_servers
 from agent.mcp.configuration.read_definition import ReadDefinition, read_definition
-from agent.mcp.configuration.server_definition import ServerDefinition, ServerScope
+from agent.mcp.configuration.server_definition import PluginPlace, ServerDefinition, ServerScope
 from agent.mcp.configuration.server_policy import ServerPolicy, server_policy
 from agent.settings.file import SettingsWarning
 from agent.settings.load import Settings
 from agent.settings.locations import POLICY_DIR
-from agent.settings.project_filter import PROJECT_SOURCES
 from agent.settings.servers.mcp_file import BadMcpServer, McpEntries, McpServerText, read_mcp_file
 from permissions.rule import RuleSource
 
@@ -83,6 +83,8 @@ class ServerSources(Struct, frozen=True, kw_only=True):
     """The environment of the start, for variables in entries."""
     strict: bool = False
     """Only servers of the command line, and managed ones."""
+    plugin_dirs: tuple[Path, ...] = ()
+    """Plugins whose servers count."""
     policy_dir: Path = POLICY_DIR
 
 
@@ -90,6 +92,7 @@ class _Candidate(Struct, frozen=True):
     text: McpServerText
     scope: ServerScope | None = None
     """None is that of the source."""
+    plugin: PluginPlace | None = None
 
 
 def configured_servers(settings: Settings, sources: ServerSources) -> ConfiguredServers:
@@ -107,8 +110,12 @@ def configured_servers(settings: Settings, sources: ServerSources) -> Configured
         candidates += map(_Candidate, _of_sources(settings, RuleSource.CLI))
     else:
         local, user = servers_of_claude(settings.home, settings.project_root)
-        others += [local, user]
+        plugins = _plugins(settings, sources)
+        others += [local, user, *(one.entries for one in plugins)]
         candidates += _in_order(settings, local, user)
+        candidates += (
+            _Candidate(text, plugin=one.place) for one in plugins for text in one.entries.servers
+        )
     consents = ConsentStore(settings.agent_home).of(settings.project_root)
     judge = _Judge(settings, consents, server_policy(settings.mcp_lists))
     reads = [(one.text, _read(one, settings, sources)) for one in candidates]
@@ -120,6 +127,11 @@ def configured_servers(settings: Settings, sources: ServerSources) -> Configured
         (*(w for one in others for w in one.all_warnings), *_warnings(reads)),
         is_exclusive,
     )
+
+
+def _plugins(settings: Settings, sources: ServerSources) -> list[PluginServers]:
+    data_home = settings.agent_home / "plugins" / "data"
+    return [plugin_servers(root, data_home) for root in sources.plugin_dirs]
 
 
 def _of_sources(settings: Settings, *sources: RuleSource) -> Iterator[McpServerText]:
@@ -145,6 +157,7 @@ def _read(candidate: _Candidate, settings: Settings, sources: ServerSources) -> 
         home=settings.home,
         directory=settings.project_root,
         scope=candidate.scope,
+        plugin=candidate.plugin,
     )
 
 
@@ -162,15 +175,15 @@ class _Judge:
             return ConfiguredServer(definition, "blocked", refusal)
         if definition.name in self._consents.disabled:
             return ConfiguredServer(definition, "disabled", "turned off here")
-        if text.source in PROJECT_SOURCES:
-            waits = self._of_project(text, definition)
+        if definition.is_foreign:
+            waits = self._of_others(text, definition)
             if waits is not None:
                 return waits
         if not definition.is_local and not definition.url:
             return ConfiguredServer(definition, "not_configured", 'its "url" is empty')
         return ConfiguredServer(definition, "may_start")
 
-    def _of_project(
+    def _of_others(
         self, text: McpServerText, definition: ServerDefinition
     ) -> ConfiguredServer | None:
         values = self._settings.values
@@ -184,12 +197,17 @@ class _Judge:
         if not text.in_force:
             reason = "waits until this directory is trusted"
             return ConfiguredServer(definition, "needs_trust", reason)
-        is_listed = definition.name in (values.enabledMcpjsonServers or ())
-        if answer or is_listed or values.enableAllProjectMcpServers or self._by_flag:
+        if answer or self._by_flag or (definition.plugin is None and self._is_listed(definition)):
             return None
         earlier = earlier_entry(self._consents, definition)
         reason = "changed since you approved it" if earlier is not None else "waits for approval"
         return ConfiguredServer(definition, "needs_approval", reason, earlier)
+
+    def _is_listed(self, definition: ServerDefinition) -> bool:
+        """Whether the user's settings approve a project's server by its name, or all of them."""
+        values = self._settings.values
+        names = values.enabledMcpjsonServers or ()
+        return definition.name in names or values.enableAllProjectMcpServers is True
 
     @property
     def _by_flag(self) -> bool:

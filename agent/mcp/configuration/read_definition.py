@@ -12,6 +12,7 @@ from agent.mcp.configuration.entry_variables import EntryVariables
 from agent.mcp.configuration.server_definition import (
     Era,
     OAuthSettings,
+    PluginPlace,
     ServerDefinition,
     ServerScope,
     Transport,
@@ -47,11 +48,15 @@ def read_definition(
     home: Path,
     directory: Path,
     scope: ServerScope | None = None,
+    plugin: PluginPlace | None = None,
 ) -> ReadDefinition:
-    """Return the definition of a checked entry; relative directories start at `directory`."""
+    """Return the definition of a checked entry; relative directories start at `directory`, or at
+    the plugin that it belongs to."""
     raw = text.raw
-    where = scope or SCOPES[text.source]
-    variables = EntryVariables(env)
+    where = "plugin" if plugin is not None else scope or SCOPES[text.source]
+    of_plugin = plugin.variables if plugin is not None else {}
+    start = plugin.root if plugin is not None else directory
+    variables = EntryVariables({**env, **of_plugin})
     args = raw.get("args")
     kind = str(raw.get("type") or "stdio").replace("streamable-http", "http")
     is_own = text.source not in PROJECT_SOURCES and where != "plugin"
@@ -61,11 +66,13 @@ def read_definition(
         scope=where,
         is_foreign=not is_own,
         written=raw,
-        digest=digest_of(text.name, raw),
+        digest=digest_of(text.name, raw, plugin),
         command=variables.text(_text(raw, "command")),
         args=tuple(variables.text(str(one)) for one in args) if isinstance(args, list) else (),
-        env=variables.table(_table(raw, "env")),
-        cwd=directory / expand_home(_text(raw, "cwd"), home) if raw.get("cwd") else None,
+        env={**of_plugin, **variables.table(_table(raw, "env"))},
+        cwd=start / expand_home(variables.text(_text(raw, "cwd")), home)
+        if raw.get("cwd")
+        else None,
         url=variables.text(_text(raw, "url")).strip(),
         headers=variables.table(_table(raw, "headers")),
         headers_helper=_text(raw, "headersHelper") or None,
@@ -79,6 +86,7 @@ def read_definition(
         inherits_env=is_own and raw.get("envInherit") is True,
         confined=not (is_own and raw.get("sandbox") is False),
         protocol=cast("Era | None", raw.get("protocol")),
+        plugin=plugin,
         file=text.file,
         line=text.line,
     )
@@ -87,8 +95,9 @@ def read_definition(
         for name in variables.missing
     ]
     if not is_own:
+        where_from = "in a project" if plugin is None else "in a plugin"
         warnings.extend(
-            f"{key} has no effect in a project: set it in your own settings"
+            f"{key} has no effect {where_from}: set it in your own settings"
             for key, value in (("trustAnnotations", True), ("envInherit", True), ("sandbox", False))
             if raw.get(key) is value
         )

@@ -30,6 +30,20 @@ class OAuthSettings(Struct, frozen=True, kw_only=True):
     """Separated by spaces."""
 
 
+class PluginPlace(Struct, frozen=True):
+    """The plugin that a server belongs to."""
+
+    name: str
+    root: Path
+    data: Path
+    """Where it stores what outlives an update."""
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Return what its entries and programs call these directories."""
+        return {"CLAUDE_PLUGIN_ROOT": str(self.root), "CLAUDE_PLUGIN_DATA": str(self.data)}
+
+
 class ServerDefinition(Struct, frozen=True, kw_only=True):
     """A server to connect to."""
 
@@ -41,7 +55,7 @@ class ServerDefinition(Struct, frozen=True, kw_only=True):
     written: Mapping[str, object]
     """The entry as in its file, `${VAR}` included: this is shown, and accepted by the user."""
     digest: str
-    """Of name and entry as written."""
+    """Of name and entry as written, and of the directory of its plugin."""
     command: str = ""
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
@@ -65,6 +79,7 @@ class ServerDefinition(Struct, frozen=True, kw_only=True):
     inherits_env: bool = False
     confined: bool = True
     protocol: Era | None = None
+    plugin: PluginPlace | None = None
     file: Path | None = None
     line: int | None = None
 
@@ -74,7 +89,8 @@ class ServerDefinition(Struct, frozen=True, kw_only=True):
         return self.transport in LOCAL_TRANSPORTS
 
 
-def digest_of(name: str, written: Mapping[str, object]) -> str:
+def digest_of(name: str, written: Mapping[str, object], plugin: PluginPlace | None = None) -> str:
     """Return the digest that an acceptance is bound to: sha256 of canonical JSON, in hex."""
-    text = json.dumps([name, written], sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    whole = [name, written] if plugin is None else [name, written, str(plugin.root)]
+    text = json.dumps(whole, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -85,8 +85,9 @@ class LiveServers:
         """Start what may start, in the background; then ask about the rest, one by one."""
         await self.follow_settings()
         for server in self.configured.waiting if self._user is None else ():
-            name = server.definition.name
-            text = f"MCP server {name} of the project is not started: it {server.reason}. "
+            name, plugin = server.definition.name, server.definition.plugin
+            owner = "the project" if plugin is None else "a plugin"
+            text = f"MCP server {name} of {owner} is not started: it {server.reason}. "
             self._notify(f"{text}Approve it in agent-tui, or pass --trust.", "warning")
 
     async def follow_settings(self) -> None:

@@ -136,7 +136,8 @@ class ServerAuth(httpx2.Auth):
                     _release(held)
                     held = None
                     await self._note_scope(response)
-                if await _is_unknown_client(outgoing, response) and not has_registered_again:
+                may_register = not (has_registered_again or self._has_own_client)
+                if may_register and await _is_unknown_client(outgoing, response):
                     has_registered_again, is_sent = True, False
                     outgoing = await self._register_again(flow)
                 elif self._may_refresh(outgoing is request, response) and not has_refreshed:
@@ -155,7 +156,7 @@ class ServerAuth(httpx2.Auth):
             return
         self._is_loaded = True
         known = await self._storage.read()
-        if self._definition.oauth is not None and self._definition.oauth.client_id is not None:
+        if self._has_own_client:
             known = await self._own_client(known)
         context = self._provider.context
         context.oauth_metadata = _model(OAuthMetadata, known.authorization_server)
@@ -164,9 +165,16 @@ class ServerAuth(httpx2.Auth):
         context.token_expiry_time = known.expires_at - SOON_S if known.expires_at else None
         client = known.client
         uris = _texts(client.get("redirect_uris")) if client is not None else []
-        if self._user is not None and uris and self._user.redirect_uri not in uris:
+        is_elsewhere = self._user is not None and self._user.redirect_uri not in uris
+        if uris and is_elsewhere and not self._has_own_client:
             # It was registered for another port.
             await self._storage.change(client=None)
+
+    @property
+    def _has_own_client(self) -> bool:
+        """Whether the configuration names who we are to the authorization server."""
+        oauth = self._definition.oauth
+        return oauth is not None and oauth.client_id is not None
 
     async def _own_client(self, known: SignIn) -> SignIn:
         """Return what is known with the client that the configuration names."""

@@ -14,6 +14,10 @@ RESERVED: Final = frozenset({"workspace", "ide", "agent-tui"})
 """Names that the program itself uses, or that other agents give to what they connect."""
 
 
+_OF_PLUGINS: Final = re.compile(r"plugin[^A-Za-z0-9-]")
+"""What servers of plugins are called: others must not pose as one."""
+
+
 class EntryMistake(Struct, frozen=True):
     """Why an entry cannot be used."""
 
@@ -27,7 +31,7 @@ def entry_mistake(name: str, raw: object) -> EntryMistake | None:
     """Return the first thing that is wrong with an entry, or None where it can be used."""
     if not name.strip():
         return EntryMistake("invalid_config", "expected a name")
-    if name in RESERVED or name.startswith("plugin_"):
+    if name in RESERVED or _OF_PLUGINS.match(name):
         return EntryMistake("reserved_name", f'the name "{name}" is reserved; choose another one')
     if not isinstance(raw, Mapping):
         return EntryMistake("invalid_config", 'expected an object such as {"command": "…"}')

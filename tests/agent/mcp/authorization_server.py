@@ -23,6 +23,8 @@ class SignInServer:
         self.valid: set[str] = set()
         self.refresh_tokens: set[str] = set()
         self.clients: set[str] = set()
+        self.secrets: dict[str, str] = {}
+        """Of clients that have one, by their names."""
         self.expires_in = 3_600
         self.resource: str | None = None
         self.methods: list[str] | None = ["S256"]
@@ -86,7 +88,8 @@ class SignInServer:
                     {k: v[0] for k, v in parse_qs(urlsplit(target).query).items()}
                 )
             case "/token":
-                return self._token({k: v[0] for k, v in parse_qs(body.decode()).items()})
+                form = {k: v[0] for k, v in parse_qs(body.decode()).items()}
+                return self._token(form, headers.get("authorization", ""))
             case _:
                 return 404, {}, b""
 
@@ -110,9 +113,12 @@ class SignInServer:
         back = urlencode({"code": code, "state": query["state"]})
         return 302, {"location": f"{query['redirect_uri']}?{back}"}, b""
 
-    def _token(self, form: Mapping[str, str]) -> Answer:
+    def _token(self, form: Mapping[str, str], authorization: str) -> Answer:
         assert form["resource"] == self.url
-        if form["client_id"] not in self.clients:
+        secret = self.secrets.get(form["client_id"])
+        pair = base64.b64encode(f"{form['client_id']}:{secret}".encode()).decode()
+        is_known = form["client_id"] in self.clients
+        if not is_known or (secret is not None and authorization != f"Basic {pair}"):
             return _json({"error": "invalid_client"}, 401)
         if form["grant_type"] == "refresh_token":
             self.seen["refresh"] += 1

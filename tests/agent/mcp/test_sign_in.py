@@ -12,7 +12,7 @@ import pytest
 
 from agent.mcp.auth.needs_auth_cache import NeedsAuthCache
 from agent.mcp.auth.token_store import TokenStore
-from agent.mcp.configuration.server_definition import ServerDefinition
+from agent.mcp.configuration.server_definition import OAuthSettings, ServerDefinition
 from agent.mcp.mcp_errors import ConnectFailed, McpError
 from agent.mcp.mcp_servers import McpServers
 from agent.mcp.server_state import ServerState
@@ -113,6 +113,23 @@ async def test_a_forgotten_client_registers_again(tmp_path: Path) -> None:
         view = await servers.sign_in("guarded", Browser())
         assert view.state is ServerState.CONNECTED
         assert server.seen["POST /register"] == 2
+
+
+async def test_a_client_with_a_secret_is_who_the_configuration_says(tmp_path: Path) -> None:
+    store = TokenStore(tmp_path / "agent-home" / "mcp")
+    async with SignInServer() as server:
+        server.clients.add("mine")
+        server.secrets["mine"] = "s3cret"
+        one = guarded(server, oauth=OAuthSettings(client_id="mine"))
+        store.set_client(server.url, "mine", "another")
+        async with running(tmp_path, one) as servers:
+            view = await servers.sign_in("guarded", Browser())
+            assert view.state is not ServerState.CONNECTED
+        store.set_client(server.url, "mine", "s3cret")
+        async with running(tmp_path, one) as servers:
+            view = await servers.sign_in("guarded", Browser())
+            assert (view.state, view.reason) == (ServerState.CONNECTED, "")
+        assert server.seen["POST /register"] == 0
 
 
 async def test_without_pkce_there_is_no_sign_in(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from agent.mcp.configuration.configured_servers import (
     ConfiguredServer,
     ConfiguredServers,
     ServerSources,
-    Standing,
     configured_servers,
 )
 from agent.mcp.configuration.consent_store import ConsentStore
@@ -28,31 +27,28 @@ from agent.mcp.configuration.edit_servers import (
     file_of,
     remove_server,
 )
-from agent.mcp.configuration.shown_entry import shown_address, shown_entry
+from agent.mcp.configuration.shown_entry import shown_entry
 from agent.mcp.mcp_errors import McpError
-from agent.mcp.server_state import ServerState, ServerView
+from agent.mcp.server_state import ServerState
 from agent.settings.load import Settings
 from permissions.base.process.child_environment import child_environment
 from permissions.base.text.sanitize import reveal
+from tui.command_line.subcommands import client_secret
+from tui.command_line.subcommands.client_secret import read_secret, store_secret
 from tui.command_line.subcommands.places import here, settings_here
-from tui.command_line.subcommands.server_checks import STATUS as CONNECTION
 from tui.command_line.subcommands.server_checks import checked, run_check, say, sign_in, sign_out
+from tui.command_line.subcommands.shown_servers import (
+    debug_lines,
+    line_of,
+    server_json,
+    state_text,
+    status_of,
+)
 from tui.command_line.subcommands.whole_texts import WholeTexts
 from tui.version import version
 
 _T = TypeVar("_T")
 SCOPES: Final[tuple[WritableScope, ...]] = get_args(WritableScope)
-STATUS: Final[Mapping[Standing, str]] = {
-    "may_start": "Configured",
-    "needs_trust": "⏸ Pending approval (the directory is not trusted)",
-    "needs_approval": "⏸ Pending approval",
-    "rejected": "✘ Rejected",
-    "blocked": "✘ Blocked",
-    "disabled": "⊘ Disabled",
-    "not_configured": "✘ Not configured",
-    "same_endpoint": "⊘ Hidden",
-}
-
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _scope = click.option(
     "-s", "--scope", type=click.Choice(SCOPES), default="local", show_default=True,
@@ -74,11 +70,11 @@ def list_servers(no_connect: bool, as_json: bool) -> None:
     startable = () if no_connect else configured.startable
     views = asyncio.run(checked(settings, startable))
     if as_json:
-        shown = [_as_json(one, views.get(one.definition.name)) for one in configured.servers]
+        shown = [server_json(one, views.get(one.definition.name)) for one in configured.servers]
         click.echo(json.dumps(shown, ensure_ascii=False))
     else:
         for one in configured.servers:
-            click.echo(reveal(f"{one.definition.name}: {_line(one, views)}"))
+            click.echo(reveal(f"{one.definition.name}: {line_of(one, views)}"))
         if not configured.servers:
             click.echo("no MCP servers here; agent-tui mcp add adds one")
     _say_problems(configured)
@@ -92,14 +88,14 @@ def get_server(name: str, as_json: bool) -> None:
     _, configured = _configured()
     one = _server(configured, name)
     if as_json:
-        click.echo(json.dumps(_as_json(one), ensure_ascii=False))
+        click.echo(json.dumps(server_json(one), ensure_ascii=False))
         return
     definition = one.definition
     place = f"{definition.file}:{definition.line}" if definition.file else "the command line"
     lines = [
         f"{definition.name}:",
         f"  Scope: {definition.scope} ({place})",
-        f"  Status: {_status(one)}",
+        f"  Status: {status_of(one)}",
         f"  Type: {definition.transport}",
     ]
     for key, value in shown_entry(definition).items():
@@ -120,27 +116,10 @@ def debug(name: str, as_json: bool) -> int:
         raise click.ClickException(f"{name} does not start: {one.reason}")
     view = run_check(settings, one.definition)
     if as_json:
-        click.echo(json.dumps(_as_json(one, view), ensure_ascii=False))
+        click.echo(json.dumps(server_json(one, view), ensure_ascii=False))
     else:
-        click.echo(reveal("\n".join(_debug_lines(view))))
+        click.echo(reveal("\n".join(debug_lines(view))))
     return 0 if view.state is ServerState.CONNECTED else 1
-
-
-def _debug_lines(view: ServerView) -> list[str]:
-    offer = view.offer
-    return [
-        f"{view.name}: {_state(view)}",
-        *(
-            [f"  {view.server_name} {view.server_version}, {view.protocol_version}"]
-            if view.server_name
-            else []
-        ),
-        *(f"  tool {tool.name}: {tool.description.partition(chr(10))[0]}" for tool in view.tools),
-        *(f"  prompt {prompt.name}" for prompt in offer.prompts),
-        *(f"  resource {resource.uri}" for resource in offer.resources),
-        *(f"  ! {problem}" for problem in offer.problems),
-        *(f"  | {line}" for line in view.detail.splitlines()[-20:]),
-    ]
 
 
 @command.command("login")
@@ -160,7 +139,7 @@ def login_server(no_browser: bool, as_json: bool, name: str) -> int:
     if as_json:
         click.echo(json.dumps({"name": name, "state": str(view.state), "reason": view.reason}))
     else:
-        click.echo(reveal(f"{name}: {_state(view)}"))
+        click.echo(reveal(f"{name}: {state_text(view)}"))
     return 0 if view.state is ServerState.CONNECTED else 1
 
 
@@ -191,6 +170,7 @@ def logout_server(as_json: bool, name: str) -> None:
     help="Port that signing in returns to.",
 )  # fmt: skip
 @click.option("--client-id", metavar="ID", help="OAuth client that is registered already.")
+@client_secret.option
 @_json
 @click.argument("name")
 @click.argument("target")
@@ -202,6 +182,7 @@ def add(
     header: tuple[str, ...],
     callback_port: int | None,
     client_id: str | None,
+    has_secret: bool,
     as_json: bool,
     name: str,
     target: str,
@@ -226,15 +207,16 @@ def add(
             entry["oauth"] = given
     if env:
         entry["env"] = _pairs(env, "=", "--env KEY=VALUE")
-    _add(scope, name, entry, as_json)
+    _add(scope, name, entry, as_json, has_secret=has_secret)
 
 
 @command.command("add-json")
 @_scope
+@client_secret.option
 @_json
 @click.argument("name")
 @click.argument("text", metavar="JSON")
-def add_json(scope: WritableScope, as_json: bool, name: str, text: str) -> None:
+def add_json(scope: WritableScope, has_secret: bool, as_json: bool, name: str, text: str) -> None:
     """Add a server by the text of its entry."""
     try:
         entry = json.loads(text)
@@ -242,7 +224,7 @@ def add_json(scope: WritableScope, as_json: bool, name: str, text: str) -> None:
         raise click.UsageError(f"JSON: {error}") from error
     if not isinstance(entry, dict):
         raise click.UsageError('JSON: expected an object such as {"command": "…"}')
-    _add(scope, name, entry, as_json)
+    _add(scope, name, entry, as_json, has_secret=has_secret)
 
 
 @command.command("remove")
@@ -303,14 +285,27 @@ def _configured() -> tuple[Settings, ConfiguredServers]:
     return settings, configured_servers(settings, ServerSources(env=os.environ))
 
 
-def _add(scope: WritableScope, name: str, entry: Mapping[str, object], as_json: bool) -> None:
+def _add(
+    scope: WritableScope,
+    name: str,
+    entry: Mapping[str, object],
+    as_json: bool,
+    *,
+    has_secret: bool,
+) -> None:
     settings = settings_here(here())
+    secret = read_secret(entry) if has_secret else None
     _changing(lambda: add_server(settings, scope, name, entry))
+    if secret is not None:
+        _changing(lambda: store_secret(settings, entry, secret))
     file = file_of(settings, scope)
     if as_json:
         click.echo(json.dumps({"name": name, "scope": scope, "file": str(file)}))
     else:
         click.echo(reveal(f"{name} is added to {file} (scope {scope})"))
+        added = _configured()[1].get(name)
+        if added is not None and added.standing == "needs_trust":
+            click.echo("It starts once you trust this directory, which agent-tui asks about.")
 
 
 def _changing(change: Callable[[], _T]) -> _T:
@@ -343,46 +338,6 @@ def _pairs(texts: Sequence[str], separator: str, form: str) -> dict[str, str]:
             raise click.UsageError(f"{text!r}: expected {form}")
         pairs[key.strip()] = value.strip() if separator == ":" else value
     return pairs
-
-
-def _line(one: ConfiguredServer, views: Mapping[str, ServerView]) -> str:
-    view = views.get(one.definition.name)
-    status = _state(view) if view is not None else _status(one)
-    kind = "" if one.definition.transport == "stdio" else f" ({one.definition.transport.upper()})"
-    return f"{shown_address(one.definition)}{kind} - {status}"
-
-
-def _status(one: ConfiguredServer) -> str:
-    detail = f": {one.reason}" if one.standing not in ("may_start", "needs_trust") else ""
-    return f"{STATUS[one.standing]}{detail}"
-
-
-def _state(view: ServerView) -> str:
-    return CONNECTION[view.state] + (f": {view.reason}" if view.reason else "")
-
-
-def _as_json(one: ConfiguredServer, view: ServerView | None = None) -> dict[str, object]:
-    definition = one.definition
-    return {
-        "name": definition.name,
-        "scope": definition.scope,
-        "transport": definition.transport,
-        "standing": one.standing,
-        "reason": one.reason,
-        "file": str(definition.file) if definition.file else None,
-        "line": definition.line,
-        "entry": shown_entry(definition),
-        **(
-            {
-                "state": str(view.state),
-                "tools": [tool.full_name for tool in view.tools],
-                "detail": view.detail,
-                **({"reason": view.reason} if view.reason else {}),
-            }
-            if view is not None
-            else {}
-        ),
-    }
 
 
 def _say_problems(configured: ConfiguredServers) -> None:

@@ -20,7 +20,7 @@ from tui.text.wrap import wrap
 from tui.transcript.diff.change_rows import diff_rows
 
 _RUNS: Final = (
-    "It is a program of this project. It runs as you, without your environment but what is named "
+    "It is a program of {}. It runs as you, without your environment but what is named "
     "here, and confined to the project where this machine can do that."
 )
 _FREE: Final = "It is a program, and runs as you; nothing confines it."
@@ -86,7 +86,8 @@ def _entry_text(entry: Mapping[str, object]) -> str:
 def _notes(definition: ServerDefinition) -> list[str]:
     notes: list[str] = []
     if definition.transport == "stdio":
-        notes.append(_RUNS if definition.is_foreign else _FREE)
+        owner = "this project" if definition.plugin is None else "a plugin"
+        notes.append(_RUNS.format(owner) if definition.is_foreign else _FREE)
         if is_unpinned(definition):
             notes.append(_LATEST)
     else:
@@ -108,4 +109,5 @@ def is_unpinned(definition: ServerDefinition) -> bool:
 def _place(definition: ServerDefinition) -> str:
     if definition.file is None:
         return "The command line"
-    return reveal(f"{definition.file.name}:{definition.line}")
+    whose = f" of the plugin {definition.plugin.name}" if definition.plugin is not None else ""
+    return reveal(f"{definition.file.name}:{definition.line}{whose}")

@@ -52,8 +52,12 @@ class Place:
             policy_dir=self.root / "etc",
         )
 
-    def load(self, *, strict: bool = False, **cli: Any) -> ConfiguredServers:
-        sources = ServerSources(env=self.env, strict=strict, policy_dir=self.root / "etc")
+    def load(
+        self, *, strict: bool = False, plugins: tuple[Path, ...] = (), **cli: Any
+    ) -> ConfiguredServers:
+        sources = ServerSources(
+            env=self.env, strict=strict, policy_dir=self.root / "etc", plugin_dirs=plugins
+        )
         return configured_servers(self.settings(**cli), sources)
 
     def trust(self) -> None:

@@ -1,0 +1,123 @@
+"""Servers that plugins bring: `.mcp.json` of a plugin, and `mcpServers` of its manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agent.mcp.configuration.server_definition import PluginPlace
+from agent.settings.file import SettingsWarning
+from agent.settings.json_positions import JsonNode, parse
+from agent.settings.servers.mcp_file import McpEntries, read_entries
+from permissions.base.files.plain_file import read_text
+from permissions.paths.resolve import is_below
+from permissions.rule import RuleSource
+
+FILE: Final = ".mcp.json"
+MANIFEST: Final = Path(".claude-plugin", "plugin.json")
+
+
+class PluginServers(Struct, frozen=True):
+    """What one plugin has of servers; each is named `plugin:PLUGIN:SERVER`."""
+
+    place: PluginPlace
+    entries: McpEntries
+
+
+def plugin_servers(root: Path, data_home: Path) -> PluginServers:
+    """Read the servers of a plugin. Raises nothing.
+
+    Args:
+        data_home: Where each plugin has a directory for what it stores.
+    """
+    root = root.resolve()
+    manifest = _parsed(root / MANIFEST)
+    named = manifest.get("name") if isinstance(manifest, JsonNode) else None
+    name = str(named.value) if named is not None and named.value else root.name
+    place = PluginPlace(name, root, data_home / name)
+    found = list(_all(root, manifest))
+    servers = [server for one in found for server in one.servers]
+    entries = McpEntries(
+        tuple(replace(one, name=f"plugin:{name}:{one.name}") for one in servers),
+        tuple(bad for one in found for bad in one.bad),
+        tuple(warning for one in found for warning in one.warnings),
+    )
+    return PluginServers(place, entries)
+
+
+def _all(root: Path, manifest: JsonNode | McpEntries | None) -> Iterator[McpEntries]:
+    own = _parsed(root / FILE)
+    if own is not None:
+        yield _entries_of_file(own, root / FILE)
+    if isinstance(manifest, McpEntries):
+        yield manifest
+        return
+    declared = manifest.get("mcpServers") if manifest is not None else None
+    for node in _listed(declared):
+        if isinstance(node.value, str):
+            yield _of_named_file(root, node, node.value)
+        else:
+            yield _entries(node, root / MANIFEST)
+
+
+def _listed(declared: JsonNode | None) -> Iterator[JsonNode]:
+    """Yield each part of `mcpServers` in a manifest: servers, the name of a file, or several."""
+    if declared is None:
+        return
+    if not isinstance(declared.value, list):
+        yield declared
+        return
+    for place in range(len(declared.value)):
+        part = declared.get(place)
+        assert part is not None
+        yield part
+
+
+def _of_named_file(root: Path, node: JsonNode, name: str) -> McpEntries:
+    path = (root / name).resolve()
+    if not is_below(str(path), str(root)):
+        return _warned(f"{name} is not in the plugin", root / MANIFEST, node.line)
+    if path == root / FILE:
+        return McpEntries()
+    found = _parsed(path)
+    if found is None:
+        return _warned(f"{name} is not there", root / MANIFEST, node.line)
+    return _entries_of_file(found, path)
+
+
+def _parsed(path: Path) -> JsonNode | McpEntries | None:
+    """Return the text of a file as JSON, what is wrong with it, or None where there is none."""
+    try:
+        text = read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        return _warned(f"cannot be read: {reason}", path, None)
+    if text is None:
+        return None
+    parsed = parse(text)
+    if parsed.error is not None or parsed.root is None:
+        reason = parsed.error.message if parsed.error is not None else "it is empty"
+        line = parsed.error.line if parsed.error is not None else 1
+        return _warned(f"not valid JSON: {reason}; its servers are ignored", path, line)
+    return parsed.root
+
+
+def _entries_of_file(found: JsonNode | McpEntries, path: Path) -> McpEntries:
+    if isinstance(found, McpEntries):
+        return found
+    # In plugins both forms are usual: servers by name, and these below `mcpServers`.
+    return _entries(found.get("mcpServers") or found, path)
+
+
+def _entries(listed: JsonNode, path: Path) -> McpEntries:
+    if not isinstance(listed.value, dict):
+        return _warned('expected {"mcpServers": {…}}', path, listed.line)
+    return read_entries(listed, path, RuleSource.CLI)
+
+
+def _warned(message: str, path: Path, line: int | None) -> McpEntries:
+    return McpEntries(warnings=(SettingsWarning(message, path, line, "mcpServers"),))
