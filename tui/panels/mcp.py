@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -120,19 +121,45 @@ async def _order(screen: CommandScreen, live: LiveServers, words: Sequence[str])
 
 async def _open_server(screen: CommandScreen, live: LiveServers, name: str) -> None:
     """Show one server and what can be done with it, until it is left."""
+    selected = 0
     while (view := live.servers.view(name)) is not None:
         actions = _actions(screen, live, view)
         panel = ListPanel(
             f"MCP server {shown_line(name)}",
             [Item(label) for label, _ in actions],
             question=_state_text(view),
+            selected=min(selected, len(actions) - 1),
             hint="enter do it · esc back",
             preview=_details(live, view),
         )
-        picked = await screen.show_dialog(panel)
+        asked = asyncio.ensure_future(screen.show_dialog(panel))
+        changed = asyncio.ensure_future(_changed(live, view))
+        try:
+            await asyncio.wait((asked, changed), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in (asked, changed):
+                one.cancel()
+            await asyncio.wait((asked, changed))
+        selected = panel.selected or 0
+        if asked.cancelled():
+            continue
+        picked = asked.result()
         if picked is None:
             return
+        selected = 0
         await actions[picked.index][1]()
+
+
+async def _changed(live: LiveServers, shown: ServerView) -> None:
+    """Return once a server is not what is shown of it any more."""
+    changed = asyncio.Event()
+    end = live.servers.on_change(lambda _view: changed.set())
+    try:
+        while live.servers.view(shown.name) == shown:
+            await changed.wait()
+            changed.clear()
+    finally:
+        end()
 
 
 def _actions(screen: CommandScreen, live: LiveServers, view: ServerView) -> list[Action]:
