@@ -82,7 +82,8 @@ def sampling_question(request: SamplingRequest) -> ChoiceDialog[SamplingChoice]:
             if text:
                 shown = reveal(text[:_SHOWN_CHARS]) + ("…" if len(text) > _SHOWN_CHARS else "")
                 rows += wrap([(f"{reveal(role)}: ", MUTED), (shown, TEXT)], width)
-        note = f"The small model answers with at most {request.max_tokens:,} tokens, which you pay for."
+        tokens = f"{request.max_tokens:,} tokens"
+        note = f"The small model answers with at most {tokens}, which you pay for."
         return [*rows, BLANK, *wrap([(note, MUTED)], width)]
 
     answers = [
