@@ -194,6 +194,7 @@ def build_command_service(
         endpoint=lambda: model.client.address(model.name()),
         list_models=model.client.list_models,
         servers=late.servers_or_none,
+        servers_made=late.servers_made,
         reload_settings=parts.permissions.live.reload,
         team=partial(_led_team, late.seat()),
         may_lead=partial(check_lead, settings.agent_home),

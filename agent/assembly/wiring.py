@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,14 @@ class LateParts(Struct, frozen=True):
 
     mcp: Late[LiveServers] = field(default_factory=lambda: Late("MCP servers"))
     """Bound once a server is configured."""
+
+    making_servers: Late[asyncio.Task[None]] = field(default_factory=lambda: Late("start of MCP"))
+    """Bound with the start of what will be `mcp`."""
+
+    async def servers_made(self) -> None:
+        """Return once the MCP servers are there, where any are configured."""
+        if self.making_servers.is_bound:
+            await asyncio.wait({self.making_servers()})
 
     def servers_or_none(self) -> LiveServers | None:
         """Return the MCP servers, where there are any."""

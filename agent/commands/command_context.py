@@ -129,6 +129,8 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     ask_side_question: Callable[[str], Awaitable[str]]
     """Asks the model beside the conversation. Raises ModelError."""
     servers: Callable[[], LiveServers | None]
-    """Returns the MCP servers; None where none is configured."""
+    """Returns the MCP servers; None where none is configured, and before they are made."""
+    servers_made: Callable[[], Awaitable[None]]
+    """Returns once they are made, where any are configured."""
     reload_settings: Callable[[], Awaitable[None]]
     """Reads settings and trust again; what changed applies at once. Raises ConfigError."""

@@ -322,6 +322,7 @@ def center_for(conversation: RecordedConversation, home: Path | None = None) -> 
         endpoint=lambda: "http://127.0.0.1:1",
         list_models=list_models,
         servers=lambda: None,
+        servers_made=lambda: asyncio.sleep(0),
         reload_settings=reload_settings,
         team=lambda: None,
         may_lead=lambda _: None,

@@ -50,7 +50,11 @@ Action = tuple[str, Callable[[], Awaitable[None]]]
 async def open_panel(screen: CommandScreen, argument: str) -> None:
     """Show the servers; with an argument do what it says at once."""
     center = screen.session.commands
-    live = center.context.servers() if center is not None else None
+    live = None
+    if center is not None:
+        # They are made while the first prompt is typed already.
+        await center.context.servers_made()
+        live = center.context.servers()
     if live is None:
         screen.notice(_NONE)
         return

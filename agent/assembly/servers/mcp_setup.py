@@ -96,7 +96,11 @@ class McpSetup:
         grants.on_allowed = self._stored
         self._start.current_settings.on_change(self._follow)
         if self._is_wanted:
-            self._making = asyncio.create_task(self._make(), name="MCP servers")
+            self._begin_making()
+
+    def _begin_making(self) -> None:
+        task = asyncio.create_task(self._make(), name="MCP servers")
+        self._making = self._late.making_servers.bind(task)
 
     async def _make(self) -> None:
         # In a thread: it takes longer than a frame.
@@ -126,7 +130,7 @@ class McpSetup:
         if self._late.mcp.is_bound:
             self._shared.background.start(self._late.mcp().follow_settings())
         elif self._making is None and _any_servers(self._start):
-            self._making = asyncio.create_task(self._make(), name="MCP servers")
+            self._begin_making()
 
     async def ready(self) -> None:
         """Wait for what the first prompt needs: all servers without a screen, within limits."""

@@ -25,6 +25,37 @@ TOOLS: list[Message] = [
     {"name": "write", "description": "Changes something.", "inputSchema": {"type": "object"}},
 ]
 _lists = 0
+_asking: dict[str, Message] = {}
+"""Calls that wait for what the client answers, by the question's id."""
+QUESTIONS: Mapping[str, tuple[str, Message]] = {
+    "ask for a form": (
+        "elicitation/create",
+        {
+            "message": "Which colour?",
+            "requestedSchema": {
+                "type": "object",
+                "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}},
+                "required": ["colour"],
+            },
+        },
+    ),
+    "ask for a visit": (
+        "elicitation/create",
+        {
+            "mode": "url",
+            "message": "Please register.",
+            "url": "https://example.org/register?for=you",
+            "elicitationId": "1",
+        },
+    ),
+    "ask the model": (
+        "sampling/createMessage",
+        {
+            "messages": [{"role": "user", "content": {"type": "text", "text": "Why so blue?"}}],
+            "maxTokens": 50,
+        },
+    ),
+}
 
 
 def send(message: Mapping[str, object]) -> None:
@@ -55,6 +86,11 @@ def main() -> None:
         sys.exit(3)
     for line in sys.stdin:
         request = json.loads(line)
+        if "method" not in request and request.get("id") in _asking:
+            text = json.dumps(request.get("result", request.get("error")))
+            asker = _asking.pop(request["id"])
+            answer(asker, {"content": [{"type": "text", "text": text}]})
+            continue
         method = HANDLERS.get(str(request.get("method")))
         if method is not None:
             method(request)
@@ -140,6 +176,11 @@ def call_tool(request: Message) -> None:
         denied = {"behavior": "deny", "message": "not that one"}
         is_fine = "touch" in str(arguments["input"])
         text = "nonsense" if "odd" in str(arguments) else json.dumps(changed if is_fine else denied)
+    if text in QUESTIONS:
+        method, params = QUESTIONS[text]
+        _asking[text] = request
+        send({"id": text, "method": method, "params": params})
+        return
     if text == "die":
         os._exit(9)
     if text == "hang":
