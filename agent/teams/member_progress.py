@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -97,11 +98,12 @@ class MemberProgress:
         return tuple(rows)
 
     async def aclose(self) -> None:
-        """Follow no longer."""
-        if self._task is not None:
+        """Follow no longer; safe to call twice."""
+        task, self._task = self._task, None
+        if task is not None:
             self._watch.forget(self._changed.set)
-            self._task.cancel()
-            await asyncio.wait({self._task})
+            task.cancel()
+            await asyncio.wait({task})
 
     async def _follow(self) -> None:
         while True:
@@ -155,15 +157,18 @@ def _new_records(followed: _Followed) -> list[object]:
     except OSError:
         return []
     whole = data[: data.rfind(b"\n") + 1]
-    followed.offset += len(whole)
     records: list[object] = []
     for raw in whole.splitlines():
         line = decode(raw, 0)
         if isinstance(line, Line):
+            if not (followed.offset or records):
+                ago = datetime.now(UTC) - datetime.fromisoformat(line.at)
+                followed.row.started_s = time.monotonic() - ago.total_seconds()
             try:
                 records.append(from_json(line.data))
             except (UnreadableRecord, msgspec.ValidationError):
                 continue  # a resume of the worker reports it
+    followed.offset += len(whole)
     return records
 
 

@@ -147,11 +147,12 @@ class Post:
         self._task = asyncio.ensure_future(self._take(seen, handle, warn))
 
     async def aclose(self) -> None:
-        """Take nothing more; what is not taken stays in the mailbox."""
-        if self._task is not None:
+        """Take nothing more; what is not taken stays in the mailbox. Safe to call twice."""
+        task, self._task = self._task, None
+        if task is not None:
             self.watch.forget(self._arrived.set)
-            self._task.cancel()
-            await asyncio.wait({self._task})
+            task.cancel()
+            await asyncio.wait({task})
 
     async def _take(
         self, seen: set[str], handle: Callable[[TeamMessage], None], warn: Callable[[str], None]

@@ -17,8 +17,9 @@ from agent.teams.team_message import TeamMessage
 
 
 class TeamHistory(Struct):
-    """What happened so far."""
+    """What happened so far in one team."""
 
+    team: str
     membership: TeamMembershipRecord | None = None
     mail: list[TeamMessage] = field(default_factory=list)
     """Everything received, oldest first."""
@@ -58,7 +59,9 @@ class TeamHistory(Struct):
             case TeamMembershipRecord():
                 self.membership = record
             case MailRecord():
-                self.mail.append(_message(record.message))
+                message = _message(record.message)
+                if message.to.endswith(f"@{self.team}"):
+                    self.mail.append(message)
             case MailAnswerRecord():
                 self.answers[record.request_id] = record
             case MessageRecord(agent_id=None):
@@ -81,9 +84,9 @@ class TeamHistory(Struct):
     _answers_synthesis: bool = False
 
 
-def read_team_history(path: Path) -> TeamHistory:
-    """Read a transcript. Raises SessionError."""
-    history = TeamHistory()
+def read_team_history(path: Path, team: str) -> TeamHistory:
+    """Read a transcript; a session may have led other teams before. Raises SessionError."""
+    history = TeamHistory(team)
     try:
         for line in read_forwards(path):
             if isinstance(line, Line):

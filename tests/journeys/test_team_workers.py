@@ -215,3 +215,51 @@ async def test_a_session_begins_to_lead_a_team_and_ends_it(
         assert ended.team == ""
         again = await command(leader, "/team start other")
         assert again == ShowText("This session leads a team already. /team end ends it.", "warning")
+
+
+async def test_task_hooks_see_a_new_task_and_may_refuse_its_end(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    log = fresh_home / "created.json"
+    refuses = {"type": "command", "command": "echo the tests are red >&2; exit 2"}
+    configure(
+        fresh_home,
+        hooks={
+            "TaskCreated": [{"hooks": [{"type": "command", "command": f"cat > {log}"}]}],
+            "TaskCompleted": [{"hooks": [refuses]}],
+        },
+    )
+    turns = [
+        lead(ToolCall("TaskCreate", {"subject": "Count"})),
+        lead(
+            ToolCall("TaskUpdate", {"task_id": "1", "status": "completed"}),
+            prompt="was added|do it",
+        ),
+    ]
+    async with team_of(tmp_path, fresh_home, turns) as team:
+        events = await run(await team.lead(), "Please do it.")
+        [refused] = [one.text for one in results(events) if one.is_error]
+        assert refused == "The task is not completed: the tests are red"
+        seen = json.loads(log.read_text())
+        assert (seen["hook_event_name"], seen["task_id"], seen["task_subject"]) == (
+            "TaskCreated", "1", "Count",
+        )  # fmt: skip
+        assert json.loads((team.directory / "tasks.json").read_text())[0]["status"] == "pending"
+
+
+async def test_a_leader_of_another_team_takes_nothing_of_the_team_before(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    async with team_of(tmp_path, fresh_home, [lead(TWO[0]), *COUNTS]) as team:
+        first = await team.lead()
+        await run(first, "Please do it.")
+        session = first.conversation.view.session_id
+        await first.conversation.aclose()
+        second = await team.lead(team="other", resume=session)
+        assert leader_of(second).rows() == ()
+        assert not leader_of(second).mail.waits()
+        await second.conversation.aclose()
+        again = await team.lead(resume=session)
+        [row] = leader_of(again).rows()
+        assert (row.id, row.state) == ("counter@crew", "completed")
+        assert row.use.tokens > 0

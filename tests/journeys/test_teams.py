@@ -148,7 +148,7 @@ async def team_of(
 
 
 @pytest.mark.parametrize("mode", ["in-process", "process"])
-async def test_m1_a_team_delegates_works_in_parallel_and_answers_as_one(
+async def test_m1_delegation_works_in_parallel_and_answers_as_one(
     tmp_path: Path, fresh_home: Path, mode: str
 ) -> None:
     async with team_of(tmp_path, fresh_home, [lead(*TWO), *COUNTS, *MAKES], mode=mode) as team:
@@ -165,7 +165,7 @@ async def test_m1_a_team_delegates_works_in_parallel_and_answers_as_one(
         assert {one["executor"] for one in team.members().values()} == {mode}
 
 
-async def test_m2_the_answer_is_a_call_of_its_own_over_task_and_results(
+async def test_m2_synthesis_over_relay_is_a_call_of_its_own_over_task_and_results(
     tmp_path: Path, fresh_home: Path
 ) -> None:
     async with team_of(tmp_path, fresh_home, [lead(*TWO), *COUNTS, *MAKES]) as team:
@@ -182,7 +182,7 @@ async def test_m2_the_answer_is_a_call_of_its_own_over_task_and_results(
         assert ANSWER not in text
 
 
-async def test_m3_the_leader_has_coordination_tools_only_and_workers_those_of_their_subtask(
+async def test_m3_tool_partitioning_gives_coordination_to_the_leader_and_its_subtask_to_a_worker(
     tmp_path: Path, fresh_home: Path
 ) -> None:
     async with team_of(tmp_path, fresh_home, [lead(*TWO), *COUNTS, *MAKES]) as team:
@@ -194,7 +194,9 @@ async def test_m3_the_leader_has_coordination_tools_only_and_workers_those_of_th
         assert _tools(team.requests_of("Bash")[0]) == {"Bash", *common}
 
 
-async def test_m4_a_worker_starts_with_its_subtask_alone(tmp_path: Path, fresh_home: Path) -> None:
+async def test_m4_context_isolation_starts_a_worker_with_its_subtask_alone(
+    tmp_path: Path, fresh_home: Path
+) -> None:
     async with team_of(tmp_path, fresh_home, [lead(*TWO), *COUNTS, *MAKES]) as team:
         await run(await team.lead(), "Please do it.")
 
@@ -206,7 +208,7 @@ async def test_m4_a_worker_starts_with_its_subtask_alone(tmp_path: Path, fresh_h
             assert "Read a.txt" not in json.dumps(request.body["messages"])
 
 
-async def test_m5_every_message_is_in_its_receivers_transcript(
+async def test_m5_file_based_mailbox_puts_every_message_into_its_receivers_transcript(
     tmp_path: Path, fresh_home: Path
 ) -> None:
     async with team_of(tmp_path, fresh_home, [lead(*TWO), *COUNTS, *MAKES]) as team:
@@ -220,7 +222,9 @@ async def test_m5_every_message_is_in_its_receivers_transcript(
         assert list((team.directory / "agents").glob("*/inbox/new/*")) == []
 
 
-async def test_m6_a_worker_records_who_it_is(tmp_path: Path, fresh_home: Path) -> None:
+async def test_m6_session_reconnection_rests_on_what_a_worker_records(
+    tmp_path: Path, fresh_home: Path
+) -> None:
     async with team_of(tmp_path, fresh_home, [lead(TWO[0]), *COUNTS]) as team:
         await run(await team.lead(), "Please do it.")
         record = next(r for r in team.records_of("counter") if r["kind"] == "team-membership")
@@ -433,7 +437,7 @@ def _tools(request: RecordedRequest) -> set[str]:
     return {tool["name"] for tool in request.body["tools"]}
 
 
-async def test_m6_a_new_leader_adopts_a_worker_and_its_open_question(
+async def test_m6_session_reconnection_adopts_a_worker_and_its_open_question(
     tmp_path: Path, fresh_home: Path
 ) -> None:
     """The first leader is a program that is killed while its worker waits for an answer."""

@@ -63,7 +63,7 @@ async def receive():
     session = opened("leader")
     watch = MailWatch(place)
     post = Post(place, "leader@crew", watch, SessionRecorder(session))
-    seen = {message.id for message in read_team_history(session.path).mail}
+    seen = {message.id for message in read_team_history(session.path, TEAM).mail}
     post.start(seen, lambda message: None, print)
     await asyncio.Event().wait()
 
@@ -140,7 +140,7 @@ async def test_kills_of_senders_and_receiver_lose_and_double_nothing(tmp_path: P
     await asyncio.to_thread(members.close)
 
     [transcript] = (tmp_path / "leader").rglob("*-*-*.jsonl")
-    history: TeamHistory = read_team_history(transcript)
+    history: TeamHistory = read_team_history(transcript, TEAM)
     for name in SENDERS:
         got = [int(m.text) for m in history.mail if m.sender == agent_id(name, TEAM)]
         assert got == list(range(MESSAGES)), f"of {name}: lost, doubled or out of order"

@@ -14,6 +14,7 @@ import random
 import shutil
 import signal
 import subprocess
+import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -40,7 +41,7 @@ REQUESTS: Final = (STEPS + 1) * len(NAMES) + 2
 """What a run makes at least: a delegation, the workers' steps and reports, and the answer."""
 LAST_RESUMES: Final = 6
 MODES: Final = ("in-process", "process", "panes")
-ROUNDS: Final = 300 if IS_SOAK else 2
+ROUNDS: Final = 300 if IS_SOAK else 1
 PARTS: Final = 10 if IS_SOAK else 1
 TRIES: Final = 3
 """How often a run is begun again that had ended before the kill came."""
@@ -116,7 +117,7 @@ def _terminal(mode: str) -> Iterator[Callable[[], dict[str, str]]]:
     if mode != "panes":
         yield dict
         return
-    tmux = ("tmux", "-L", f"agent-tui-kills-{os.getpid()}", "-f", "/dev/null")
+    tmux = ("tmux", "-L", f"agent-tui-{uuid.uuid4().hex[:8]}", "-f", "/dev/null")
     size = ("-x", "200", "-y", "60")
 
     def call(*arguments: str) -> str:
@@ -274,7 +275,7 @@ def _check(directory: Path, mode: str, *, must_be_done: bool) -> None:
 
 
 def _checked_history(transcript: Path) -> TeamHistory:
-    history = read_team_history(transcript)
+    history = read_team_history(transcript, "crew")
     ids = [message.id for message in history.mail]
     assert len(ids) == len(set(ids)), "a message was recorded twice"
     assert problems((*load(transcript).messages, user_message("go on"))) == ()

@@ -41,6 +41,8 @@ class SubagentCards:
                 agent = replace(agent, last_line=shown_line(event.text))
             case "error":
                 agent = replace(agent, last_line=shown_line(event.message))
+            case "message_committed":
+                return  # its calls and figures come with other events
             case _:
                 if card.agent is not None:
                     return

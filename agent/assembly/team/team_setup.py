@@ -84,7 +84,7 @@ def _worker_seat(
     config, recorder = member.config, recording.recorder
     post = Post(config.place, config.agent_id, member.watch, recorder)
     line = LeaderLine(post, config.leader_id, late.cwd, grace_s=config.grace_s)
-    history = read_team_history(recorder.transcript_path)
+    history = read_team_history(recorder.transcript_path, config.team)
     tasks = TaskTools(TaskList(config.place.tasks), config.agent_id, config.team, hooks.dispatch)
     return WorkerSeat(
         TeamMember(config, post, line, history, recorder, hooks.dispatch),
@@ -109,7 +109,7 @@ def _leader_seat(
     lease = _take_lead(place)
     watch = MailWatch(place)
     post = Post(place, own_id, watch, recorder)
-    history = read_team_history(recorder.transcript_path)
+    history = read_team_history(recorder.transcript_path, name)
     leader = TeamLeader(
         post, history, has_queued=lambda: bool(shared.queue), notify=start.user.notify
     )

@@ -65,7 +65,7 @@ def test_m7_panes_are_those_of_the_terminal_that_is_here(
         ("panes", {}, "in-process"),
     ],
 )
-async def test_m7_the_executor_is_chosen_by_setting_and_by_what_is_here(
+async def test_m7_three_executor_backends_are_chosen_by_setting_and_by_what_is_here(
     tmp_path: Path, mode: str, env: dict[str, str], expected: str
 ) -> None:
     place = place_at(tmp_path)

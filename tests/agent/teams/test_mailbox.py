@@ -6,11 +6,13 @@ import asyncio
 import errno
 import fcntl
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from agent.session.record_lines import Line, read_forwards
+from agent.teams import post
 from agent.teams.mailbox import MAX_BATCH, MailDirectory
 from agent.teams.team_message import TeamError, TeamMessage
 from tests.agent.teams.members import Receiver, mailbox, message, place_at
@@ -180,6 +182,22 @@ async def test_a_message_arrives_and_is_recorded(tmp_path: Path) -> None:
     ]
     await ada.aclose()
     await bob.aclose()
+
+
+async def test_a_message_is_noticed_within_a_second_where_no_change_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reports_nothing(*_: object, **__: object) -> AsyncIterator[object]:
+        raise OSError("no watches left")
+
+    monkeypatch.setattr(post, "file_changes", reports_nothing)
+    assert post.POLL_S <= 1.0
+    place = place_at(tmp_path)
+    ada = Receiver(place, "ada", tmp_path / "a")
+    ada.start()
+    await asyncio.to_thread(mailbox(place, "ada").put, message("bob", "ada", 1))
+    assert [one.text for one in await ada.wait_for(1)] == ["bob 1"]
+    await ada.aclose()
 
 
 async def test_a_message_from_another_process_wakes_the_receiver(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Final
 import click
 
 from agent.errors import AgentError
+from agent.events import AgentEvent, PermissionRequested
 from agent.exit_status import EXIT_COMPLETED, EXIT_ERROR
 from permissions.base.process.own_environment import hide_secrets
 from permissions.base.process.worker_threads import run_to_end
@@ -59,8 +60,14 @@ async def _run(path: Path) -> int:
         sys.stdout.write(f"! {sanitize(text)}\n")
         sys.stdout.flush()
 
+    def show(event: AgentEvent) -> None:
+        printer.event(event)
+        if isinstance(event, PermissionRequested):
+            sys.stdout.write(f"  waits for {config.leader_id}\n")
+            sys.stdout.flush()
+
     work = asyncio.ensure_future(
-        run_alone(config, assemble, environment, settings, setup, show=printer.event, notify=notify)
+        run_alone(config, assemble, environment, settings, setup, show=show, notify=notify)
     )
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
