@@ -37,7 +37,7 @@ _ELSEWHERE: Final = {
     "version about": "/status shows it.",
     "fast": "/model and /effort choose how quick it is.",
     "reasoning thinking think": "/effort sets how hard it thinks; ctrl+o shows more of it.",
-    "goal loop schedule workflows": "A Stop hook can send it on; see docs/hooks.md of agent-tui.",
+    "goal loop schedule": "A Stop hook can send it on; see docs/hooks.md of agent-tui.",
     "background bg": "ctrl+b moves a running command to the background, /tasks shows them.",
     "fork subtask": "/branch continues in a copy.",
     "cd pwd directory dir": "It works in the folder it was started in; /add-dir adds another.",

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.orchestration.journal.journal_records import (
     RunRecord,
     StepRecord,
+    StepState,
     Wish,
     WorkflowState,
 )
@@ -110,15 +112,28 @@ class ProjectRuns:
             return ShownRun(record, live_figures(own), state, own)
         is_lost = record.state in _OPEN and record.lease_until < time.time()
         steps = await self._steps(record, None)
-        shown = ShownRun(record, run_figures(record, steps), LOST if is_lost else record.state)
+        figures = run_figures(record, steps)
+        if is_lost:
+            figures = replace(figures, running=0)
+        shown = ShownRun(record, figures, LOST if is_lost else record.state)
         if record.state.is_over:
             self._over[record.id] = shown
         return shown
 
     async def _steps(self, record: RunRecord, own: WorkflowRun | None) -> Sequence[StepRecord]:
-        if own is not None:
-            return [view.record for view in own.steps.views.values()]
-        return await self._workflows.journal.ask(lambda store: store.steps.of_run(record.id))
+        recorded = await self._workflows.journal.ask(lambda store: store.steps.of_run(record.id))
+        if own is None:
+            return recorded
+        ended = {
+            (step.key, step.occurrence): step
+            for step in recorded
+            if step.state is not StepState.RUNNING
+        }
+        # What an earlier process paid for, and its transcripts, are in the journal alone.
+        return [
+            view.record if view.record.state is StepState.RUNNING else ended.get(place, view.record)
+            for place, view in own.steps.views.items()
+        ]
 
     def _own(self, run_id: str) -> WorkflowRun | None:
         return next((run for run in self._workflows.running if run.record.id == run_id), None)

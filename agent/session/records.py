@@ -48,6 +48,8 @@ class AgentRecord(Struct, frozen=True):
     depth: int = 1
     in_background: bool = False
     worktree: Mapping[str, object] | None = None
+    workflow: str = ""
+    """Id of the workflow's run that it works in; empty outside of one."""
     kind: Literal["agent"] = "agent"
 
 

@@ -111,7 +111,10 @@ def read_record(path: Path) -> AgentRecord | None:
 
 
 def cut_off(session_directory: Path) -> tuple[AgentRecord, ...]:
-    """Return the agents whose end is not in their transcripts: the program was killed."""
+    """Return the agents whose end is not in their transcripts: the program was killed.
+
+    Those of a workflow are left out: the run starts them again when it is continued.
+    """
     found: list[AgentRecord] = []
     for path in sorted((session_directory / DIRECTORY).glob("*.jsonl")):
         try:
@@ -119,7 +122,9 @@ def cut_off(session_directory: Path) -> tuple[AgentRecord, ...]:
             last = [one for _, one in tail(path, limit=1)]
         except SessionError:
             continue
-        if record is not None and not any(isinstance(one, TerminalRecord) for one in last):
+        if record is None or record.workflow:
+            continue
+        if not any(isinstance(one, TerminalRecord) for one in last):
             found.append(record)
     return tuple(found)
 

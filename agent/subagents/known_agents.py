@@ -95,4 +95,5 @@ def record_of(agent: RunningAgent) -> AgentRecord:
         agent.depth,
         agent.in_background,
         agent.worktree,
+        agent.task.workflow,
     )
