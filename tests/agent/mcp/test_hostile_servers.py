@@ -4,6 +4,8 @@ raw and nothing is granted."""
 from __future__ import annotations
 
 import asyncio
+import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,10 @@ import pytest
 from agent.mcp.mcp_errors import CallTimedOut, McpError, ServerUnavailable
 from agent.mcp.server_requests import ElicitationAnswer, ElicitationRequest, McpPorts
 from agent.mcp.server_state import ServerState
+from agent.mcp.transport.message_channel import MAX_MESSAGE_BYTES
+from agent.mcp.transport.stdio_channel import StdioChannel
 from permissions.base.process.process_tree import MARK
+from permissions.base.process.spawn import Launch
 from tests.agent.mcp.running import connected, of, plain, running, until
 from tests.agent.mcp.test_killed_program import marked
 
@@ -56,6 +61,19 @@ async def test_pages_without_end_end(tmp_path: Path) -> None:
 async def test_a_message_that_is_too_long_is_never_read(tmp_path: Path) -> None:
     async with running(tmp_path, plain("huge")) as servers:
         assert [tool.name for tool in of(servers).tools] == ["echo", "write"]
+
+
+async def test_a_line_without_end_takes_no_memory(tmp_path: Path) -> None:
+    script = "import sys\nfor _ in range(100): sys.stdout.write('x' * 1_000_000)\nprint('\\n{}')"
+    tracemalloc.start()
+    try:
+        channel = await StdioChannel.start(Launch((sys.executable, "-c", script), {}, tmp_path))
+        assert await channel.receive() == b"{}"
+        _, peak = tracemalloc.get_traced_memory()
+        await channel.aclose()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * MAX_MESSAGE_BYTES
 
 
 @pytest.mark.parametrize("mode", ["noisy", "flood", "wrong", "late"])
