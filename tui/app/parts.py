@@ -46,6 +46,7 @@ from tui.app.terminal_link import TerminalLink
 from tui.app.todo_panel import TodoPanel
 from tui.app.workspace import ScreenWorkspace, from_home
 from tui.dialogs.host import DialogHost
+from tui.images.inline_images import InlineImages
 from tui.input.keymap import ChordReader, Keymap, default_keymap
 from tui.ports.conversation import MakeConversation, Release
 from tui.prompt.completion_menu import CompletionMenu
@@ -214,8 +215,19 @@ class ScreenParts:
         if options.is_inline:
             self.transcript.inline = InlineTranscript(self.transcript)
             inline = InlineOutput(self._app, self.main_screen, options.env)
+        images = self.transcript.viewport.images = InlineImages(
+            lambda sequence: self.terminal.write(sequence),
+            lambda: self._app.sixels,
+            self._runtime.start_worker,
+            self.transcript.code_changed,
+        )
         self.terminal = TerminalLink(
-            self._app, lambda: self._app._driver, options.program_env, options.agent_home, inline
+            self._app,
+            lambda: self._app._driver,
+            options.program_env,
+            options.agent_home,
+            inline,
+            images,
         )
         self.terminal_title = TerminalTitle(self.terminal.write, options.env)
         self.appearance = Appearance(

@@ -9,6 +9,8 @@ from typing import Any
 from textual.app import App
 from textual.driver import Driver
 
+from tui.images.image_support import image_query, support_from_reply
+from tui.images.inline_images import InlineImages
 from tui.input.driver import InputDriver
 from tui.screen.inline_frame import ALTERNATE_SCREEN, NORMAL_SCREEN
 from tui.screen.inline_output import InlineOutput
@@ -30,9 +32,11 @@ class TerminalLink:
         env: Mapping[str, str],
         agent_home: Path | None,
         inline: InlineOutput | None,
+        images: InlineImages,
     ) -> None:
         """`env` describes the terminal and the programs that reach its clipboard."""
         self.inline = inline
+        self.images = images
         self._app = app
         self._driver = driver
         self._env = env
@@ -50,13 +54,20 @@ class TerminalLink:
         if isinstance(driver, InputDriver):
             driver.at_start = lambda: window.at_start + FOLLOW
             driver.at_stop = lambda: (
-                (inline.at_stop() if inline is not None else "") + window.at_stop + UNFOLLOW
+                (inline.at_stop() if inline is not None else "")
+                + self.images.at_stop()
+                + window.at_stop
+                + UNFOLLOW
             )
         probe = PROBE
         if inline is not None:
             inline.started()
             # The probe writes to rows that are somebody else's.
             probe = f"{ALTERNATE_SCREEN}{PROBE}{NORMAL_SCREEN}"
+        else:
+            # A color names an image, and finished rows are not drawn again when one is loaded.
+            has_colors = self._app.console.color_system == "truecolor"
+            probe += image_query(self._env) if has_colors else ""
         self.write(ASK + FOLLOW + ASK_FOCUS + probe)
 
     def on_reply(self, text: str, themes: ThemeChoice, lay_out: Callable[[], None]) -> None:
@@ -66,6 +77,10 @@ class TerminalLink:
             apart = not drawn.is_joined
             if draw_apart(emoji=apart and not drawn.is_flag, flags=apart and drawn.is_flag):
                 lay_out()
+            return
+        support = support_from_reply(text, self.images.support)
+        if support is not None:
+            self.images.take(support)
             return
         is_dark = dark_from_reply(text)
         if is_dark is not None:

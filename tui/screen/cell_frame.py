@@ -21,6 +21,7 @@ from tui.screen.encode import (
 )
 from tui.screen.paint import paint_update
 from tui.screen.screen_buffer import ScreenBuffer
+from tui.screen.sixel_layer import SixelLayer
 from tui.screen.style import StyleTable
 
 # Terminals known to erase with the current background colour, by the beginning of TERM. GNU
@@ -49,6 +50,7 @@ class CellFrame:
         self.styles = StyleTable(ColorSystem.TRUECOLOR)
         self._terminal = TerminalState(0)
         self._caret_shown: bool | None = None
+        self.sixels = SixelLayer()
 
     @property
     def size(self) -> Size:
@@ -59,6 +61,7 @@ class CellFrame:
         """Write every cell with the next frame: something else wrote to the terminal."""
         self.front.invalidate()
         self._terminal.forget()
+        self.sixels.forget_terminal()
         self._caret_shown = None
 
     def use_colors(self, name: str | None) -> bool:
@@ -90,12 +93,14 @@ class CellFrame:
 
     def encode(self, caret: Offset, *, shows_caret: bool) -> str:
         """Return the escape codes that show the painted frame, from now on the one in front."""
+        self.sixels.clear_moved(self.front, self.back, self.styles)
         diff = compute_diff(self.front, self.back)
         data = emit_escape_codes(diff, self._terminal, self.styles)
         if diff.shift is not None:
             self.front.rows = shifted_rows(self.front, diff.shift)
         for run in diff.runs:
             self.front.rows[run.y] = self.back.rows[run.y].copy()
+        data += self.sixels.draw(diff, self._terminal)
         return data + self._place_caret(caret, shows_caret, self.size)
 
     def _place_caret(self, caret: Offset, shows_caret: bool, size: Size) -> str:

@@ -21,6 +21,7 @@ from tui.screen.crash import CrashReport
 from tui.screen.encode import SYNC_END, SYNC_START
 from tui.screen.frame_writer import FrameWriter
 from tui.screen.immediate_screen import ImmediateScreen
+from tui.screen.sixel_layer import SixelLayer
 
 ReturnType = TypeVar("ReturnType")
 
@@ -66,6 +67,11 @@ class CellOutput(CrashReport[ReturnType], Generic[ReturnType]):
         """Draw with another kind of frame; `on_failure` is called when Textual has to draw."""
         self._cells = frame
         self._on_failure = on_failure
+
+    @property
+    def sixels(self) -> SixelLayer:
+        """Takes the images that are drawn over cells."""
+        return self._cells.sixels
 
     def invalidate_screen(self) -> None:
         """Write the whole frame again, over what is there, without clearing first.

@@ -51,6 +51,16 @@ def _shown_image(match: re.Match[str]) -> str:
     return f"[Image {size}{suffix.upper()} {int(kilobytes):,} kB]"
 
 
+def pasted_images(text: str) -> tuple[tuple[str, int, int], ...]:
+    """Return path, width and height in pixels of each pasted image that a prompt mentions."""
+    images: list[tuple[str, int, int]] = []
+    for match in _IMAGE.finditer(text) if IMAGE in text else ():
+        width, _, height = (match["a"] or match["d"] or "").partition("x")
+        if height:
+            images.append((match[0][1:].strip('"'), int(width), int(height)))
+    return tuple(images)
+
+
 def shown_line(text: str) -> str:
     """Return one line for a title: line breaks become spaces, hidden characters are revealed."""
     return reveal(" ".join(text.splitlines())) if text else ""

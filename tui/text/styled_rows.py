@@ -29,6 +29,8 @@ class Ink(Struct, frozen=True):
     reverse: bool = False
     link: str | None = None
     """An http(s) or file address that the text equals or displays."""
+    image: int = 0
+    """Number of the image whose cells these are, which is their color; 0 for text."""
 
     def on(self, ground: Role | None) -> Ink:
         """Return the ink over another ground, unless it has one of its own."""

@@ -74,6 +74,10 @@ class Palette:
             if ink.ground in _REVERSE_WITHOUT_COLOUR:
                 attributes["reverse"] = True
             return Style(link=ink.link, **attributes)
+        if ink.image:
+            red, green, blue = ink.image.to_bytes(3, "big")
+            ground = self._colors[ink.ground or Role.BACKGROUND]
+            return Style(color=Color.from_rgb(red, green, blue), bgcolor=ground)
         return Style(
             color=self._colors[ink.role],
             bgcolor=self._colors[ink.ground or Role.BACKGROUND],

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
+from tui.images.inline_images import InlineImages
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import MUTED, Row, Run, indented
 from tui.transcript.block_rows import GUTTER_CELLS, block_rows
 from tui.transcript.blocks import AssistantText, Block
+from tui.transcript.image_blocks import shown_images
 from tui.transcript.markdown.markdown_stream import MarkdownStream
 from tui.transcript.tool_card import ToolLevel
 
@@ -51,6 +53,7 @@ class FixedLayout:
         is_detailed: bool,
         highlighter: Highlighter,
         level: ToolLevel = "short",
+        images: InlineImages | None = None,
     ) -> None:
         """Make all rows now."""
         self._highlighter = highlighter
@@ -58,6 +61,10 @@ class FixedLayout:
         self._rows = block_rows(
             block, width_cells, is_detailed=is_detailed, highlighter=highlighter, level=level
         )
+        if images is not None and level != "line":
+            for image in shown_images(block):
+                width = width_cells - GUTTER_CELLS - 1
+                self._rows += indented(images.rows(image, width), _GUTTER, _GUTTER)
         self._unready = highlighter.take_unready()
 
     @property
@@ -149,10 +156,16 @@ def make_layout(
     is_detailed: bool,
     highlighter: Highlighter,
     level: ToolLevel = "short",
+    images: InlineImages | None = None,
 ) -> Layout:
     """Return the layout of a block."""
     if isinstance(block, AssistantText):
         return AnswerLayout(block, width_cells, highlighter=highlighter)
     return FixedLayout(
-        block, width_cells, is_detailed=is_detailed, highlighter=highlighter, level=level
+        block,
+        width_cells,
+        is_detailed=is_detailed,
+        highlighter=highlighter,
+        level=level,
+        images=images,
     )

@@ -35,6 +35,8 @@ class UserMessage(Struct, frozen=True):
     key: str
     text: str
     kind: PromptKind = "prompt"
+    images: tuple[tuple[str, int, int], ...] = ()
+    """Path, width and height in pixels of each pasted image."""
 
 
 class AssistantText(Struct, frozen=True):

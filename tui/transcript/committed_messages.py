@@ -13,7 +13,7 @@ from agent.display import CommandDisplay, TodoDisplay, TodoItem
 from agent.prompt.shell_command_note import NOTE
 from agent.tools.declined import DECLINED
 from permissions.base.text.sanitize import sanitize
-from tui.text.safe_text import shown_display, shown_line, shown_prompt
+from tui.text.safe_text import pasted_images, shown_display, shown_line, shown_prompt
 from tui.transcript.block_list import BlockList
 from tui.transcript.blocks import ThinkingText, ToolCard, ToolState, UserMessage
 from tui.transcript.streaming_answer import append_answer
@@ -33,7 +33,7 @@ def show_user_message(blocks: BlockList, message: Message) -> None:
     key = blocks.unseen(message.uid)
     note = NOTE.fullmatch(text.strip())
     if note is None:
-        blocks.append(UserMessage(key, shown_prompt(text), "prompt"))
+        blocks.append(UserMessage(key, shown_prompt(text), "prompt", pasted_images(text)))
         return
     command, output = note["command"], sanitize(note["output"])
     blocks.append(UserMessage(key, sanitize(f"!{command}"), "shell"))

@@ -6,13 +6,19 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-_IMAGE: Final = re.compile(r": ([A-Z]+), (\d+×\d+) pixels$")
+_IMAGE: Final = re.compile(r": ([A-Z]+), (\d+)×(\d+) pixels$")
 _UNITS: Final = {"Read": "line", "Glob": "file", "Grep": "line"}
 
 
 def is_sized(tool_name: str) -> bool:
     """Whether a tool's results are shown as their size alone."""
     return tool_name in _UNITS
+
+
+def image_size_in(text: str) -> tuple[int, int] | None:
+    """Return width and height in pixels where the result of Read is an image."""
+    image = _IMAGE.search(text.partition("\n")[0])
+    return (int(image[2]), int(image[3])) if image else None
 
 
 def result_size(tool_name: str, tool_input: Mapping[str, Any], text: str) -> str:
@@ -32,7 +38,7 @@ def result_size(tool_name: str, tool_input: Mapping[str, Any], text: str) -> str
         case "Read" if body.startswith("[") and body.endswith(" is empty.]"):
             return "empty"
         case "Read" if image := _IMAGE.search(body.partition("\n")[0]):
-            return f"{image[2]} {image[1]}"
+            return f"{image[2]}×{image[3]} {image[1]}"
         case "Glob" if count <= 1 and body.startswith("No file in "):
             return "no files"
         case "Grep" if body == "No match.":

@@ -17,7 +17,7 @@ from agent.messages import Message
 from agent.prompt.shell_command_note import as_typed
 from agent.tools.shell.refused_tags import without_tags
 from permissions.base.text.sanitize import Sanitizer, sanitize
-from tui.text.safe_text import shown_display, shown_line, shown_prompt
+from tui.text.safe_text import pasted_images, shown_display, shown_line, shown_prompt
 from tui.transcript.block_list import BlockList
 from tui.transcript.blocks import (
     USER_SHELL,
@@ -105,7 +105,7 @@ class TranscriptModel:
         if kind == "prompt":
             self._pending_prompts.append(key)
         if as_typed(text) == text:
-            self._list.append(UserMessage(key, shown_prompt(text), kind))
+            self._list.append(UserMessage(key, shown_prompt(text), kind, pasted_images(text)))
         if kind == "prompt":
             self._finished_tokens = 0
             self._facts = TurnFacts(self.figures.cost_usd)

@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from agent.display import DiffDisplay
+from tui.images.inline_images import InlineImages
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, Row
 from tui.transcript.block_layout import Layout, make_layout
@@ -60,6 +61,8 @@ class Viewport(Struct):
     """Of calls of tools that `levels` does not name."""
     wide_cells: int = 0
     """What a change may take that is shown in two columns."""
+    images: InlineImages | None = None
+    """Shows images among the rows, where the terminal can."""
     is_following: bool = True
     """Whether new rows push old ones up; ends with scrolling up, comes back at the end."""
     top: RowPosition = field(default_factory=lambda: RowPosition(0, 0))
@@ -314,6 +317,7 @@ class Viewport(Struct):
                 is_detailed=self.is_detailed or entry.is_open,
                 level=self._level(entry.block),
                 highlighter=self.highlighter,
+                images=self.images,
             )
             entry.generation = self.highlighter.generation
         return entry.layout

@@ -1,0 +1,134 @@
+"""Images over the cells of a frame, for terminals that know sixels.
+
+A sixel is pixels, which text written over it erases. So an image is drawn again whenever a cell of
+it was written, and only while all of it is in view; its cells are spaces in the color of its
+number.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tui.screen.cell import UNKNOWN, Row
+from tui.screen.cell_diff import Diff
+from tui.screen.encode import TerminalState, move_cursor
+from tui.screen.screen_buffer import ScreenBuffer
+from tui.screen.style import StyleTable
+
+
+class Sixel(Struct, frozen=True):
+    """An image as the terminal takes it, and the cells that it covers."""
+
+    columns: int
+    rows: int
+    sequence: str
+
+
+class Spot(Struct, frozen=True):
+    """An image, and the row and column of its first cell."""
+
+    number: int
+    y: int
+    x: int
+
+
+class SixelLayer:
+    """Which images the terminal shows, and where."""
+
+    def __init__(self) -> None:
+        self._sixels: dict[int, Sixel] = {}
+        self._shown: frozenset[Spot] = frozenset()
+        self._wanted: frozenset[Spot] = frozenset()
+        self._styles: StyleTable | None = None
+        self._numbers: dict[int, int] = {}
+        """Of the images by the styles of their cells; -1 for other styles."""
+
+    def add(self, number: int, columns: int, rows: int, sequence: str) -> None:
+        """Take an image; cells of its number show it from the next frame on."""
+        self._sixels[number] = Sixel(columns, rows, sequence)
+
+    def forget_terminal(self) -> None:
+        """Draw every image with the next frame."""
+        self._shown = frozenset()
+
+    def clear_moved(self, front: ScreenBuffer, back: ScreenBuffer, styles: StyleTable) -> None:
+        """Have cells written again, in a frame to come, where an image is no longer."""
+        if not self._sixels:
+            return
+        if styles is not self._styles:
+            self._styles, self._numbers = styles, {}
+        self._wanted = self._spots(back)
+        for spot in self._shown - self._wanted:
+            sixel = self._sixels[spot.number]
+            for row in front.rows[spot.y : spot.y + sixel.rows]:
+                end = min(spot.x + sixel.columns, len(row))
+                row[spot.x : end] = [UNKNOWN] * (end - spot.x)
+
+    def draw(self, diff: Diff, state: TerminalState) -> str:
+        """Return what draws the images that are new or were written over; call it last."""
+        if not self._sixels:
+            return ""
+        out: list[str] = []
+        for spot in sorted(self._wanted, key=lambda spot: (spot.y, spot.x)):
+            sixel = self._sixels[spot.number]
+            if spot in self._shown and not _touches(diff, spot, sixel):
+                continue
+            out += (move_cursor(spot.x, spot.y, state), sixel.sequence)
+            state.x = state.y = None
+        self._shown = self._wanted
+        return "".join(out)
+
+    def _spots(self, back: ScreenBuffer) -> frozenset[Spot]:
+        """Return the images that are wholly in view."""
+        found: list[Spot] = []
+        open_at: tuple[int, int, int] | None = None
+        """Number, column and first row of the image whose rows are being counted."""
+        for y, row in enumerate(back.rows):
+            here = self._in_row(row)
+            if here is None or open_at is None or open_at[:2] != here:
+                open_at = (*here, y) if here is not None else None
+            if open_at is not None:
+                number, x, top = open_at
+                if y - top + 1 == self._sixels[number].rows:
+                    found.append(Spot(number, top, x))
+                    open_at = None
+        return frozenset(found)
+
+    def _in_row(self, row: Row) -> tuple[int, int] | None:
+        """Return the number and the column of an image whose cells are in a row."""
+        previous = -1
+        for x, cell in enumerate(row):
+            if cell.style_id == previous:
+                continue
+            previous = cell.style_id
+            sixel = self._sixels.get(number := self._number(previous))
+            if sixel is not None and row[x : x + sixel.columns].count(cell) == sixel.columns:
+                return number, x
+        return None
+
+    def _number(self, style_id: int) -> int:
+        number = self._numbers.get(style_id)
+        if number is None:
+            assert self._styles is not None
+            number = -1 if style_id < 0 else _number_of(self._styles.pen(style_id).foreground)
+            self._numbers[style_id] = number
+        return number
+
+
+def _number_of(foreground: str) -> int:
+    """Return the number of an image from SGR parameters of its cells; -1 for other colors."""
+    parts = foreground.split(";")
+    if parts[:2] != ["38", "2"] or len(parts) != 5:
+        return -1
+    red, green, blue = map(int, parts[2:])
+    return red << 16 | green << 8 | blue
+
+
+def _touches(diff: Diff, spot: Spot, sixel: Sixel) -> bool:
+    bottom, right = spot.y + sixel.rows, spot.x + sixel.columns
+    if diff.shift is not None and diff.shift.top < bottom and diff.shift.bottom >= spot.y:
+        return True
+    return any(
+        spot.y <= run.y < bottom and run.x < right and run.x + len(run.cells) > spot.x
+        for run in diff.runs
+    )
