@@ -16,7 +16,7 @@ STATUSES: Final = (
     (exit_status.EXIT_COMPLETED, "completed"),
     (exit_status.EXIT_ERROR, "an error"),
     (exit_status.EXIT_USAGE, "wrong usage"),
-    (exit_status.EXIT_DENIED, "completed, but a call was denied because nobody could be asked"),
+    (exit_status.EXIT_DENIED, "completed, but a call was denied because no one could be asked"),
     (exit_status.EXIT_LIMIT, "stopped at a limit of turns, money or tokens"),
     (exit_status.EXIT_REFUSAL, "the model refused"),
     (exit_status.EXIT_HANGUP, "the terminal went away"),

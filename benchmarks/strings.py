@@ -17,7 +17,7 @@ _HEAD: Final = """# Texts of the program
 
 Every text that a user may read, by module, as `make docs` finds them in the source: strings of
 several words that are neither documentation nor for the model. `…` in braces stands for a value.
-Whoever changes a text finds here what else uses its words.
+Before you change a text, look here for others that use its words.
 """
 _PACKAGES: Final = ("agent_tui.py", "tui", "permissions", "hooks", "agent")
 _FOR_THE_MODEL: Final = (

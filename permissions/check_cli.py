@@ -195,7 +195,7 @@ def _mode_of(call: Mapping[str, object]) -> tuple[Mode, tuple[DecisionWarning, .
         return Mode.DEFAULT, ()
     requested_by = call.get("mode_requested_by")
     if requested_by is not None and not isinstance(requested_by, str):
-        raise BadLine("'mode_requested_by' must be a text")
+        raise BadLine("'mode_requested_by' must be a string")
     return requested_mode(wanted, requested_by)
 
 

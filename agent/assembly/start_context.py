@@ -274,7 +274,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
             return True
         if self.options.permission_mode == Mode.BYPASS:
             raise UsageError(
-                "bypassPermissions is refused to root: every command would have the whole machine. "
+                "bypassPermissions is not available to root: every command could change the whole machine. "
                 f"Run as another user or, inside a container, set {' or '.join(_SANDBOXED)} to 1."
             )
         return False
@@ -347,6 +347,6 @@ class StartContext(Struct, frozen=True, kw_only=True):
             self.notes.append(missing)
         if wants_content(self.environment.env):
             self.notes.append(
-                f"Spans hold prompts, answers and what tools say: {CONTENT_VARIABLE} is set."
+                f"Spans hold prompts, answers and tool output: {CONTENT_VARIABLE} is set."
             )
         return Observer(self.directory, env=self.environment.env, redact=redactor.text, debug=debug)

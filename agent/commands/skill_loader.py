@@ -93,7 +93,7 @@ class Skills:
             return None
         self._listed = listing
         if not listing:
-            return "There are no skills any more."
+            return "There are no skills now."
         return f"Skills you can load with the Skill tool:\n\n{listing}"
 
 

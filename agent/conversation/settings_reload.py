@@ -138,7 +138,7 @@ class LiveSettings:
             async for change in watch_settings(self._settings, self._load, self._stop):
                 await self.changed(change.files)
         except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
-            self._notify(f"Settings are not watched any longer: {error}", "warning")
+            self._notify(f"Settings are no longer watched: {error}", "warning")
 
     async def _is_approved(self, change: SettingsChange) -> bool:
         """Whether no hook objects; managed settings apply whatever hooks answer."""

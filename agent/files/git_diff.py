@@ -73,7 +73,7 @@ def _new_file(root: Path, name: str) -> FileDiff:
         if path.is_dir():
             return FileDiff(name, 0, 0, (), "a repository of its own")
         if not path.is_file():
-            return FileDiff(name, 0, 0, (), "new, no plain file")
+            return FileDiff(name, 0, 0, (), "new, not a regular file")
         with path.open("rb") as file:
             data = file.read(MAX_NEW_BYTES + 1)
     except OSError as error:

@@ -121,7 +121,7 @@ class Control:
         self, conversation: Conversation, line: Mapping[str, object], introduction: Introduction
     ) -> None:
         """Honour an `initialize` line that is not the first line of the run."""
-        reason = "this was done already" if self.is_introduced else ""
+        reason = "this was already done" if self.is_introduced else ""
         if introduction.needs_a_start:
             reason = "system prompt, title, skills, agents and servers go with a run's first line"
         if reason:
@@ -197,7 +197,7 @@ class Control:
         answer = _successful(response)
         found = answer.get("mcp_response") if isinstance(answer, Mapping) else None
         if not isinstance(found, Mapping):
-            raise NoAnswer("the calling program answered no message of the server")
+            raise NoAnswer("the calling program did not answer the server's message")
         return found
 
     async def _fired(
@@ -217,10 +217,10 @@ class Control:
             }
         )
         if response is None:
-            raise NoAnswer("the calling program has gone")
+            raise NoAnswer("the calling program has ended")
         answer = _successful(response)
         if not isinstance(answer, Mapping | None):
-            raise NoAnswer("the calling program answered no object")
+            raise NoAnswer("the calling program did not answer with an object")
         return answer
 
     async def _asked(self, request: Mapping[str, object]) -> Mapping[str, object] | None:

@@ -110,7 +110,7 @@ class StreamInput:
                     case prompt:
                         yield prompt
             if not self._is_read:
-                raise BrokenPipeError(errno.EPIPE, "nobody reads the output any more")
+                raise BrokenPipeError(errno.EPIPE, "the output is no longer read")
         finally:
             self._control.close()
             for task in (work, stopped):

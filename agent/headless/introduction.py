@@ -220,5 +220,5 @@ def _specs(event: str, entry: Request, fire: Fire, position: int) -> list[Handle
 
 def _texts(listed: object, where: str) -> list[str]:
     if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
-        raise IntroductionError(f"{where}: expected a list of texts")
+        raise IntroductionError(f"{where}: expected a list of strings")
     return listed

@@ -57,7 +57,7 @@ class PermissionTool:
         except ValueError as error:
             raise NoAnswer(f"{self._tool} answered no JSON") from error
         if not isinstance(answer, Mapping):
-            raise NoAnswer(f"{self._tool} answered no object")
+            raise NoAnswer(f"{self._tool} did not answer with an object")
         return decision_of(answer, request)
 
     async def _find(self, servers: McpServers) -> tuple[str, str]:

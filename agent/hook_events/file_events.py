@@ -90,4 +90,4 @@ class HookSources:
         try:
             await self._watch.run()
         except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
-            self._hooks.firing.warn(f"Files are not watched for hooks any longer: {error}")
+            self._hooks.firing.warn(f"Files are no longer watched for hooks: {error}")

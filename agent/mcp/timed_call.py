@@ -1,4 +1,4 @@
-"""One call with its clocks: how long it may take at all, and how long without a sign of life."""
+"""One call with its clocks: how long it may take at all, and how long without a response."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CallClock:
         self._idle: asyncio.Timeout | None = None
 
     def touch(self) -> None:
-        """Note a sign of life."""
+        """Note a response."""
         if self._idle is not None and self._idle_s and not self._idle.expired():
             now = asyncio.get_running_loop().time()
             self._idle.reschedule(None if self._is_paused else now + self._idle_s)
@@ -49,7 +49,7 @@ class CallClock:
                 await asyncio.wait({task})
         except TimeoutError:
             if self._was_idle():
-                text = f"The call was ended after {self._idle_s:,.0f} s without a sign of life."
+                text = f"The call was ended after {self._idle_s:,.0f} s without a response."
             else:
                 text = f"The call was ended after {self._limit_s:,.0f} s."
             raise CallTimedOut(text) from None

@@ -102,7 +102,9 @@ def resolve_model(
     api_key, auth_token, origin = _credentials(env, helper_key)
     for name, value in (("ANTHROPIC_API_KEY", api_key), ("ANTHROPIC_AUTH_TOKEN", auth_token)):
         if value and not _may_be_header(value):
-            return Unconfigured(f"{name} holds characters that no key has, such as a line break.")
+            return Unconfigured(
+                f"{name} contains characters that no key can have, such as a line break."
+            )
     endpoint = Endpoint(
         base_url=base_url,
         api_key=api_key,

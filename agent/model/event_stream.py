@@ -24,7 +24,7 @@ DRAIN_TIMEOUT_S: Final = 0.5
 
 
 class ServerEvent(Struct, frozen=True):
-    """One event; both parts are empty for a comment, which is a sign of life."""
+    """One event; both parts are empty for a comment, which is a response."""
 
     name: str = ""
     data: str = ""
@@ -55,7 +55,7 @@ async def server_events(pieces: AsyncIterator[bytes]) -> AsyncGenerator[ServerEv
 async def with_progress(
     events: AsyncIterator[ServerEvent], progress_s: float
 ) -> AsyncGenerator[ServerEvent, None]:
-    """Yield the events that hold something, none that is but a sign of life.
+    """Yield the events that hold something, none that is but a response.
 
     Raises:
         ModelError: for `progress_s` seconds nothing else came.

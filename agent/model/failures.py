@@ -139,7 +139,7 @@ def _tls_refusal(error: BaseException | None) -> str | None:
     if isinstance(error, ssl.SSLCertVerificationError):
         return getattr(error, "verify_message", "") or "the certificate is not accepted"
     if isinstance(error, ssl.SSLError) and "WRONG_VERSION_NUMBER" in str(error):
-        return "what answers there speaks no TLS"
+        return "the server there does not use TLS"
     return _tls_refusal(error.__cause__ or error.__context__)
 
 

@@ -34,7 +34,7 @@ async def read_helper_key(command: str, *, env: Mapping[str, str]) -> str:
         raise _failed(f"ended with exit status {ended.exit_code}")
     lines = ended.stdout.decode("utf-8", "replace").strip().splitlines()
     if not lines or not lines[0].strip():
-        raise _failed("printed no key")
+        raise _failed("did not print a key")
     return lines[0].strip()
 
 

@@ -296,7 +296,7 @@ _HEADS: Final[Mapping[FailureKind, str]] = {
     FailureKind.NOT_FOUND: "The server does not know this address",
     FailureKind.TOO_LARGE: "The request is too large",
     FailureKind.CONTEXT_OVERFLOW: "The conversation does not fit the model's context window",
-    FailureKind.UNSUPPORTED: "The server does not take part of the request",
+    FailureKind.UNSUPPORTED: "The server does not accept part of the request",
     FailureKind.INVALID_REQUEST: "The server rejected the request",
     FailureKind.CONFLICT: "The request collided with another one",
 }

@@ -128,9 +128,9 @@ _FEATURES: Final[Mapping[str, str]] = {
     "kept_thinking": "thinking of earlier answers",
     "signed_compaction": "the summary of the conversation as it was signed",
     "output_schema": "a schema for its answer",
-    "strict": "the wish to hold calls to their schemas",
-    "stream_options": "the wish for token counts",
-    "context_management": "the wish to leave out old tool results",
+    "strict": "strict tool schemas",
+    "stream_options": "token counts in the stream",
+    "context_management": "clearing of old tool results",
 }
 
 
@@ -149,7 +149,7 @@ def _fixed(
     feature = failure.unsupported
     if feature is not None and feature not in state.degraded:
         words = _FEATURES.get(feature, feature)
-        reason = f"The server does not take {words}."
+        reason = f"The server does not accept {words}."
         return replace(state, degraded=state.degraded | {feature}), Degrade(feature, reason)
     return None
 

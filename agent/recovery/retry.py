@@ -84,7 +84,9 @@ class RetryPolicy(Struct, frozen=True):
         if not failure.retryable:
             return GiveUp("trying again would not help")
         if failure.kind in CAPACITY and not self.retry_capacity:
-            return GiveUp("nobody waits for this answer, and the endpoint is short of capacity")
+            return GiveUp(
+                "no one is waiting for this answer, and the endpoint is short of capacity"
+            )
         if self.persistent:
             left_s = PERSISTENT_LIMIT_S - elapsed_s
             if left_s <= 0:

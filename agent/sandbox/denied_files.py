@@ -45,7 +45,7 @@ def denied_files(
         roots: Canonical directories in which patterns without an anchor are looked for.
 
     Raises:
-        TooManyFiles: there is more than can be looked at.
+        TooManyFiles: there is more than can be checked.
     """
     results: dict[str, None] = {}
     searches: dict[str, list[_Search]] = {}

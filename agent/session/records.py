@@ -525,7 +525,7 @@ def _check_texts(record: Record) -> None:
     for field in fields(record):
         value = getattr(record, field.name)
         if field.type is str and not isinstance(value, str):
-            raise UnreadableRecord(f"{field.name} is not a text")
+            raise UnreadableRecord(f"{field.name} is not a string")
         if field.type is float and not isinstance(value, int | float):
             raise UnreadableRecord(f"{field.name} is not a number")
         if field.type is int and not isinstance(value, int):

@@ -110,7 +110,7 @@ def history_before(path: Path, message_uid: str) -> tuple[Message, ...]:
                 replay.entries.append(Gap())
     except OSError as error:
         raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
-    raise SessionError("That message is not in this session any more.")
+    raise SessionError("That message is no longer in this session.")
 
 
 def _without_preface(entries: list[Message | Gap]) -> list[Message | Gap]:

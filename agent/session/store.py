@@ -141,7 +141,7 @@ class SessionStore:
             else:
                 directory = make_owned_directory("agent-tui-passing-").path
         except OSError as error:
-            raise SessionError(f"No folder takes session files: {error.strerror}.") from error
+            raise SessionError(f"No folder can hold session files: {error.strerror}.") from error
         new_id = valid_id(session_id) if session_id else str(uuid.uuid4())
         elsewhere = SessionStore(directory).directory(project_dir)
         transcript = Transcript.create(elsewhere / f"{new_id}{_SUFFIX}")

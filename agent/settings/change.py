@@ -111,5 +111,5 @@ def _object(file: Path) -> dict[str, object]:
         why = f"line {parsed.error.line}: {parsed.error.message}"
         raise ConfigError(f"{file} is not valid JSON ({why}); correct it first.")
     if parsed.root is None or not isinstance(parsed.root.value, dict):
-        raise ConfigError(f"{file} holds no JSON object; correct it first.")
+        raise ConfigError(f"{file} does not contain a JSON object; correct it first.")
     return dict(parsed.root.value)

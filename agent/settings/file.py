@@ -134,7 +134,7 @@ def check_owner(path: Path, *, uid: int) -> None:
     if status.st_mode & 0o022:
         raise ConfigError(
             f"The managed settings {path} can be written by others. "
-            f"Take that right away: chmod go-w '{path}'."
+            f"Remove that permission: chmod go-w '{path}'."
         )
 
 

@@ -266,7 +266,7 @@ def _policy(directory: Path, uid: int) -> list[LoadedFile]:
             end = "" if reason.endswith("?") else "."
             raise ConfigError(
                 f"The managed settings cannot be used, and must not be skipped. {reason}{end} "
-                "Whoever manages this machine can correct them."
+                "An administrator of this machine can correct them."
             )
         files.insert(0, loaded)
     return files

@@ -327,7 +327,7 @@ class AgentSupervisor:
         message = text if sender == "user" else message_text(sender, text)
         if not agent.is_running:
             await self.resume(agent, message)
-            return f"{agent.id} had ended and goes on in the background with this message."
+            return f"{agent.id} had ended and continues in the background with this message."
         if len(agent.inbox) >= MAX_UNREAD:
             raise ToolError(
                 f"{agent.id} has {MAX_UNREAD} unread messages. Wait until it read them."

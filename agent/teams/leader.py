@@ -281,7 +281,9 @@ class TeamLeader:
             case "text":
                 self.mail.add(message)
             case _:
-                self._notify(f"{message.sender} sent what a leader does not take.", "warning")
+                self._notify(
+                    f"{message.sender} sent a message that a leader does not accept.", "warning"
+                )
 
     async def _reported(self, message: TeamMessage) -> None:
         result = self._add_result(message)

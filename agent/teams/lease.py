@@ -52,7 +52,7 @@ class Lease:
                     continue
                 pid = _holder(descriptor)
                 os.close(descriptor)
-                raise LeaseTaken(f"{who} is alive already, in process {pid or '?'}.") from error
+                raise LeaseTaken(f"{who} is already running, in process {pid or '?'}.") from error
         with contextlib.suppress(OSError):  # the number is a courtesy, the lock is what counts
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, str(os.getpid()).encode(), 0)

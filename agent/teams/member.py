@@ -217,7 +217,7 @@ class TeamMember:
             case "task" | "text":
                 self.mail.add(message)
             case _:
-                self._warn(f"{message.sender} sent what a worker does not take.")
+                self._warn(f"{message.sender} sent a message that a worker does not accept.")
 
 
 if TYPE_CHECKING:

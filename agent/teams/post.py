@@ -164,7 +164,7 @@ class Post:
             for problem in received.problems:
                 warn(problem)
             if received.is_stuck and not self._is_stuck:
-                warn("Messages of the team wait: the session's disk takes no records.")
+                warn("Messages of the team wait: the session's disk cannot be written.")
             self._is_stuck = received.is_stuck
             for message in received.messages:
                 handle(message)

@@ -181,7 +181,9 @@ class Staff:
             entry = self.find(name)  # a report may have arrived since the last one was started
             if self.is_active(name):
                 self._ports.executors(entry.executor).adopt(entry.agent_id)
-                self._ports.notify(f"{entry.agent_id} is alive and was taken over.", "info")
+                self._ports.notify(
+                    f"{entry.agent_id} was still running and was taken over.", "info"
+                )
             elif entry.status == "working":
                 await self._restart(entry)
 

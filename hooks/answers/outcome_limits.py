@@ -63,7 +63,7 @@ class StopCap:
         if 0 < self._cap < count:
             self._counts.pop(agent_id, None)
             notice = (
-                f"{outcome.event} hooks kept the agent going {self._cap} times in a row; "
+                f"{outcome.event} hooks made the agent continue {self._cap} times in a row; "
                 f"the turn ends now (set {CAP_VARIABLE} to change the cap)"
             )
             return replace(
@@ -76,5 +76,5 @@ class StopCap:
         self._counts[agent_id] = count
         of = f" of at most {self._cap}" if self._cap > 0 else ""
         why = first_line(outcome.reason or outcome.additional_context or "")
-        notice = f"{outcome.event} hook keeps the agent going (continuation {count}{of}): {why}"
+        notice = f"{outcome.event} hook makes the agent continue (continuation {count}{of}): {why}"
         return replace(outcome, notices=(*outcome.notices, notice))

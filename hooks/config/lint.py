@@ -132,4 +132,4 @@ def _lint_command(handler: CommandHandler) -> Iterator[str]:
             f'use "$CLAUDE_PROJECT_DIR"/{found.group(1).removeprefix("./")}'
         )
     if found := UNSET_VARIABLES.search(handler.command):
-        yield f"{found.group(0)} is not set by anybody: read the JSON on standard input instead"
+        yield f"{found.group(0)} is never set: read the JSON on standard input instead"

@@ -82,7 +82,7 @@ def _pattern(text: str) -> MatchPattern | MatchNothing:
     try:
         return MatchPattern(BoundedRegex(text))
     except UnboundedPattern as error:
-        return MatchNothing(f"a pattern that could take for ever: it {error}")
+        return MatchNothing(f"a pattern that could take forever: it {error}")
 
 
 def covers(matcher: Matcher, value: str) -> bool:

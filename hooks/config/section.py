@@ -156,7 +156,7 @@ class _SectionReader:
             owner=self._owner,
         )
         if is_background(handler) and spec.blocks_on_failure:
-            self._warn(where, "`onFailure` has no use for a handler that nothing waits for")
+            self._warn(where, "`onFailure` has no effect on a handler that is not waited for")
         for problem in lint_handler(spec):
             self._warn(where, problem)
         if spec.condition is not None and not EFFECTS[event].is_tool_event:

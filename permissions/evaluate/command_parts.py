@@ -38,7 +38,7 @@ def command_parts(bash: CallView) -> CommandParts:
     """Cut a Bash call into simple commands and redirections."""
     command = bash.tool_input.get("command")
     if not isinstance(command, str):
-        return CommandParts((), [not_understood(bash, "", "the command is not a text")])
+        return CommandParts((), [not_understood(bash, "", "the command is not a string")])
     facts = analyse(command, bash.base, str(bash.context.home))
     if isinstance(facts, Unparsable):
         return CommandParts((), [not_understood(bash, command, str(facts))])

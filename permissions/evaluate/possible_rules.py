@@ -26,7 +26,7 @@ def possible_command_rule(bash: CallView, facts: CommandFacts) -> Floor | None:
     return Floor(
         Behavior.ASK,
         Reason.UNPARSABLE,
-        f"depends on a value that is not known before; {possible.text} could be meant",
+        f"depends on a value that is not known in advance; {possible.text} could be meant",
     )
 
 

@@ -143,7 +143,7 @@ def _target(file: Path, within: Path | None) -> Path:
     """Return the file that is really written: behind links, but never outside of `within`."""
     target = Path(os.path.realpath(file))
     if target.is_symlink():
-        raise StoreError(f"{file} is a link that leads in a circle")
+        raise StoreError(f"{file} is a link that leads back to itself")
     if within is not None and not target.is_relative_to(os.path.realpath(within)):
         # A repository could point its file at the user's own settings, or anywhere else.
         raise StoreError(f"{file} is a link to {target}, which is outside of {within}")

@@ -50,7 +50,7 @@ def _summary(found: list[LintWarning]) -> Iterator[str]:
     dead = {warning.shadowed for warning in found if warning.type in _DEAD}
     shown = ", ".join(names[:_NAMED])
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    many = f"{len(names)} rules want a look" if len(names) > 1 else "1 rule wants a look"
+    many = f"{len(names)} rules need attention" if len(names) > 1 else "1 rule needs attention"
     never = f"; {len(dead)} never take effect" if len(dead) > 1 else ""
     never = "; 1 never takes effect" if len(dead) == 1 else never
     yield (

@@ -79,7 +79,7 @@ class Channel:
         except BadAnswer as error:
             raise ChannelFailed(f"{self._command[0]}: {error}") from error
         except (ValueError, RecursionError) as error:
-            raise ChannelFailed(f"{self._command[0]} printed no JSON: {text[:80]!r}") from error
+            raise ChannelFailed(f"{self._command[0]} did not print JSON: {text[:80]!r}") from error
 
     async def _run(self, request: str) -> str:
         stdin = request.encode("utf-8", "backslashreplace")

@@ -166,7 +166,7 @@ class Bridge:
         except TimeoutError:
             return 400, {"error": "the request did not arrive in time"}
         except (asyncio.IncompleteReadError, ValueError, ConnectionError):
-            return 400, {"error": "not a request that is understood here"}
+            return 400, {"error": "this request is not supported here"}
 
     def _admit(self, call: _Call) -> None:
         # A name that resolves to loopback is how a web page gets here (DNS rebinding).

@@ -50,7 +50,7 @@ def decision_from(answer: object, source: DecisionSource) -> Decision:
     """Read an answer.
 
     Raises:
-        BadAnswer: it is no object of the form above; unknown fields count as a mistake, too.
+        BadAnswer: it is not an object of the form above; unknown fields count as a mistake, too.
     """
     if not isinstance(answer, Mapping):
         raise BadAnswer('expected an object such as {"behavior": "allow"}')
@@ -79,7 +79,7 @@ def decision_from(answer: object, source: DecisionSource) -> Decision:
 def _comment(answer: Mapping[str, object]) -> str | None:
     message = answer.get("message")
     if message is not None and not isinstance(message, str):
-        raise BadAnswer('"message" must be a text')
+        raise BadAnswer('"message" must be a string')
     return (message or "").strip()[:MAX_MESSAGE_CHARS] or None
 
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from permissions.rules.rule_set import RuleBehavior, RuleExamples, RuleSource, RuleText
 
-_NO_RULE: Final = """a rule is a text such as "Bash(git status)", or an object with 'rule'"""
-_BAD_EXAMPLES: Final = "'match' and 'notMatch' are lists of texts"
+_NO_RULE: Final = """a rule is a string such as "Bash(git status)", or an object with 'rule'"""
+_BAD_EXAMPLES: Final = "'match' and 'notMatch' are lists of strings"
 COUNTS: Final = "; the name is used anyway"
 IGNORED: Final = "; it is ignored"
 """What follows from an entry that is no rule."""

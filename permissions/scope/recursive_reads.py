@@ -174,7 +174,7 @@ def may_leave(scoped: Scoped, facts: CommandFacts) -> bool:
 
 
 def _leads_out(scope: Scope, directory: str) -> bool:
-    """Is there a link that leads out, or are there more files than can be looked at?"""
+    """Is there a link that leads out, or are there more files than can be checked?"""
     below = entries_below(scope.files, directory, MAX_LOOKED_AT)
     targets = [scope.resolve(path) for path in below or () if scope.files.is_link(path)]
     return below is None or any(one is None or not scope.contains(one) for one in targets)

@@ -139,7 +139,7 @@ def _touched(scope: Scope, facts: CommandFacts, kind: AccessKind) -> Iterator[tu
 def _merged(scope: Scope, source: str, directory: str) -> Floor | None:
     below = entries_below(scope.files, source, MAX_MERGED)
     if below is None:
-        message = f"writes more files below {directory} than can be looked at"
+        message = f"writes more files below {directory} than can be checked"
         return Floor(Behavior.ASK, Reason.SCOPE_BOUNDS_VIOLATION, message)
     written = [f"{directory}{path[len(source) :]}" for path in below]
     return strictest_floor(

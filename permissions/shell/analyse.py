@@ -168,16 +168,16 @@ def _shell_texts(
         if not isinstance(nested, Unparsable):
             inner.extend(_nested(nested, placed.directories, home, depth + 1, around))
             continue
-        hidden = hidden or f"a text that a shell runs: {nested}"
+        hidden = hidden or f"code that a shell runs: {nested}"
         if not unwrapped.hidden:
-            raise Unparsable(f"a text that a shell runs: {nested}")
+            raise Unparsable(f"code that a shell runs: {nested}")
     for text in remote:
         nested = parse(text)
         if not isinstance(nested, Unparsable):
             commands = _nested(nested, placed.directories, home, depth + 1, around)
             inner.extend(map(_elsewhere, commands))
         elif not hidden:
-            hidden = f"a text that a shell runs: {nested}"
+            hidden = f"code that a shell runs: {nested}"
     return hidden, inner
 
 

@@ -250,7 +250,7 @@ async def test_stop_hooks_keep_the_agent_going_eight_times_in_a_row(place: Place
     runner = place.runner("Stop", "jq -r .stop_hook_active >> active; echo more >&2; exit 2")
     outcomes = [await runner.run(Stop()) for _ in range(10)]
     assert [o.proceeds for o in outcomes] == [*[False] * 8, True, False]
-    told = "Stop hook keeps the agent going (continuation 3 of at most 8): more"
+    told = "Stop hook makes the agent continue (continuation 3 of at most 8): more"
     assert outcomes[2].notices == (told,)
     assert outcomes[8].decision == "none"
     assert "8 times in a row" in outcomes[8].notices[-1]

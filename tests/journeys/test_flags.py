@@ -213,7 +213,7 @@ async def test_bypass_is_refused_to_root_outside_of_a_container(
         env = environment(fresh_home, server.base_url)
         status, out, _ = await run("-p", "make", *flags, cwd=project, env=env)
     assert status == 2
-    assert "refused to root" in json.loads(out)["errors"][0]
+    assert "not available to root" in json.loads(out)["errors"][0]
     assert server.requests == []
 
 

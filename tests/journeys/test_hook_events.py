@@ -196,7 +196,7 @@ async def test_stop_hooks_count_as_the_engine_does(
     assert [p["stop_hook_active"] for p in heard(log)] == [False, *[True] * 10]
     notices = [line for e in events if e.type == "hook_finished" for line in e.notices]
     assert "(continuation 1 of at most 10): more" in notices[0]
-    assert "kept the agent going 10 times in a row" in notices[-1]
+    assert "made the agent continue 10 times in a row" in notices[-1]
     await journey.send("again")
     assert [p["stop_hook_active"] for p in heard(log)[11:13]] == [False, True]
 

@@ -102,7 +102,7 @@ async def test_settings_name_the_hosts_and_nobody_is_asked(
     allowed, refused, direct = await _contents(journey)
     assert journey.person.asked == []
     assert "served by the host" in allowed
-    assert "other.example:80 is not an allowed host, and nobody can be asked" in refused
+    assert "other.example:80 is not an allowed host, and no one can be asked" in refused
     assert "connect" in direct.lower()
     assert "served" not in direct
     lines = [
@@ -157,7 +157,7 @@ async def test_dont_ask_refuses_at_once(begin: Begin, port: int) -> None:
         [bash(command), DONE], settings_file=_inside(), ask=user, permission_mode="dontAsk"
     )
     (content,) = await _contents(journey)
-    assert "nobody can be asked" in content
+    assert "no one can be asked" in content
     assert user.asked == []
 
 

@@ -465,7 +465,7 @@ async def test_m6_session_reconnection_adopts_a_worker_and_its_open_question(
         assert (team.project / "b.txt").read_text() == "2\n"
         told = [r for r in team.records_of("maker") if r["kind"] == "mail"]
         assert [r["message"]["kind"] for r in told] == ["task", "permission_answer"]
-        assert "maker@crew is alive and was taken over." in team.notices
+        assert "maker@crew was still running and was taken over." in team.notices
 
 
 async def test_a_leader_that_stays_away_is_a_no(tmp_path: Path, fresh_home: Path) -> None:

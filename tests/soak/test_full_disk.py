@@ -50,7 +50,7 @@ async def test_a_disk_that_is_full_ends_no_conversation(tmp_path: Path) -> None:
             said = out.read_text()
             assert "Traceback" not in said, (limit, said)
             if limit < NOTHING:
-                assert (status, "No folder takes session files" in said) == (1, True), said
+                assert (status, "No folder can hold session files" in said) == (1, True), said
                 continue
             assert status == 0, (limit, said)
             assert "All done." in said

@@ -357,7 +357,7 @@ class _InSections(click.Command):
 )  # fmt: skip
 @click.option(
     "--tools", multiple=True, callback=_tools, metavar="NAME,…",
-    help="Give the model these tools only; an empty text gives none.",
+    help="Give the model these tools only; an empty value gives none.",
 )  # fmt: skip
 @click.option(
     "--add-dir", "add_dirs", multiple=True, metavar="FOLDER",

@@ -18,7 +18,7 @@ from tui.text.wrap import clip
 SHOWN_FILES: Final = 12
 _CONTEXTS: Final = (Context.DIFF_DIALOG, Context.SELECT)
 _FAR: Final = 1_000_000
-_IN_LIST: Final = "Type a number to hear a file{}, or esc."
+_IN_LIST: Final = "Type a number to read a file{}, or esc."
 _IN_FILE: Final = "Type left or right for another file, or esc to go back."
 _PAGER: Final = {
     "up": -1,

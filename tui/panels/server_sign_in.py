@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agent.mcp.live.live_servers import LiveServers
 
 _HOW = (
-    "Where the browser ends at an address that cannot be reached, paste that address here. It "
+    "If the browser ends at an address that cannot be reached, paste that address here. It "
     "begins with http://localhost or http://127.0.0.1."
 )
 

@@ -47,7 +47,7 @@ HISTORY: Final = 200
 WELCOME: Final = (
     "Type a request and press enter. A line that ends with a backslash continues on the next. "
     "Slash help lists the commands, slash mode changes what is asked, ctrl+c interrupts, "
-    "ctrl+d leaves."
+    "ctrl+d quits."
 )
 
 

@@ -140,7 +140,7 @@ def _colour(env: Mapping[str, str], terminal: TerminalProgram | None) -> Termina
     return TerminalAdvice(
         "colour",
         "note",
-        "24-bit color is not announced",
+        "24-bit color is not reported",
         "If your terminal has it: export COLORTERM=truecolor. If not: /theme ansi16",
     )
 

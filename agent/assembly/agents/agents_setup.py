@@ -231,7 +231,7 @@ class WorktreeQuestion:
         options = (
             QuestionOption("Keep", "It stays, and nothing else changes"),
             QuestionOption("Merge", "Its branch is merged into your checkout"),
-            QuestionOption("Remove", "Its directory goes, its branch stays"),
+            QuestionOption("Remove", "Its directory is removed, its branch remains"),
         )
         question = Question(text, "Worktree", options)
         given = await self._user.ask([question], AbortController().signal)

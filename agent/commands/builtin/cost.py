@@ -18,7 +18,7 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
         lines = [total(status.cost_usd, is_complete=state.is_complete)]
         lines += [_of_model(name, cost) for name, cost in state.models.items()]
         if not state.is_complete:
-            lines.append("  Some models have no known price; the setting `prices` can name one.")
+            lines.append("  Some models have no known price; the setting `prices` can set one.")
     lines.append(
         f"window {status.context_tokens:,} of {status.context_window:,} tokens ({used:.0f}%)"
     )

@@ -9,8 +9,8 @@ from agent.commands.command_results import CommandResult, LeadTeam, ShowText
 from agent.errors import AgentError
 
 _NONE: Final = (
-    "This session leads no team. /team start NAME makes it the leader of one, as agent-tui --team "
-    "NAME does: it delegates the work to workers and writes one answer from what they report."
+    "This session does not lead a team. /team start NAME makes it the leader of one, as agent-tui "
+    "--team NAME does: it delegates the work to workers and writes one answer from what they report."
 )
 _USAGE: Final = (
     "Usage: /team, /team start NAME, /team tell MEMBER TEXT, /team stop MEMBER, /team end"

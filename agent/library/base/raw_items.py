@@ -63,7 +63,7 @@ def as_input(item: RawItem) -> InputItem:
     dump = getattr(item, "model_dump", None)
     if callable(dump):
         return dict(dump(exclude_unset=True))
-    raise TypeError(f"no item of a conversation: {type(item).__name__}")
+    raise TypeError(f"not an item of a conversation: {type(item).__name__}")
 
 
 def as_json(item: RawItem) -> RawItem:

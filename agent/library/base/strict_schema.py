@@ -93,5 +93,5 @@ class _Strict:
         for key in reference[2:].split("/"):
             found = found[key.replace("~1", "/").replace("~0", "~")]
         if not isinstance(found, dict):
-            raise TypeError(f"{reference} is no schema")
+            raise TypeError(f"{reference} is not a schema")
         return found

@@ -4,7 +4,7 @@
     result = await agent.run("Fix the failing test")
 
 `run_sync` is the same without asyncio, `run_streamed` yields the agent events as they happen, and
-`as_tool` offers it to other agents. Nobody is asked: a call that would ask is denied, unless
+`as_tool` offers it to other agents. No one is asked: a call that would ask is denied, unless
 `approve` answers.
 """
 

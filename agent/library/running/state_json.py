@@ -110,7 +110,7 @@ def parse_state(text: str) -> Mapping[str, RawItem]:
     except (ValueError, RecursionError) as error:
         raise UserError(f"Failed to parse run state JSON: {error}") from error
     if not isinstance(data, dict):
-        raise UserError("Failed to parse run state JSON: it is no object.")
+        raise UserError("Failed to parse run state JSON: it is not an object.")
     return data
 
 

@@ -48,7 +48,7 @@ async def helper_headers(
         raise ConnectFailed(f"its headersHelper {error}") from error
     except ValueError as error:
         # The text itself may be a secret.
-        raise ConnectFailed("its headersHelper printed no JSON") from error
+        raise ConnectFailed("its headersHelper did not print JSON") from error
     if not isinstance(headers, dict) or not all(isinstance(v, str) for v in headers.values()):
-        raise ConnectFailed("its headersHelper printed no object of texts")
+        raise ConnectFailed("its headersHelper did not print an object of strings")
     return headers

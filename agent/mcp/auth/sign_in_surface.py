@@ -49,7 +49,7 @@ class SignInAttempt:
     async def show(self, url: str) -> None:
         """Send the user to the authorization server. Raises ConnectFailed for any odd address."""
         if urlsplit(url).scheme not in {"http", "https"}:
-            raise ConnectFailed(f"signing in was stopped: {url[:200]!r} is no web address")
+            raise ConnectFailed(f"signing in was stopped: {url[:200]!r} is not a web address")
         await self._surface.show(url)
 
     async def returned(self) -> Returned:

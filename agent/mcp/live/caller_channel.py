@@ -48,7 +48,7 @@ class CallerChannel:
         """Return the next answer. Raises ChannelClosed."""
         answer = await self._answers.get()
         if answer is None:
-            raise ChannelClosed("the calling program has gone")
+            raise ChannelClosed("the calling program has ended")
         return answer
 
     async def aclose(self) -> None:

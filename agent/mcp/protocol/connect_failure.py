@@ -32,7 +32,7 @@ def read_failure(
             return leaf
     status = traffic.refused if traffic is not None else None
     if status in {401, 403} and can_sign_in:
-        return NeedsSignIn(f"it wants you to sign in (HTTP {status})")
+        return NeedsSignIn(f"it requires you to sign in (HTTP {status})")
     if status is not None:
         return _refused(status)
     for leaf in leaves:

@@ -92,7 +92,7 @@ class MessageGuard:
         if isinstance(message, JSONRPCResponse):
             method = self._asked(message.id)
             if method is None:
-                self._unreadable(ValueError(f"an answer to no request: {message.id!r}"))
+                self._unreadable(ValueError(f"an answer without a request: {message.id!r}"))
                 return None
             if (known := _LISTS.get(method)) is not None:
                 self._check_list(message.result, *known)

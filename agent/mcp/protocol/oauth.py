@@ -38,9 +38,9 @@ M = TypeVar("M", bound=BaseModel)
 
 SOON_S: Final = 30.0
 """A token that expires within this is refreshed first."""
-WANTS_SIGN_IN: Final = "it wants you to sign in"
+WANTS_SIGN_IN: Final = "it requires you to sign in"
 SIGN_IN_OVER: Final = "the sign-in is no longer valid"
-WANTS_MORE: Final = "it wants you to sign in again, for more permissions than it gave"
+WANTS_MORE: Final = "it requires you to sign in again, for more permissions than it gave"
 _WELL_KNOWN: Final = (
     "/.well-known/oauth-authorization-server",
     "/.well-known/openid-configuration",

@@ -81,7 +81,7 @@ class WebSocketChannel:
                 raise NeedsSignIn(f"it refuses the request (HTTP {answer.status_code})")
             accept = base64.b64encode(hashlib.sha1(key.encode() + _MAGIC).digest()).decode()
             if answer.status_code != 101 or answer.headers.get("sec-websocket-accept") != accept:
-                raise ConnectFailed(f"it is no web socket (HTTP {answer.status_code})")
+                raise ConnectFailed(f"it is not a web socket (HTTP {answer.status_code})")
             return cls(answer.extensions["network_stream"], stack.pop_all())
         raise AssertionError("a stack suppresses nothing")
 

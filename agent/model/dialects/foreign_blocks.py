@@ -1,6 +1,6 @@
 """Blocks that only one provider can read: marked when they arrive, left out for all others.
 
-History stays in blocks of the Messages API whoever wrote it. What a provider must get back
+History stays in blocks of the Messages API, whichever model wrote it. What a provider must get back
 unchanged stands beside them: in the signature of a thinking block (`@provider:` and JSON), or
 under `_origin` in any other block.
 """

@@ -89,7 +89,7 @@ class GeminiReader:
     def whole(self, answer: Mapping[str, object]) -> Iterator[ModelEvent]:
         """See `AnswerReader`."""
         if "candidates" not in answer and "promptFeedback" not in answer:
-            said = "The server answered with JSON that is no generated content."
+            said = "The server answered with JSON that is not generated content."
             raise ModelError("malformed", said, phase="headers")
         yield from self.read(answer)
 

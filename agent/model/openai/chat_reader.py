@@ -107,7 +107,7 @@ class ChatReader:
         """See `AnswerReader`."""
         choices = array(answer, "choices")
         if not choices and not answer.get("error"):
-            text_ = "The server answered with JSON that is no chat completion."
+            text_ = "The server answered with JSON that is not a chat completion."
             raise ModelError("malformed", text_, phase="headers")
         moved = [{**choice, "delta": record(choice, "message")} for choice in choices]
         yield from self.read({**answer, "choices": moved})

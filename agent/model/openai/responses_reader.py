@@ -78,7 +78,7 @@ class ResponsesReader:
     def whole(self, answer: Mapping[str, object]) -> Iterator[ModelEvent]:
         """See `AnswerReader`."""
         if not isinstance(answer.get("output"), list):
-            text_ = "The server answered with JSON that is no response."
+            text_ = "The server answered with JSON that is not a response."
             raise ModelError("malformed", text_, phase="headers")
         yield from self._start(answer)
         for index, item in enumerate(array(answer, "output")):

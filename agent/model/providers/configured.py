@@ -88,7 +88,7 @@ def _problem(name: str, section: ProviderSettings, known: Provider | None) -> st
         return "it needs a baseUrl, such as http://localhost:8000/v1."
     for header, value in section.headers.items():
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", header) or not value.isprintable():
-            return f"{header!r} is no header that can be sent."
+            return f"{header!r} is not a header that can be sent."
     return None
 
 

@@ -33,7 +33,7 @@ class ScriptCalls:
                 return dict(await verify(self._steps, task, result, "verify"))
             case _:
                 if self._run_nested is None:
-                    raise CallRejected("a workflow that another one called calls no third one")
+                    raise CallRejected("a workflow that was called by another cannot call a third")
                 return await self._run_nested(str(payload.get("name")), payload.get("args"))
 
     async def _agent(self, payload: Mapping[str, Json]) -> Json:
@@ -55,7 +55,7 @@ def _order(payload: Mapping[str, Json]) -> AgentOrder:
         raise CallRejected(f"agent() knows no isolation {isolation!r}; there is: worktree")
     prompt = payload.get("prompt")
     if not isinstance(prompt, str) or not prompt.strip():
-        raise CallRejected("agent() takes a prompt, a text that is not empty")
+        raise CallRejected("agent() takes a prompt that is a string and not empty")
     return AgentOrder(
         prompt=prompt,
         label=_text(given, "label"),
@@ -72,5 +72,5 @@ def _order(payload: Mapping[str, Json]) -> AgentOrder:
 def _text(given: Mapping[str, Json], name: str) -> str:
     value = given.get(name)
     if value is not None and not isinstance(value, str):
-        raise CallRejected(f"the option {name} of agent() must be a text")
+        raise CallRejected(f"the option {name} of agent() must be a string")
     return value or ""

@@ -147,7 +147,7 @@ class _ScriptRun:
         if self._made > MAX_CALLS:
             raise ScriptError(f"the script makes more than {MAX_CALLS:,} calls")
         if not isinstance(call, dict) or not isinstance(call.get("payload"), dict):
-            raise ScriptError("the script's process wrote something that is no call")
+            raise ScriptError("the script's process wrote something that is not a call")
         kind, payload = call.get("kind"), call["payload"]
         if kind in ("log", "phase"):
             self._ports.log(kind, str(payload.get("title" if kind == "phase" else "text", "")))
@@ -190,7 +190,7 @@ class _ScriptRun:
         try:
             return msgspec.json.decode(line, type=dict[str, object])
         except (msgspec.DecodeError, msgspec.ValidationError) as error:
-            raise ScriptError(f"the script's process wrote no JSON: {error}") from error
+            raise ScriptError(f"the script's process did not write JSON: {error}") from error
 
 
 def _decoded(text: str) -> Json:

@@ -84,7 +84,7 @@ def _meta(values: object) -> ScriptMeta:
         raise ScriptError("meta must be an object")
     for field in ("name", "description"):
         if not isinstance(values.get(field), str) or not values[field].strip():
-            raise ScriptError(f"meta.{field} must be a text")
+            raise ScriptError(f"meta.{field} must be a string")
     phases = values.get("phases") or ()
     if not isinstance(phases, list | tuple):
         raise ScriptError("meta.phases must be a list")
@@ -181,7 +181,7 @@ class _LiteralReader:
         while True:
             character = self._text[self.position : self.position + 1]
             if not character or (character == "\n" and quote != "`"):
-                raise self._error("a text is not closed")
+                raise self._error("a string is not closed")
             self.position += 1
             if character == quote:
                 return "".join(parts)
@@ -198,7 +198,7 @@ class _LiteralReader:
             plain = re.compile(rf"([0-9a-fA-F]{{{length}}})").match(self._text, self.position)
             found = (braced if character == "u" else None) or plain
             if found is None or int(found[1], 16) > 0x10FFFF:
-                raise self._error("an escape in a text cannot be read")
+                raise self._error("an escape in a string cannot be read")
             self.position = found.end()
             return chr(int(found[1], 16))
         return _ESCAPES.get(character, character)

@@ -238,7 +238,7 @@ class _Joined:
             return
         for path in _MANAGED_ONLY:
             if _value(loaded, path) is not None:
-                self._warn(loaded, path, "is ignored: it counts in managed settings only")
+                self._warn(loaded, path, "is ignored: it takes effect in managed settings only")
 
     def _warn(
         self, loaded: LoadedFile, place: KeyPath, message: str, level: str = "warning"

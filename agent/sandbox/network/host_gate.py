@@ -130,7 +130,7 @@ class HostGate:
             return HostVerdict(False, "blocked-by-address", reason)
         decide_host = self._asker()
         if decide_host is None:
-            reason = f"{where} is not an allowed host, and nobody can be asked"
+            reason = f"{where} is not an allowed host, and no one can be asked"
             return HostVerdict(False, "blocked-by-allowlist", reason)
         refused = self._refused.get((call.id, host.text, port))
         if refused is not None:

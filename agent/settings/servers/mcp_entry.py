@@ -80,7 +80,7 @@ _Problems = Iterator[tuple[tuple[str | int, ...], str]]
 
 def _text(value: object) -> _Problems:
     if not isinstance(value, str):
-        yield (), "expected a text in double quotes"
+        yield (), "expected a string in double quotes"
 
 
 def _flag(value: object) -> _Problems:
@@ -95,20 +95,20 @@ def _milliseconds(value: object) -> _Problems:
 
 def _list(value: object) -> _Problems:
     if not isinstance(value, list):
-        yield (), "expected a list of texts"
+        yield (), "expected a list of strings"
         return
     for place, item in enumerate(value):
         if not isinstance(item, str):
-            yield (place,), "expected a text in double quotes"
+            yield (place,), "expected a string in double quotes"
 
 
 def _table(value: object) -> _Problems:
     if not isinstance(value, Mapping):
-        yield (), 'expected an object of texts such as {"NAME": "value"}'
+        yield (), 'expected an object of strings such as {"NAME": "value"}'
         return
     for name, item in value.items():
         if not isinstance(item, str):
-            yield (str(name),), "expected a text in double quotes"
+            yield (str(name),), "expected a string in double quotes"
 
 
 def _protocol(value: object) -> _Problems:
@@ -125,7 +125,7 @@ def _oauth(value: object) -> _Problems:
         return
     for key in ("clientId", "scopes"):
         if value.get(key) is not None and not isinstance(value[key], str):
-            yield (key,), "expected a text in double quotes"
+            yield (key,), "expected a string in double quotes"
     port = value.get("callbackPort")
     if port is not None and not (type(port) is int and 1 <= port <= 65535):
         yield ("callbackPort",), "expected a port from 1 to 65535"

@@ -62,10 +62,10 @@ class PaneExecutor:
         try:
             result = await run_program(Launch(argv, self._env), _LIMITS)
         except (CannotStart, TimeoutError) as error:
-            raise TeamError(f"{self._terminal.name} opens no pane: {error}") from error
+            raise TeamError(f"{self._terminal.name} cannot open a pane: {error}") from error
         if result.exit_code != 0:
             reason = result.stderr.decode("utf-8", "replace").strip()
-            raise TeamError(f"{self._terminal.name} opens no pane: {reason or argv[0]}")
+            raise TeamError(f"{self._terminal.name} cannot open a pane: {reason or argv[0]}")
         return result.stdout.decode("utf-8", "replace").strip()
 
 

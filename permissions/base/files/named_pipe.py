@@ -54,5 +54,5 @@ def _read(descriptor: int, until: float) -> bytes:
         if not piece:
             return bytes(data)
         if len(data) > MAX_BYTES:
-            raise PipeError(f"says more than {MAX_BYTES:,} bytes")
+            raise PipeError(f"contains more than {MAX_BYTES:,} bytes")
     raise PipeError("is a pipe that did not end in time")

@@ -55,7 +55,7 @@ def check_url(url: str, resolve: Resolve) -> Verdict:
     if literal is not None:
         return _judge_literal(named, literal)
     if named.is_bracketed or NUMBER.fullmatch(host.rpartition(".")[2]):
-        return Verdict(False, f"{host!r} looks like an address and is none")
+        return Verdict(False, f"{host!r} looks like an address but is not one")
     if host == "localhost" and named.is_plain:
         # Pinned, so that no resolver decides where this name leads.
         return Verdict(True, "loopback (localhost)", LOCALHOST)

@@ -118,7 +118,7 @@ def joined(words: Sequence[Word], what: str) -> Texts:
     if not all(word.is_literal for word in words):
         # What is known of it may be enough for a deny; the rest prevents an allow.
         known = " ".join(word.plain.translate(UNKNOWN_PIECES) for word in words)
-        return Texts((known,), f"{what} runs a text that is not known before")
+        return Texts((known,), f"{what} runs code that is not known in advance")
     text = " ".join(word.text for word in words)
     return Texts((text,)) if text.strip("-") else Texts()
 
@@ -129,7 +129,7 @@ def of_aliases(words: Sequence[Word]) -> Texts:
     for word in words:
         _, equals, value = word.text.partition("=")
         if equals and not word.is_literal:
-            return Texts(tuple(texts), "alias defines a text that is not known before")
+            return Texts(tuple(texts), "alias defines code that is not known in advance")
         if equals:
             texts.append(value)
     return Texts(tuple(texts))

@@ -68,7 +68,7 @@ def setting_risk(builtin: str, words: Sequence[Word]) -> str:
                 return f"{builtin} {name} makes a name mean something else"
             continue
         if not Word("", name).is_literal:
-            return f"{builtin} sets a variable that is not known before"
+            return f"{builtin} sets a variable that is not known in advance"
         is_safe = bool(equals) and is_safe_assignment(name, Word(value, value))
         if _DECIDES.fullmatch(name) and not is_safe:
             return f"{builtin} sets {name}, which decides what programs do"

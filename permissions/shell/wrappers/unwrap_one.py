@@ -190,7 +190,7 @@ def _split_string(wrapper: Wrapper, rest: tuple[Word, ...]) -> Texts:
             # Its escapes are not those of a shell: `\\_` is a blank.
             hidden = hidden or "env -S with escapes of its own"
         return Texts(tuple(in_directory(one, place) for one in found.scripts), hidden)
-    return Texts(hidden="env -S with a text that is not found")
+    return Texts(hidden="env -S with text that is not found")
 
 
 def _joined(

@@ -376,7 +376,7 @@ def test_a_start_says_what_is_wrong_with_rules(place: Place) -> None:
     assert setup.notes == (
         "Rule Bash(ls (~/.agent/settings.json:1): the closing parenthesis is missing; it is "
         "ignored. To fix it: write Bash(ls), or remove the rule.",
-        "2 rules want a look; 1 never takes effect: Bash(git push), "
+        "2 rules need attention; 1 never takes effect: Bash(git push), "
         "Bash(git log *). /permissions and `agent-tui permissions lint` say why, and what to "
         "write instead.",
     )
@@ -392,7 +392,7 @@ def test_a_change_says_what_is_wrong_with_its_rules_and_nothing_twice(place: Pla
     place.start()
     place.change(allow("Bash(ls", "Bash(npx *)"))
     assert [level for level, _ in place.told] == ["info", "warning"]
-    assert place.told[1][1].startswith("1 rule wants a look: Bash(npx *).")
+    assert place.told[1][1].startswith("1 rule needs attention: Bash(npx *).")
 
 
 def test_a_start_in_auto_mode_says_which_allow_rules_do_not_count(place: Place) -> None:

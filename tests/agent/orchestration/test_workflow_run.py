@@ -291,7 +291,7 @@ async def test_a_script_calls_another_workflow_one_level_deep(place: Place) -> N
     end = await (await place.started(script(body))).to_the_end()
     first, reason = json.loads(end.result)
     assert first == "inner did from outer"
-    assert "no third one" in reason
+    assert "cannot call a third" in reason
     assert "there is no workflow none" in reason
 
 

@@ -300,7 +300,7 @@ def test_a_bad_key_is_named_with_its_line_and_the_rest_counts(world: World) -> N
         f"{path}:3: effortLevel: expected 'low', 'medium', 'high', 'xhigh' or 'max'",
         f'{path}:4: modle: unknown key; did you mean "model"?',
         f"{path}:7: permissions.allow: expected a list",
-        f'{path}:6: permissions.deny.1: a rule is a text such as "Bash(git status)", or an object '
+        f'{path}:6: permissions.deny.1: a rule is a string such as "Bash(git status)", or an object '
         "with 'rule'; it is ignored",
     ]
     assert rules(settings) == ["deny Bash(a) userSettings", "deny Bash(b) userSettings"]
@@ -351,7 +351,7 @@ def test_examples_of_the_wrong_type_are_told_and_loosen_nothing(world: World) ->
     world.write(USER, {"permissions": {"deny": [entry], "allow": [entry]}})
     settings = world.load()
     assert rules(settings) == ["deny Bash(rm *) userSettings"]
-    assert all("'match' and 'notMatch' are lists of texts" in line for line in warnings(settings))
+    assert all("'match' and 'notMatch' are lists of strings" in line for line in warnings(settings))
     assert len(warnings(settings)) == 2
 
 

@@ -33,7 +33,7 @@ def test_alive_is_who_holds_the_lease(tmp_path: Path) -> None:
     assert not is_held(path)
     lease = Lease.take(path, "ada@crew")
     assert holder(path) == os.getpid()
-    with pytest.raises(LeaseTaken, match="ada@crew is alive already, in process"):
+    with pytest.raises(LeaseTaken, match="ada@crew is already running, in process"):
         Lease.take(path, "ada@crew")
     lease.release()
     assert not is_held(path)

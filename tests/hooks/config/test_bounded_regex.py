@@ -104,7 +104,7 @@ def test_no_pattern_takes_for_ever(pattern: str) -> None:
 def test_what_cannot_be_bounded_is_refused_with_its_reason(pattern: str, why: str) -> None:
     parsed = parse_matcher(pattern)
     assert isinstance(parsed, MatchNothing)
-    assert "could take for ever" in parsed.reason
+    assert "could take forever" in parsed.reason
     assert why in parsed.reason
 
 

@@ -67,7 +67,7 @@ def test_an_unusable_entry_is_reported_and_the_rest_counts(section: object, said
             GOOD,
             '"matcher": "Edit|Write" and, in one handler',
         ),
-        ({"matcher": r"(B)\1"}, GOOD, "could take for ever: it refers back to a group"),
+        ({"matcher": r"(B)\1"}, GOOD, "could take forever: it refers back to a group"),
         ({}, {**GOOD, "command": 'bash "${CLAUDE_PLUGIN_ROOT}"/x.sh'}, "hooks of plugins only"),
         ({"matcher": "bash"}, GOOD, "case-sensitive, use `Bash`"),
         ({"matcher": "mcp__memory"}, GOOD, "use `mcp__memory__.*`"),
@@ -85,9 +85,9 @@ def test_an_unusable_entry_is_reported_and_the_rest_counts(section: object, said
         ({}, {**GOOD, "onFailure": "explode"}, "`onFailure` must be"),
         ({}, {**GOOD, "command": "$CLAUDE_PROJECT_DIR/a.sh"}, "is not quoted"),
         ({}, {**GOOD, "command": "python3 hooks/check.py"}, "relative to the current directory"),
-        ({}, {**GOOD, "command": 'echo "$CLAUDE_TOOL_NAME"'}, "is not set by anybody"),
-        ({}, {**GOOD, "command": 'x "${CLAUDE_TOOL_INPUT_FILE_PATH}"'}, "is not set by anybody"),
-        ({}, {**GOOD, "command": 'x "$CLAUDE_SESSION_ID"'}, "is not set by anybody"),
+        ({}, {**GOOD, "command": 'echo "$CLAUDE_TOOL_NAME"'}, "is never set"),
+        ({}, {**GOOD, "command": 'x "${CLAUDE_TOOL_INPUT_FILE_PATH}"'}, "is never set"),
+        ({}, {**GOOD, "command": 'x "$CLAUDE_SESSION_ID"'}, "is never set"),
     ],
 )
 def test_what_looks_wrong_still_counts_and_is_reported(

@@ -114,4 +114,4 @@ async def test_a_failure_is_told_once_for_each_reason() -> None:
         with pytest.raises(ChannelFailed):
             await channel.decide(REQUEST, PENDING)
     (line,) = told
-    assert line.startswith("The permission channel failed: sh printed no JSON")
+    assert line.startswith("The permission channel failed: sh did not print JSON")

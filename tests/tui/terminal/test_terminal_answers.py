@@ -24,7 +24,7 @@ def test_answers_that_somebody_waits_for_are_messages_and_no_keys() -> None:
     reader = _Reader(debug=False)
     messages = [
         message
-        for data in (WHITE, "\x1b[?997;2n", "\x1b]10;rgb:0/0/0\x07", "\x1b[?62;22c")
+        for data in (WHITE, "\x1b[?997;2n", "\x1b]10;rgb:0/0/0\x07", "\x1b[>41;354;0c")
         for message in reader.feed(data.encode())
     ]
     assert [m.text for m in messages if isinstance(m, TerminalReply)] == [WHITE, "\x1b[?997;2n"]

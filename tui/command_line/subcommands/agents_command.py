@@ -86,7 +86,7 @@ def attach(run_id: str) -> None:
         if is_over:
             break
         time.sleep(LOOK_S)
-    click.echo(f"\n{run.id} has ended ({runs.state(run)}). Go on: agent-tui -r {run.session_id}")
+    click.echo(f"\n{run.id} has ended ({runs.state(run)}). Continue: agent-tui -r {run.session_id}")
 
 
 def _runs() -> BackgroundRuns:

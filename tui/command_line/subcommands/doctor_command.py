@@ -314,7 +314,7 @@ def _status_line(settings: Settings) -> Iterator[Check]:
     yield Check(
         "status line",
         "note",
-        f"{program} is not there or cannot be run",
+        f"{program} does not exist or cannot be run",
         "Correct statusLine in the settings, or chmod +x the file.",
     )
 

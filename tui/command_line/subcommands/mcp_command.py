@@ -52,7 +52,7 @@ SCOPES: Final[tuple[WritableScope, ...]] = get_args(WritableScope)
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _scope = click.option(
     "-s", "--scope", type=click.Choice(SCOPES), default="local", show_default=True,
-    help="local: you, in this project; project: everybody, in .mcp.json; user: you, everywhere.",
+    help="local: you, in this project; project: everyone, in .mcp.json; user: you, everywhere.",
 )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ def form_question(
     request: ElicitationRequest, names: Sequence[str], secrets: Sequence[str], problem: str
 ) -> ChoiceDialog[ElicitationStep]:
     """Return the question whether to fill in a form; `problem` is what was wrong with it before."""
-    wanted = ", ".join(map(reveal, names)) or "nothing but your yes"
+    wanted = ", ".join(map(reveal, names)) or "only your consent"
 
     def body(width: int) -> list[Row]:
         rows = wrap([(reveal(request.message), TEXT)], width)
@@ -40,7 +40,7 @@ def form_question(
     yes = "Fill it in" if names else "Yes"
     answers: list[tuple[Choice, ElicitationStep]] = [
         (Choice(yes), "accept"),
-        (Choice("Decline", "the server is told no"), "decline"),
+        (Choice("Decline", "the server's request is declined"), "decline"),
         (Choice("Cancel"), "cancel"),
     ]
     title = f"MCP server {reveal(request.server)} asks"
@@ -56,7 +56,7 @@ def url_question(request: ElicitationRequest, problem: str) -> ChoiceDialog[UrlS
         rows = wrap([(reveal(request.message), TEXT)], width)
         rows += [BLANK, *wrap(_address(request.url, host), width)]
         if "xn--" in host or not host.isascii():
-            text = "The host is written in other letters than it may look like."
+            text = "The host contains letters that look like other letters."
             rows += wrap([(text, Ink(Role.WARNING))], width)
         if problem:
             rows += wrap([(problem, Ink(Role.WARNING))], width)
@@ -66,7 +66,7 @@ def url_question(request: ElicitationRequest, problem: str) -> ChoiceDialog[UrlS
     answers: list[tuple[Choice, UrlStep]] = [
         (Choice("Open it in the browser"), "open"),
         (Choice("I have opened it myself"), "accept"),
-        (Choice("Decline", "the server is told no"), "decline"),
+        (Choice("Decline", "the server's request is declined"), "decline"),
         (Choice("Cancel"), "cancel"),
     ]
     title = f"MCP server {reveal(request.server)} wants you to open an address"

@@ -16,7 +16,7 @@ from tui.text.wrap import wrap
 
 _COMMAND_ROWS: Final = 3
 _REFUSAL_ROWS: Final = 4
-_RAN: Final = "It ran, and may have done a part of its work."
+_RAN: Final = "It ran and may have done part of its work."
 
 
 def refusal_dialog(request: RefusalRequest) -> ChoiceDialog[RefusalAnswer]:

@@ -223,7 +223,7 @@ def test_every_bad_entry_is_named_and_the_others_count(place: Place) -> None:
     ]
     told = [str(one.warning()) for one in loaded.bad]
     assert all(one.startswith(f"{place.root}/{MCP}:") for one in told)
-    assert "mcpServers.args.args.1: expected a text in double quotes" in told[3]
+    assert "mcpServers.args.args.1: expected a string in double quotes" in told[3]
 
 
 def test_the_file_of_another_editor_is_recognised(place: Place) -> None:

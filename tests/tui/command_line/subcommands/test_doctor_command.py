@@ -124,7 +124,7 @@ def test_what_is_named_but_not_there_says_where_and_what_to_do(checks: Path) -> 
     )
     said = found()
     assert "'accnt'" in said["theme"][-1]["text"]
-    assert said["status line"][0]["text"] == "~/.agent/status.sh is not there or cannot be run"
+    assert said["status line"][0]["text"] == "~/.agent/status.sh does not exist or cannot be run"
     assert said["rule"][0]["text"].startswith("'Bash(': ")
     assert "settings.json:1" in said["rule"][0]["text"]
     assert said["hook"][0]["fix"].endswith("settings.json.")
