@@ -274,8 +274,8 @@ class StartContext(Struct, frozen=True, kw_only=True):
             return True
         if self.options.permission_mode == Mode.BYPASS:
             raise UsageError(
-                "bypassPermissions is not available to root: every command could change the whole machine. "
-                f"Run as another user or, inside a container, set {' or '.join(_SANDBOXED)} to 1."
+                "bypassPermissions is not available to root: every command could change the whole "
+                f"machine. Run as another user or, inside a container, set {' or '.join(_SANDBOXED)} to 1."
             )
         return False
 

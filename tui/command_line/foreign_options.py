@@ -42,7 +42,7 @@ INSTEAD: Final = {
     "-C": _DIRECTORY,
     "--image": _IMAGE,
     "-i": _IMAGE,
-    "--search": "the model may read pages; --allow 'WebFetch(domain:example.com)' allows a site without asking.",
+    "--search": "the model may read pages; --allow 'WebFetch(domain:example.com)' allows a site.",
     "--oss": "ANTHROPIC_BASE_URL names a server on this machine, --model one of its models.",
     "-q": "-p prints the answer alone.",
     "--profile": "--settings FILE.",

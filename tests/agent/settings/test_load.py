@@ -300,8 +300,8 @@ def test_a_bad_key_is_named_with_its_line_and_the_rest_counts(world: World) -> N
         f"{path}:3: effortLevel: expected 'low', 'medium', 'high', 'xhigh' or 'max'",
         f'{path}:4: modle: unknown key; did you mean "model"?',
         f"{path}:7: permissions.allow: expected a list",
-        f'{path}:6: permissions.deny.1: a rule is a string such as "Bash(git status)", or an object '
-        "with 'rule'; it is ignored",
+        f'{path}:6: permissions.deny.1: a rule is a string such as "Bash(git status)", or an '
+        "object with 'rule'; it is ignored",
     ]
     assert rules(settings) == ["deny Bash(a) userSettings", "deny Bash(b) userSettings"]
     assert settings.rules[1].examples == RuleExamples(match=("b",))
