@@ -275,7 +275,8 @@ class StartContext(Struct, frozen=True, kw_only=True):
         if self.options.permission_mode == Mode.BYPASS:
             raise UsageError(
                 "bypassPermissions is not available to root: every command could change the whole "
-                f"machine. Run as another user or, inside a container, set {' or '.join(_SANDBOXED)} to 1."
+                "machine. Run as another user or, inside a container, set "
+                f"{' or '.join(_SANDBOXED)} to 1."
             )
         return False
 
