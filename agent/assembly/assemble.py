@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.assembly.agents.agents_setup import agent_kinds, build_agents
+from agent.assembly.agents.agents_setup import AgentKinds, agent_kinds, build_agents
 from agent.assembly.command_setup import build_commands
 from agent.assembly.context_setup import build_managers
 from agent.assembly.conversation_setup import (
@@ -25,13 +25,13 @@ from agent.assembly.conversation_setup import (
     build_conversation,
 )
 from agent.assembly.environment import Environment, environment_from, settings_for
-from agent.assembly.hook_setup import build_hooks
+from agent.assembly.hook_setup import HookParts, build_hooks
 from agent.assembly.loop_setup import build_loop
 from agent.assembly.memory_setup import fact_store
-from agent.assembly.model_setup import build_model, model_client
+from agent.assembly.model_setup import ModelParts, build_model, model_client
 from agent.assembly.permission_setup import PermissionParts, build_permissions
 from agent.assembly.prompt_setup import build_prompt
-from agent.assembly.recording import build_recording
+from agent.assembly.recording import Recording, build_recording
 from agent.assembly.sandbox_setup import build_sandbox, probe_sandbox, sandbox_notes
 from agent.assembly.servers.mcp_setup import McpSetup, has_servers
 from agent.assembly.session_opening import open_session
@@ -41,8 +41,6 @@ from agent.assembly.start_context import (
     UserPorts,
     scratch_directory,
 )
-from agent.assembly.team.team_member import run_member
-from agent.assembly.team.team_setup import build_seat
 from agent.assembly.tool_setup import build_tools
 from agent.assembly.wiring import LateParts, SharedState
 from agent.commands.service import CommandService
@@ -167,7 +165,7 @@ async def _build(
     model = await build_model(start, client, hook_session, rules)
     recording = build_recording(start, model)
     hooks = build_hooks(start, late, shared, hook_session, model=model, recording=recording)
-    seat = build_seat(start, late, shared, model, recording, hooks, kinds, _run_in_process)
+    seat = _seat(start, late, shared, model, recording, hooks, kinds)
     permissions = build_permissions(
         start, late, shared, setup, rules, model=model, hooks=hooks, recording=recording
     )
@@ -274,7 +272,26 @@ def _notices(
     )
 
 
+def _seat(
+    start: StartContext,
+    late: LateParts,
+    shared: SharedState,
+    model: ModelParts,
+    recording: Recording,
+    hooks: HookParts,
+    kinds: AgentKinds,
+) -> TeamSeat | None:
+    """Return the conversation's place in a team; None outside of one. Raises TeamError."""
+    if start.member is None and start.options.team is None:
+        return late.seat.bind(None)
+    from agent.assembly.team.team_setup import build_seat  # with a team
+
+    return build_seat(start, late, shared, model, recording, hooks, kinds, _run_in_process)
+
+
 async def _run_in_process(member: MemberStart, leader: StartContext) -> None:
+    from agent.assembly.team.team_member import run_member  # with the first member
+
     setup, asked = leader.setup, member.config.options.model
     if asked is not None:
         setup = replace(setup, model=expand_alias(asked))

@@ -11,7 +11,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,13 +25,16 @@ from agent.orchestration.journal.journal_store import JournalError
 from agent.orchestration.journal.step_key import script_hash
 from agent.orchestration.launch_plan import launch_plan
 from agent.orchestration.run.agent_order import RunAgent
-from agent.orchestration.run.workflow_run import RunEnd, RunParts, WorkflowRun
-from agent.orchestration.script.script_meta import ScriptError, WorkflowScript, read_script
 from agent.orchestration.subtasks import NOTHING_USABLE, read_subtasks
-from agent.orchestration.workflow_files import WorkflowPlaces, find_workflow, workflow_file
 from agent.tools.base import ToolError
 from agent.tools.workflow_port import WorkflowCall, WorkflowStart
 from permissions.base.process.spawn import Confine
+
+if TYPE_CHECKING:
+    # The engine is loaded with the first workflow.
+    from agent.orchestration.run.workflow_run import RunEnd, WorkflowRun
+    from agent.orchestration.script.script_meta import WorkflowScript
+    from agent.orchestration.workflow_files import WorkflowPlaces
 
 SUBTASKS: Final = "subtasks"
 CLOSE_S: Final = 6.0
@@ -167,6 +170,9 @@ class Workflows:
     # -- pieces -----------------------------------------------------------------------------
 
     def _script(self, call: WorkflowCall) -> WorkflowScript:
+        from agent.orchestration.script.script_meta import ScriptError, read_script  # see above
+        from agent.orchestration.workflow_files import find_workflow, workflow_file
+
         try:
             if call.script is not None:
                 return read_script(call.script)
@@ -234,6 +240,8 @@ class Workflows:
         return replace(record, max_agents=agents, budget_usd=budget)
 
     def _run(self, record: RunRecord, *, dropped: int = 0, verifies: bool = True) -> WorkflowRun:
+        from agent.orchestration.run.workflow_run import RunParts, WorkflowRun  # see above
+
         surround = self._surround
         parts = RunParts(
             self.journal, surround.run_agent, surround.confine, self._find, surround.caps
@@ -243,6 +251,8 @@ class Workflows:
         )
 
     def _find(self, name: str) -> WorkflowScript:
+        from agent.orchestration.workflow_files import find_workflow, workflow_file  # see above
+
         return workflow_file(find_workflow(name, self._surround.places()))
 
     def _begin(self, run: WorkflowRun, *, reports: bool) -> asyncio.Task[RunEnd]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -10,14 +11,17 @@ from agent.loop.loop_ports import MailPort
 from agent.messages import Message
 from agent.model.client import ModelRequest
 from agent.model.providers.router import ModelRouter
-from agent.teams.executors.choose_executor import Executors
-from agent.teams.executors.executor import SpawnConfig
-from agent.teams.leader import COORDINATOR, TeamLeader
-from agent.teams.lease import Lease
-from agent.teams.member import MEMBER_PROMPT, TeamMember
-from agent.teams.post import MailWatch
 from agent.tools.base import AnyTool
 from agent.tools.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    # Every start asks for its place in a team; most have none.
+    from agent.teams.executors.choose_executor import Executors
+    from agent.teams.executors.executor import SpawnConfig
+    from agent.teams.leader import TeamLeader
+    from agent.teams.lease import Lease
+    from agent.teams.member import TeamMember
+    from agent.teams.post import MailWatch
 
 BuildRequests = Callable[[tuple[Message, ...]], ModelRequest]
 
@@ -44,6 +48,8 @@ class LeaderSeat(Struct, frozen=True):
     @property
     def coordinator(self) -> str | None:
         """The system prompt of a coordinator."""
+        from agent.teams.leader import COORDINATOR  # loaded with the leader
+
         return COORDINATOR
 
     @property
@@ -87,6 +93,8 @@ class WorkerSeat(Struct, frozen=True):
     @property
     def tail(self) -> str:
         """What ends the system prompt."""
+        from agent.teams.member import MEMBER_PROMPT  # loaded with the member
+
         return MEMBER_PROMPT.format(agent_id=self.config.agent_id, leader_id=self.config.leader_id)
 
     @property

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Final
 
 from agent.orchestration.journal.journal_store import JournalStore
-from agent.orchestration.journal.postgres_store import PostgresStore
-from agent.orchestration.journal.sqlite_store import SqliteStore
 from agent.session.store import project_slug
 
 JOURNAL_VARIABLE: Final = "ORCH_JOURNAL"
@@ -23,5 +21,9 @@ def journal_place(env: Mapping[str, str], agent_home: Path, project: Path) -> st
 def open_journal(place: str) -> JournalStore:
     """Open a journal. Raises JournalError."""
     if place.startswith(("postgres://", "postgresql://")):
+        from agent.orchestration.journal.postgres_store import PostgresStore  # where asked for
+
         return PostgresStore(place)
+    from agent.orchestration.journal.sqlite_store import SqliteStore  # with the first run
+
     return SqliteStore(Path(place))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,7 +20,6 @@ from agent.orchestration.journal.journal_records import Caps, StepState
 from agent.orchestration.orchestration_mode import OrchestrationMode
 from agent.orchestration.run.agent_order import MAX_TURNS, AgentAnswer, AgentOrder
 from agent.orchestration.subtasks import SYSTEM
-from agent.orchestration.workflow_files import WorkflowPlaces
 from agent.orchestration.workflows import Workflows, WorkflowSurround
 from agent.sandbox.sandbox import RunRequest
 from agent.subagents.builtin_agents import GENERAL
@@ -30,6 +29,9 @@ from agent.subagents.supervisor import AgentSupervisor
 from agent.tools.agent_port import AgentTask, AnswerForm
 from agent.tools.base import ToolError
 from permissions.confinement import Confinement
+
+if TYPE_CHECKING:
+    from agent.orchestration.workflow_files import WorkflowPlaces
 
 NO_CAPACITY: Final = frozenset({429, 503, 529})
 RETRY_S: Final = 5.0
@@ -56,15 +58,19 @@ def build_workflows(
     place = journal_place(environment.env, settings.agent_home, settings.project_root)
     section = settings.values.workflows
     usual = Caps()
+
+    def places() -> WorkflowPlaces:
+        from agent.orchestration.workflow_files import WorkflowPlaces  # with the first workflow
+
+        return WorkflowPlaces(settings.home, settings.agent_home, settings.project_root, late.cwd())
+
     caps = Caps(
         concurrent=(section.maxConcurrent if section is not None else None) or usual.concurrent,
         session_agents=(section.maxAgents if section is not None else None) or usual.session_agents,
     )
     surround = WorkflowSurround(
         session=start.session.id,
-        places=lambda: WorkflowPlaces(
-            settings.home, settings.agent_home, settings.project_root, late.cwd()
-        ),
+        places=places,
         mode=late.mode,
         run_agent=_SessionAgents(catalog, supervisor).run,
         confine=start.sandbox.confine_where_held(

@@ -63,19 +63,19 @@ def build_seat(
     hooks: HookParts,
     kinds: AgentKinds,
     run_in_process: RunInProcess,
-) -> TeamSeat | None:
-    """Return the conversation's place in a team; None outside of one.
+) -> TeamSeat:
+    """Return the place of a leader's or a worker's conversation in its team.
 
     Raises:
         TeamError: the team has a leader already, or its files cannot be used.
     """
+    seat: TeamSeat
     if start.member is not None:
-        return late.seat.bind(_worker_seat(start.member, late, recording, hooks))
-    if start.options.team is None:
-        return late.seat.bind(None)
-    return late.seat.bind(
-        _leader_seat(start, late, shared, model, recording, hooks, kinds, run_in_process)
-    )
+        seat = _worker_seat(start.member, late, recording, hooks)
+    else:
+        seat = _leader_seat(start, late, shared, model, recording, hooks, kinds, run_in_process)
+    late.seat.bind(seat)
+    return seat
 
 
 def _worker_seat(

@@ -6,6 +6,7 @@ import asyncio
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -13,8 +14,10 @@ from agent.sandbox.network.call_tokens import CallTokens, NetworkCall
 from agent.sandbox.network.host_gate import HostGate
 from agent.sandbox.network.host_log import HostLog, HostRecord
 from agent.sandbox.network.namespace import PROXY_PORT, NetworkNamespace
-from agent.sandbox.network.proxy import FilteringProxy
 from agent.sandbox.network.proxy_environment import LOOPBACK, proxy_environment
+
+if TYPE_CHECKING:
+    from agent.sandbox.network.proxy import FilteringProxy
 
 
 class CallNetwork(Struct, frozen=True):
@@ -68,6 +71,8 @@ class SessionNetwork:
         Raises:
             NamespaceRefused: the system makes no such namespace.
         """
+        from agent.sandbox.network.proxy import FilteringProxy  # with the first such command
+
         async with self._starting:
             if self._proxy is not None:
                 return

@@ -17,6 +17,11 @@ from tests.agent.tools.conftest import Bench
 BASH = bash_tool()
 
 
+def sleep(seconds: int) -> str:
+    """Return a command that no other process on this machine runs."""
+    return f"sleep {seconds}.{os.getpid()}"
+
+
 async def test_output_of_both_streams_keeps_its_order(bench: Bench) -> None:
     text = await bench.text(BASH, command="for i in 1 2 3; do echo o$i; echo e$i >&2; done")
     assert text == "o1\ne1\no2\ne2\no3\ne3"
@@ -144,12 +149,12 @@ async def test_the_command_runs_exactly_as_given(bench: Bench) -> None:
 async def test_timeout_ends_the_whole_group(bench: Bench) -> None:
     async with asyncio.timeout(40):
         outcome = await bench.call(
-            BASH, command="echo before; timeout 60 sleep 50 & sleep 51 & wait", timeout=300
+            BASH, command=f"echo before; timeout 60 {sleep(50)} & {sleep(51)} & wait", timeout=300
         )
     assert isinstance(outcome.content, str)
     assert outcome.content.startswith("before\nTimed out after 0.3 s and was ended.")
     assert outcome.is_error
-    assert not await _running("sleep 50", "sleep 51")
+    assert not await _running(sleep(50), sleep(51))
 
 
 async def test_processes_that_ignore_term_are_killed(
@@ -164,36 +169,36 @@ async def test_processes_that_ignore_term_are_killed(
 
 async def test_interrupt_returns_what_was_printed(bench: Bench) -> None:
     bench.on_live = lambda _: bench.controller.abort()
-    outcome = await bench.call(BASH, command="echo partial; sleep 61")
+    outcome = await bench.call(BASH, command=f"echo partial; {sleep(61)}")
     assert isinstance(outcome.content, str)
     # Bash may still tell that its child was terminated.
     assert outcome.content.startswith("partial\n")
     assert "by the person, and ended." in outcome.content
     assert outcome.structured is not None
     assert outcome.structured["interrupted"] is True
-    assert not await _running("sleep 61")
+    assert not await _running(sleep(61))
 
 
 async def test_interrupt_through_the_race_of_the_lifecycle(bench: Bench) -> None:
     bench.on_live = lambda _: bench.controller.abort()
 
     async def run() -> ToolOutcome:
-        return await bench.call(BASH, command="echo partial; sleep 62")
+        return await bench.call(BASH, command=f"echo partial; {sleep(62)}")
 
     outcome = await bench.controller.signal.race(run())
     assert "Interrupted" in str(outcome.content)
-    assert not await _running("sleep 62")
+    assert not await _running(sleep(62))
 
 
 async def test_cancelled_task_leaves_no_process(bench: Bench) -> None:
     started = asyncio.Event()
     bench.on_live = lambda _: started.set()
-    task = asyncio.ensure_future(bench.call(BASH, command="echo go; sleep 63"))
+    task = asyncio.ensure_future(bench.call(BASH, command=f"echo go; {sleep(63)}"))
     await started.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert not await _running("sleep 63")
+    assert not await _running(sleep(63))
 
 
 async def test_commands_still_run_where_nothing_can_be_written(bench: Bench) -> None:
@@ -249,12 +254,12 @@ async def test_long_line_does_not_stall(bench: Bench) -> None:
 
 
 async def test_what_outlives_the_command_is_named_and_ended_with_the_session(bench: Bench) -> None:
-    outcome = await bench.call(BASH, command="sleep 64 & echo done")
+    outcome = await bench.call(BASH, command=f"{sleep(64)} & echo done")
     assert isinstance(outcome.content, str)
     assert outcome.content.startswith("done\n[Processes that the command started are still running")
     assert not outcome.is_error
     await bench.services.shells.kill_all()
-    assert not await _running("sleep 64")
+    assert not await _running(sleep(64))
 
 
 async def test_person_can_send_a_running_command_to_the_background(bench: Bench) -> None:
@@ -340,9 +345,9 @@ async def _running(*commands: str) -> list[str]:
 
 async def test_a_command_that_times_out_may_continue_in_the_background(bench: Bench) -> None:
     bench.services.background_on_timeout = True
-    outcome = await bench.call(BASH, command="echo early; sleep 62", timeout=200)
+    outcome = await bench.call(BASH, command=f"echo early; {sleep(62)}", timeout=200)
     assert not outcome.is_error
     assert "Not done after 0.2 s; it continues in the background as" in str(outcome.content)
     assert outcome.structured is not None
     assert outcome.structured["backgroundTaskId"]
-    assert await _running("sleep 62")
+    assert await _running(sleep(62))

@@ -135,7 +135,11 @@ def test_every_key_of_a_resize_storm_arrives() -> None:
 def test_a_window_that_shrinks_and_grows_back_is_whole_again() -> None:
     with PtySession(APP) as session:
         session.wait_for_text("ready")
-        session.read_quiet(0.2)
+        # What is typed is answered after the first layout is on the screen.
+        session.send("a")
+        session.wait_for_text("<a>")
+        session.send("b")
+        session.wait_for_text("<ab>")
         whole = session.text
         session.resize(20, 5)
         session.resize(80, 24)
