@@ -9,7 +9,8 @@ from typing import Final
 import click
 
 from agent import exit_status
-from tui.command_line.command_line import EXAMPLES, SECTIONS, run
+from tui.command_line.command_line import run
+from tui.command_line.sectioned_help import EXAMPLES, SECTIONS
 from tui.command_line.subcommands import commands
 
 STATUSES: Final = (

@@ -2,7 +2,7 @@
 
 It scrolls by itself (no virtual size, so that growing text never causes a layout of the screen),
 follows the end until the user scrolls up, and copies logical lines, without gutters and wraps.
-Next: `viewport` (what is visible), `selection` (what is marked).
+Next: `viewport` (what is visible), `selecting` (what is marked).
 """
 
 from __future__ import annotations
@@ -11,38 +11,30 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Final, cast
 
-from msgspec.structs import replace
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
-from themes.theme import Role
 from tui.input.dispatch import Handler
 from tui.input.event import Phase, RoutedEvent
 from tui.input.event_kind import EventKind
 from tui.input.listener import Listens
 from tui.screen.direct_rows import DrawsRows
 from tui.text.highlight import Highlighter
-from tui.text.styled_rows import BLANK, FAINT, MUTED, Ink, Row
-from tui.text.wrap import clip, runs_width
+from tui.text.styled_rows import BLANK, Row
 from tui.theme.theme_palette import Palette
-from tui.transcript.blocks import Block, UserMessage
+from tui.transcript.blocks import Block
 from tui.transcript.inline.inline_transcript import InlineTranscript
+from tui.transcript.position_rows import pinned_row, with_position
 from tui.transcript.search_marks import row_with_hits
+from tui.transcript.selecting.transcript_marker import TranscriptMarker
+from tui.transcript.selecting.transcript_selection import marked_row, marked_text
 from tui.transcript.tool_card import ToolLevel
-from tui.transcript.transcript_selection import (
-    Step,
-    TranscriptSelection,
-    marked_row,
-    marked_text,
-    word_at,
-)
 from tui.transcript.viewport import RowPosition, Viewport
 from tui.widgets.rows_widget import PaletteHost
 from tui.widgets.strip_cache import StripCache
 
 WHEEL_ROWS: Final = 3
-_DOUBLE_CLICK_S: Final = 0.4
 NEAR_START_BLOCKS: Final = 20
 
 
@@ -231,6 +223,18 @@ class TranscriptWidget(Listens, DrawsRows):
 
     # Marking and copying
 
+    def hold_mouse(self, is_held: bool) -> None:
+        """Receive what the mouse does anywhere, while a selection is dragged."""
+        if is_held:
+            self.capture_mouse()
+        else:
+            self.release_mouse()
+
+    def copy(self, text: str) -> None:
+        """Put marked text on the clipboard."""
+        self.app.copy_to_clipboard(text)
+        self.post_message(self.Copied(text))
+
     @property
     def marked_text(self) -> str:
         """What the user has marked, as logical lines; empty when nothing is."""
@@ -316,156 +320,7 @@ class TranscriptWidget(Listens, DrawsRows):
                 shown = marked_row(shown, place, self.marker.selection)
             rows.append((place, shown))
         if self._pins_prompt and rows and (prompt := self.viewport.pinned_prompt()) is not None:
-            rows[0] = (rows[0][0], _pinned(prompt, self.size.width))
+            rows[0] = (rows[0][0], pinned_row(prompt, self.size.width))
         if self.viewport.is_following or len(rows) < 2:
             return rows
-        return _with_position(rows, self.viewport, self.size.width)
-
-
-class TranscriptMarker:
-    """The user's selection in the transcript: begun with the mouse, extended with it or by keys."""
-
-    def __init__(self, widget: TranscriptWidget) -> None:
-        """Begin without a selection; `widget` shows it."""
-        self._widget = widget
-        self.selection: TranscriptSelection | None = None
-        """None for none; one that was begun may be empty."""
-        self._pressed: RowPosition | None = None
-        """Where the button went down, as long as a click there would unfold something."""
-        self._pressed_at = (-1, -1)
-        self._pressed_s = 0.0
-
-    def extend(self, step: Step) -> None:
-        """Select a cell or a row more, or fewer; scrolls where its end leaves the screen."""
-        if self.selection is None:
-            return
-        viewport = self._widget.viewport
-        extended = self.selection.stepped(step, viewport.visible())
-        if extended is None and step in ("up", "down"):
-            viewport.scroll(-1 if step == "up" else 1)
-            extended = self.selection.stepped(step, viewport.visible())
-        self.selection = extended or self.selection
-        self._widget.update_rows()
-
-    def clear(self) -> None:
-        """Select nothing."""
-        self.selection = None
-        self._widget.update_rows()
-
-    def on_pointer(self, event: RoutedEvent) -> None:
-        """Begin, drag or end a selection."""
-        is_open = self.selection is not None and self.selection.is_open
-        match event.message:
-            case events.MouseDown(button=1) as message:
-                self._press(message)
-            case events.MouseMove() as message if is_open and message.button:
-                self._drag(message)
-            case events.MouseMove() | events.MouseUp() if is_open:
-                # A move without a button: it was released outside the window, or over a dialog.
-                self._release()
-            case _:
-                return
-        event.claim()
-
-    def _press(self, event: events.MouseDown) -> None:
-        widget = self._widget
-        x, y = self._local(event)
-        if y == widget.size.height - 1 and not widget.viewport.is_following:
-            widget.to_end()
-            return
-        place = widget.position_at(y)
-        # A click that ends a selection does nothing else.
-        self._pressed = place if self.selection is None else None
-        if place is not None and self._is_second_press(event):
-            self._pressed = None
-            left, right = word_at(widget.viewport.row(place), x)
-            self.selection = TranscriptSelection(place, left, place, right, is_open=True)
-            widget.capture_mouse()
-            widget.update_rows()
-            return
-        self.selection = (
-            TranscriptSelection(place, x, place, x, is_open=True) if place is not None else None
-        )
-        if self.selection is not None:
-            widget.capture_mouse()
-        widget.update_rows()
-
-    def _is_second_press(self, event: events.MouseDown) -> bool:
-        at = (int(event.screen_x), int(event.screen_y))
-        is_second = at == self._pressed_at and event.time - self._pressed_s < _DOUBLE_CLICK_S
-        self._pressed_at, self._pressed_s = at, event.time
-        return is_second
-
-    def _drag(self, event: events.MouseMove) -> None:
-        if (int(event.screen_x), int(event.screen_y)) == self._pressed_at:
-            # The pointer is where it was: a word that a second press marked stays marked.
-            return
-        widget = self._widget
-        x, y = self._local(event)
-        if y < 0:
-            widget.viewport.scroll(-1)
-        elif y >= widget.size.height:
-            widget.viewport.scroll(1)
-        place = widget.position_at(min(max(y, 0), widget.size.height - 1))
-        if place is not None and self.selection is not None:
-            self.selection = self.selection.to(place, max(0, x))
-        widget.update_rows()
-
-    def _release(self) -> None:
-        widget = self._widget
-        widget.release_mouse()
-        if self.selection is None:
-            return
-        if self.selection.is_empty:
-            self.selection = None
-            if self._pressed is not None:
-                widget.viewport.toggle(self._pressed)
-        else:
-            self.selection = self.selection.closed()
-            if text := widget.marked_text:
-                widget.app.copy_to_clipboard(text)
-                widget.post_message(widget.Copied(text))
-        widget.update_rows()
-
-    def _local(self, event: events.MouseEvent) -> tuple[int, int]:
-        region = self._widget.content_region
-        return int(event.screen_x) - region.x, int(event.screen_y) - region.y
-
-
-def _with_position(
-    rows: list[tuple[RowPosition | None, Row]], viewport: Viewport, width: int
-) -> list[tuple[RowPosition | None, Row]]:
-    """Add scrollbar and hint, both only while the user reads further up."""
-    start, length = viewport.thumb(len(rows))
-    for y in range(start, min(start + length, len(rows))):
-        place, line = rows[y]
-        runs = line.runs
-        if runs and runs[-1][0].endswith(" "):
-            # Most rows that fill the width end so, and lose nothing that can be seen.
-            runs = (*runs[:-1], (runs[-1][0][:-1], runs[-1][1]))
-        runs = tuple(clip(runs, width - 1))
-        filler = (" " * (width - 1 - runs_width(runs)), Ink(ground=line.fill))
-        rows[y] = (place, replace(line, runs=(*runs, filler, ("▐", FAINT))))
-    place, _ = rows[-1]
-    rows[-1] = (place, _hint(viewport.unseen_blocks, width))
-    return rows
-
-
-def _pinned(prompt: UserMessage, width: int) -> Row:
-    text = " ".join(prompt.text.split())
-    runs = clip([(" ❯ ", Ink(Role.PERSON, Role.SURFACE)), (text, Ink(ground=Role.SURFACE))], width)
-    return Row(tuple(runs), fill=Role.SURFACE, is_copied=False)
-
-
-def _hint(unseen_blocks: int, width: int) -> Row:
-    count = unseen_blocks
-    news = f"{count} new message" + ("" if count == 1 else "s") if count else "Jump to the end"
-    label, keys = f" ↓ {news} ", "ctrl+end "
-    left = max(0, (width - len(label) - len(keys)) // 2)
-    ground = Role.SURFACE_RAISED
-    runs = (
-        (" " * left, MUTED),
-        (label, Ink(Role.ACCENT if count else Role.TEXT, ground)),
-        (keys, Ink(Role.MUTED, ground)),
-    )
-    return Row(runs, is_copied=False)
+        return with_position(rows, self.viewport, self.size.width)

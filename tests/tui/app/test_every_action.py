@@ -35,7 +35,7 @@ from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel, text_rows
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import row
-from tui.transcript.transcript_selection import TranscriptSelection
+from tui.transcript.selecting.transcript_selection import TranscriptSelection
 from tui.widgets.rows_widget import RowsWidget
 
 FREE_KEY = "f9"

@@ -13,7 +13,7 @@ from tui.text.highlight import Highlighter
 from tui.text.styled_rows import row
 from tui.text.wrap import runs_width
 from tui.transcript.blocks import AssistantText, Block, ToolCard, UserMessage
-from tui.transcript.transcript_selection import TranscriptSelection, marked_text, word_at
+from tui.transcript.selecting.transcript_selection import TranscriptSelection, marked_text, word_at
 from tui.transcript.viewport import RowPosition, Viewport
 
 CODE = "def f(x):\n    if x:\n        return 'a long text that is wrapped in a narrow window'\n"

@@ -7,7 +7,7 @@ from functools import partial
 
 from tui.editing.text_buffer import TextBuffer
 from tui.prompt.composer import Composer
-from tui.transcript.transcript_selection import Step
+from tui.transcript.selecting.transcript_selection import Step
 from tui.transcript.transcript_widget import TranscriptWidget
 
 

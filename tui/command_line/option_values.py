@@ -1,0 +1,183 @@
+"""The values of options: read, split and refused, before the run sees them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from tui.version import version
+
+SOURCES: Final = ("user", "project", "local")
+TEXT_FILE: Final = click.Path(path_type=Path, exists=True, dir_okay=False)
+"""A file whose text is the value."""
+
+
+def text_of(file: Path, option: str) -> str:
+    """Return the text of a file that an option names. Raises click.UsageError."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise click.UsageError(f"{option} {file}: {reason}") from error
+
+
+def show_version(context: click.Context, _parameter: click.Parameter, is_requested: bool) -> None:
+    """Write the version and end."""
+    if is_requested and not context.resilient_parsing:
+        click.echo(f"{version()} (agent-tui)")
+        context.exit()
+
+
+def rules_of(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Split comma or space separated rule lists, leaving what is inside parentheses alone."""
+    return tuple(rule for value in values for rule in split_rules(value))
+
+
+def split_rules(text: str) -> list[str]:
+    """Return the rules of one flag value: `"Bash(git *),Edit"` is two, `Bash(a, b)` is one."""
+    rules: list[str] = []
+    depth = 0
+    current = ""
+    for character in text:
+        depth += (character == "(") - (character == ")" and depth > 0)
+        if depth == 0 and character in ", ":
+            if current:
+                rules.append(current)
+            current = ""
+        else:
+            current += character
+    return [*rules, current] if current else rules
+
+
+def refuse_empty(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> str | None:
+    """Refuse a value that is empty: a variable of a script was not set."""
+    if value is not None and not value.strip():
+        raise click.BadParameter("the value is empty")
+    return value
+
+
+def read_pipe(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Replace the name of a pipe by its content: it can be read once only."""
+    from permissions.base.files.named_pipe import PipeError, text_of_pipe  # few starts name a file
+
+    value = refuse_empty(context, parameter, value)
+    try:
+        text = text_of_pipe(value) if value is not None else None
+    except PipeError as error:
+        raise click.BadParameter(f"{value} {error}") from error
+    if text is not None and not text.lstrip().startswith("{"):
+        raise click.BadParameter(f"{value} does not begin with {{, as JSON settings do")
+    return value if text is None else text
+
+
+def read_agents(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> dict[str, object]:
+    """Read definitions of agents, as text or from a file."""
+    value = read_pipe(context, parameter, value)
+    if value is None:
+        return {}
+    import json  # few starts name agents
+
+    text = value
+    if not value.lstrip().startswith("{"):
+        try:
+            text = Path(value).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise click.BadParameter(f"{value}: {error}") from error
+    try:
+        entries = json.loads(text)
+    except ValueError as error:
+        raise click.BadParameter(f"no JSON: {error}") from error
+    if not isinstance(entries, dict):
+        raise click.BadParameter("expected an object of agents")
+    return entries
+
+
+def read_pipes(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Replace the names of pipes by their contents."""
+    return tuple(filter(None, (read_pipe(context, parameter, value) for value in values)))
+
+
+def refuse_nan(
+    _context: click.Context, _parameter: click.Parameter, value: float | None
+) -> float | None:
+    """Refuse what no amount is, and compares with none: `nan`."""
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not an amount")
+    return value
+
+
+def split_names(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> tuple[str, ...]:
+    """Split a list of names at its commas."""
+    if value is None:
+        return ()
+    names = tuple(name.strip() for name in value.split(",") if name.strip())
+    if not names:
+        raise click.BadParameter("the value is empty")
+    return names
+
+
+def split_tools(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    """Split a list of tools at commas and spaces; `default` is all of them."""
+    names = tuple(name for value in values for name in value.replace(",", " ").split())
+    return None if not values or "default" in names else names
+
+
+def split_sources(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> tuple[str, ...] | None:
+    """Split a list of sources; an empty one is none of them."""
+    if value is None:
+        return None
+    names = tuple(name.strip() for name in value.split(",") if name.strip())
+    unknown = next((name for name in names if name not in SOURCES), None)
+    if unknown is not None:
+        raise click.BadParameter(f"{unknown!r} is not one of {', '.join(SOURCES)}")
+    return names
+
+
+def read_prompt_files(given: dict[str, Any]) -> None:
+    """Replace the options that name a file of a system prompt by its text."""
+    for name in ("system_prompt", "append_system_prompt"):
+        file = given.pop(f"{name}_file")
+        if file is not None:
+            option = f"--{name.replace('_', '-')}"
+            if given[name] is not None:
+                raise click.UsageError(f"Give either {option} or {option}-file.")
+            given[name] = text_of(file, f"{option}-file")
+
+
+def read_schema(given: dict[str, Any]) -> None:
+    """Replace the file of a JSON schema by its text."""
+    schema = given["json_schema"]
+    if schema is None:
+        return
+    if not given["headless"]:
+        raise click.UsageError("--json-schema goes with -p")
+    if not schema.lstrip().startswith("{"):
+        given["json_schema"] = text_of(Path(schema), "--json-schema")
+
+
+def read_setup(given: dict[str, Any]) -> None:
+    """Replace the options about Setup hooks by what is run."""
+    is_init, is_maintenance = given.pop("init"), given.pop("maintenance")
+    if given.pop("init_only"):
+        given |= {"headless": True, "setup": "init", "setup_only": True}
+    elif is_init or is_maintenance:
+        if not given["headless"]:
+            raise click.UsageError("--init and --maintenance go with -p; alone: --init-only")
+        given["setup"] = "init" if is_init else "maintenance"

@@ -1,0 +1,141 @@
+"""The user's selection in the transcript: begun with the mouse, extended with it or by keys."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from textual import events
+from textual.geometry import Region, Size
+
+from tui.input.event import RoutedEvent
+from tui.transcript.selecting.transcript_selection import Step, TranscriptSelection, word_at
+from tui.transcript.viewport import RowPosition, Viewport
+
+_DOUBLE_CLICK_S: Final = 0.4
+
+
+class MarkedWidget(Protocol):
+    """The widget that shows the selection; `tui.transcript.transcript_widget` implements it."""
+
+    viewport: Viewport
+
+    @property
+    def size(self) -> Size: ...
+    @property
+    def content_region(self) -> Region: ...
+    @property
+    def marked_text(self) -> str: ...
+    def position_at(self, y: int) -> RowPosition | None: ...
+    def to_end(self) -> None: ...
+    def update_rows(self) -> None: ...
+    def hold_mouse(self, is_held: bool) -> None: ...
+    def copy(self, text: str) -> None: ...
+
+
+class TranscriptMarker:
+    """One selection at a time."""
+
+    def __init__(self, widget: MarkedWidget) -> None:
+        """Begin without a selection; `widget` shows it."""
+        self._widget = widget
+        self.selection: TranscriptSelection | None = None
+        """None for none; one that was begun may be empty."""
+        self._pressed: RowPosition | None = None
+        """Where the button went down, as long as a click there would unfold something."""
+        self._pressed_at = (-1, -1)
+        self._pressed_s = 0.0
+
+    def extend(self, step: Step) -> None:
+        """Select a cell or a row more, or fewer; scrolls where its end leaves the screen."""
+        if self.selection is None:
+            return
+        viewport = self._widget.viewport
+        extended = self.selection.stepped(step, viewport.visible())
+        if extended is None and step in ("up", "down"):
+            viewport.scroll(-1 if step == "up" else 1)
+            extended = self.selection.stepped(step, viewport.visible())
+        self.selection = extended or self.selection
+        self._widget.update_rows()
+
+    def clear(self) -> None:
+        """Select nothing."""
+        self.selection = None
+        self._widget.update_rows()
+
+    def on_pointer(self, event: RoutedEvent) -> None:
+        """Begin, drag or end a selection."""
+        is_open = self.selection is not None and self.selection.is_open
+        match event.message:
+            case events.MouseDown(button=1) as message:
+                self._press(message)
+            case events.MouseMove() as message if is_open and message.button:
+                self._drag(message)
+            case events.MouseMove() | events.MouseUp() if is_open:
+                # A move without a button: it was released outside the window, or over a dialog.
+                self._release()
+            case _:
+                return
+        event.claim()
+
+    def _press(self, event: events.MouseDown) -> None:
+        widget = self._widget
+        x, y = self._local(event)
+        if y == widget.size.height - 1 and not widget.viewport.is_following:
+            widget.to_end()
+            return
+        place = widget.position_at(y)
+        # A click that ends a selection does nothing else.
+        self._pressed = place if self.selection is None else None
+        if place is not None and self._is_second_press(event):
+            self._pressed = None
+            left, right = word_at(widget.viewport.row(place), x)
+            self.selection = TranscriptSelection(place, left, place, right, is_open=True)
+            widget.hold_mouse(True)
+            widget.update_rows()
+            return
+        self.selection = (
+            TranscriptSelection(place, x, place, x, is_open=True) if place is not None else None
+        )
+        if self.selection is not None:
+            widget.hold_mouse(True)
+        widget.update_rows()
+
+    def _is_second_press(self, event: events.MouseDown) -> bool:
+        at = (int(event.screen_x), int(event.screen_y))
+        is_second = at == self._pressed_at and event.time - self._pressed_s < _DOUBLE_CLICK_S
+        self._pressed_at, self._pressed_s = at, event.time
+        return is_second
+
+    def _drag(self, event: events.MouseMove) -> None:
+        if (int(event.screen_x), int(event.screen_y)) == self._pressed_at:
+            # The pointer is where it was: a word that a second press marked stays marked.
+            return
+        widget = self._widget
+        x, y = self._local(event)
+        if y < 0:
+            widget.viewport.scroll(-1)
+        elif y >= widget.size.height:
+            widget.viewport.scroll(1)
+        place = widget.position_at(min(max(y, 0), widget.size.height - 1))
+        if place is not None and self.selection is not None:
+            self.selection = self.selection.to(place, max(0, x))
+        widget.update_rows()
+
+    def _release(self) -> None:
+        widget = self._widget
+        widget.hold_mouse(False)
+        if self.selection is None:
+            return
+        if self.selection.is_empty:
+            self.selection = None
+            if self._pressed is not None:
+                widget.viewport.toggle(self._pressed)
+        else:
+            self.selection = self.selection.closed()
+            if text := widget.marked_text:
+                widget.copy(text)
+        widget.update_rows()
+
+    def _local(self, event: events.MouseEvent) -> tuple[int, int]:
+        region = self._widget.content_region
+        return int(event.screen_x) - region.x, int(event.screen_y) - region.y
