@@ -84,6 +84,11 @@ CONTEXT: Final[dict[str, Any]] = {
     "--teammate-mode", type=click.Choice(TEAMMATE_MODES), metavar="WHERE",
     help=f"Where its workers run: {', '.join(TEAMMATE_MODES)}.",
 )  # fmt: skip
+@click.option(
+    "--orchestrate",
+    is_flag=True,
+    help="Orchestration mode: the model runs workflows; -p also allows them.",
+)
 @click.option("-m", "--model", callback=refuse_empty, metavar="NAME", help="Model to use.")
 @click.option(
     "--fallback-model", "fallback_models", callback=split_names, metavar="NAME,…",
