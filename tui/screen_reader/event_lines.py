@@ -33,7 +33,7 @@ from permissions.base.text.sanitize import Sanitizer, sanitize
 from permissions.explain.explain_decision import decider_name, reason_text
 from tui.text.safe_text import shown_display, shown_line
 from tui.transcript.diff.diff_view import diff_texts
-from tui.transcript.result_size import is_sized, result_size
+from tui.transcript.results.result_size import is_sized, result_size
 
 MAX_RESULT_LINES: Final = 12
 _EMPHASIS: Final = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")

@@ -9,8 +9,8 @@ from tui.text.highlight import Highlighter
 from tui.text.styled_rows import MUTED, Row, Run, indented
 from tui.transcript.block_rows import GUTTER_CELLS, block_rows
 from tui.transcript.blocks import AssistantText, Block
-from tui.transcript.image_blocks import shown_images
 from tui.transcript.markdown.markdown_stream import MarkdownStream
+from tui.transcript.results.image_blocks import shown_images
 from tui.transcript.tool_card import ToolLevel
 
 _GUTTER: Final[tuple[Run, ...]] = ((" " * GUTTER_CELLS, MUTED),)

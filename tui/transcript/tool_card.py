@@ -25,11 +25,11 @@ from tui.text.highlight import Highlighter
 from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.text.wrap import chop, clip, runs_width, spread, wrap
 from tui.transcript.blocks import ToolCard, ToolState
-from tui.transcript.counted_tests import count_tests
 from tui.transcript.diff.change_rows import diff_rows
 from tui.transcript.diff.diff_view import diff_counts
 from tui.transcript.markdown.markdown_rows import markdown_rows
-from tui.transcript.result_size import is_sized, result_size
+from tui.transcript.results.counted_tests import count_tests
+from tui.transcript.results.result_size import is_sized, result_size
 
 if TYPE_CHECKING:
     from permissions.decision import Reason

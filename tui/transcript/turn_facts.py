@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agent.display import CommandDisplay, DiffDisplay, Display
-from tui.transcript.counted_tests import CountedTests, count_tests
 from tui.transcript.diff.diff_view import diff_texts
+from tui.transcript.results.counted_tests import CountedTests, count_tests
 from tui.transcript.tool_card import duration
 
 _SHOWN_S = 1.0

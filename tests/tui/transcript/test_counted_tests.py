@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.display import CommandDisplay, DiffDisplay
-from tui.transcript.counted_tests import count_tests
+from tui.transcript.results.counted_tests import count_tests
 from tui.transcript.turn_facts import TurnFacts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui.transcript.result_size import result_size
+from tui.transcript.results.result_size import result_size
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tui.images.inline_images import ImageFile
 from tui.transcript.blocks import Block, ToolCard, UserMessage
-from tui.transcript.result_size import image_size_in
+from tui.transcript.results.result_size import image_size_in
 
 
 def shown_images(block: Block) -> list[ImageFile]:
