@@ -106,7 +106,9 @@ async def _act_on_worker(
 async def _ask_for_message(screen: CommandScreen, agent: RunningAgent) -> str | None:
     """Ask for a message to an agent; None where none is sent."""
     return await screen.show_dialog(
-        LineEntry(f"To {agent.id}", "It receives this with its next results.", "enter send · esc back")
+        LineEntry(
+            f"To {agent.id}", "It receives this with its next results.", "enter send · esc back"
+        )
     )
 
 

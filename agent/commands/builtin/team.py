@@ -10,7 +10,7 @@ from agent.errors import AgentError
 
 _NONE: Final = (
     "This session does not lead a team. /team start NAME makes it the leader of one, as agent-tui "
-    "--team NAME does: it delegates the work to workers and writes one answer from what they report."
+    "--team NAME does: it delegates work to workers and writes one answer from what they report."
 )
 _USAGE: Final = (
     "Usage: /team, /team start NAME, /team tell MEMBER TEXT, /team stop MEMBER, /team end"
