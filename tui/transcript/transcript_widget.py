@@ -8,6 +8,7 @@ Next: `viewport` (what is visible), `selecting` (what is marked).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import Final, cast
 
@@ -66,7 +67,7 @@ class TranscriptWidget(Listens, DrawsRows):
         self.near_start: Callable[[], None] = lambda: None
         """Called while a block near the first one is visible: there may be more."""
         self._strips = StripCache()
-        self.marker = TranscriptMarker(self)
+        self.marker = TranscriptMarker(self, partial(_copy, self))
         self._needle = ""
         self._hit: RowPosition | None = None
         self._header: Sequence[Row] = ()
@@ -223,18 +224,6 @@ class TranscriptWidget(Listens, DrawsRows):
 
     # Marking and copying
 
-    def hold_mouse(self, is_held: bool) -> None:
-        """Receive what the mouse does anywhere, while a selection is dragged."""
-        if is_held:
-            self.capture_mouse()
-        else:
-            self.release_mouse()
-
-    def copy(self, text: str) -> None:
-        """Put marked text on the clipboard."""
-        self.app.copy_to_clipboard(text)
-        self.post_message(self.Copied(text))
-
     @property
     def marked_text(self) -> str:
         """What the user has marked, as logical lines; empty when nothing is."""
@@ -324,3 +313,9 @@ class TranscriptWidget(Listens, DrawsRows):
         if self.viewport.is_following or len(rows) < 2:
             return rows
         return with_position(rows, self.viewport, self.size.width)
+
+
+def _copy(widget: TranscriptWidget, text: str) -> None:
+    """Put marked text on the clipboard."""
+    widget.app.copy_to_clipboard(text)
+    widget.post_message(widget.Copied(text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from textual import events
@@ -28,16 +29,16 @@ class MarkedWidget(Protocol):
     def position_at(self, y: int) -> RowPosition | None: ...
     def to_end(self) -> None: ...
     def update_rows(self) -> None: ...
-    def hold_mouse(self, is_held: bool) -> None: ...
-    def copy(self, text: str) -> None: ...
+    def capture_mouse(self, capture: bool = True) -> None: ...
 
 
 class TranscriptMarker:
     """One selection at a time."""
 
-    def __init__(self, widget: MarkedWidget) -> None:
-        """Begin without a selection; `widget` shows it."""
+    def __init__(self, widget: MarkedWidget, copy: Callable[[str], None]) -> None:
+        """Begin without a selection; `widget` shows it, `copy` receives its text at the end."""
         self._widget = widget
+        self._copy = copy
         self.selection: TranscriptSelection | None = None
         """None for none; one that was begun may be empty."""
         self._pressed: RowPosition | None = None
@@ -90,14 +91,14 @@ class TranscriptMarker:
             self._pressed = None
             left, right = word_at(widget.viewport.row(place), x)
             self.selection = TranscriptSelection(place, left, place, right, is_open=True)
-            widget.hold_mouse(True)
+            widget.capture_mouse()
             widget.update_rows()
             return
         self.selection = (
             TranscriptSelection(place, x, place, x, is_open=True) if place is not None else None
         )
         if self.selection is not None:
-            widget.hold_mouse(True)
+            widget.capture_mouse()
         widget.update_rows()
 
     def _is_second_press(self, event: events.MouseDown) -> bool:
@@ -123,7 +124,7 @@ class TranscriptMarker:
 
     def _release(self) -> None:
         widget = self._widget
-        widget.hold_mouse(False)
+        widget.capture_mouse(False)
         if self.selection is None:
             return
         if self.selection.is_empty:
@@ -133,7 +134,7 @@ class TranscriptMarker:
         else:
             self.selection = self.selection.closed()
             if text := widget.marked_text:
-                widget.copy(text)
+                self._copy(text)
         widget.update_rows()
 
     def _local(self, event: events.MouseEvent) -> tuple[int, int]:
