@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import os
 import shlex
 from collections.abc import Mapping, Sequence
@@ -21,6 +20,7 @@ from msgspec.structs import replace
 from agent.options import RunOptions
 from agent.prompt.shell_command_note import as_typed
 from permissions.base.process.own_environment import hide_secrets
+from permissions.base.process.worker_threads import import_aside
 from permissions.base.text.sanitize import sanitize
 from tui.conversation.gc_pause import resume_collection
 from tui.conversation.late_dialogs import ask_to_keep_facts, mcp_dialogs
@@ -103,7 +103,7 @@ class ConversationMaker:
         """Make the conversation; what it raises ends the program."""
         await self._show_past()
         # In a thread: the import takes longer than a frame, and keys must echo meanwhile.
-        assembly = await asyncio.to_thread(importlib.import_module, "agent.assembly.assemble")
+        assembly = await import_aside("agent.assembly.assemble")
         from agent.conversation.model_selection import (
             ModelNotNamed,  # loaded by now, with the line above
         )

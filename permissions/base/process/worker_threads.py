@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import os
 import sys
 import threading
 import time
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
 from typing import Any, Final
 
 PATIENCE_S: Final = 2.0
@@ -23,10 +25,11 @@ PATIENCE_S: Final = 2.0
 THREADS: Final = 32
 """More than the library's six on a small machine: a few that hang must not stop the others."""
 _PREFIX: Final = "worker"
+_IMPORT: Final = "import"
 
 
 class Workers(ThreadPoolExecutor):
-    """A pool whose end is waited for, but not for ever."""
+    """A pool whose end is waited for, but not forever."""
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more work; return when all is done, or after `PATIENCE_S`."""
@@ -47,13 +50,43 @@ def run_to_end(main: Coroutine[Any, Any, int]) -> int:
     return asyncio.run(run())
 
 
+async def import_aside(name: str) -> ModuleType:
+    """Import a module in a thread that the program's end does not wait for: it leaves nothing."""
+    loop = asyncio.get_running_loop()
+    imported: asyncio.Future[ModuleType] = loop.create_future()
+
+    def settle(module: ModuleType | None, error: Exception | None) -> None:
+        if imported.done():
+            return
+        if module is not None:
+            imported.set_result(module)
+        elif error is not None:
+            imported.set_exception(error)
+
+    def work() -> None:
+        module: ModuleType | None = None
+        failure: Exception | None = None
+        try:
+            module = importlib.import_module(name)
+        except Exception as error:  # noqa: BLE001 - raised where it is awaited
+            failure = error
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle, module, failure)
+
+    threading.Thread(target=work, name=_IMPORT, daemon=True).start()
+    return await imported
+
+
 def leave_stuck_threads(status: int) -> None:
     """End the process with this status now, where a thread would block the exit; else just return.
 
     To be called last: nothing of the interpreter's own end takes place.
     """
-    stuck = [each for each in threading.enumerate() if each.name.startswith(_PREFIX)]
-    if not stuck or not _join(stuck):
+    threads = threading.enumerate()
+    stuck = [each for each in threads if each.name.startswith(_PREFIX)]
+    # The interpreter's end could wait for a module that a thread has half imported.
+    is_importing = any(each.name == _IMPORT for each in threads)
+    if not (stuck and _join(stuck)) and not is_importing:
         return
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):

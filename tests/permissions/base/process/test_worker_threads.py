@@ -46,6 +46,38 @@ def test_a_thread_that_hangs_does_not_keep_the_process() -> None:
     assert (done.returncode, done.stdout) == (7, "said\n"), done.stderr
 
 
+IMPORTING = """
+import asyncio, sys, threading
+from permissions.base.process import worker_threads as workers
+workers.PATIENCE_S = 1000
+async def main():
+    sys.path.insert(0, {directory!r})
+    task = asyncio.create_task(workers.import_aside("endless"))
+    while "endless" not in sys.modules:
+        await asyncio.sleep(0)
+    task.cancel()
+    module = await workers.import_aside("colorsys")
+    print(module.__name__)
+    try:
+        await workers.import_aside("there_is_none")
+    except ModuleNotFoundError as error:
+        print(error.name)
+    return 7
+status = workers.run_to_end(main())
+workers.leave_stuck_threads(status)
+sys.exit(1)
+"""
+
+
+def test_an_import_under_way_does_not_keep_the_process(tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text("import threading\nthreading.Event().wait()\n")
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTING.format(directory=str(tmp_path))],
+        cwd=ROOT, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (7, "colorsys\nthere_is_none\n"), done.stderr
+
+
 def test_work_under_way_is_done_before_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     async def main() -> int:
         work = asyncio.get_running_loop().run_in_executor(None, print, "written")
