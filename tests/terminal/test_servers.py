@@ -87,3 +87,19 @@ def test_the_panel_follows_a_server(screen: Screen, serve: Serve) -> None:
     program.type(b"\x1b[B\x1b[B")
     press(program, b"\r", "off: turned off here")
     press(program, b"\r", "Show 2 tools")
+
+
+def test_what_servers_offer_is_completed_below_the_prompt(screen: Screen, serve: Serve) -> None:
+    program = screen(server=serve(Scenario(turns=(Turn((Text("Hello."),), times=0),))))
+    open_panel(program)
+    program.type(b"\x1b")
+    assert program.wait_until(lambda e: "✔ plain" not in e.text()), program.emulator.text()
+    program.type(b"/mcp__plain__do si")
+    see(program, "sigh")
+    see(program, '"sit down"')
+    program.type(b"n")
+    assert program.wait_until(lambda e: "sigh" not in e.text()), program.emulator.text()
+    see(program, "❯ sing")
+    program.type(b"\t@plain")
+    see(program, "/mcp__plain__do sing @plain")
+    see(program, "@plain:note:///1")

@@ -268,8 +268,9 @@ def _server_rows(live: LiveServers, view: ServerView, width: int) -> list[Row]:
         texts.append(f"{view.server_name} {view.server_version}, {view.protocol_version}")
     waiting = len(live.tools.waiting(view.name))
     if view.tools:
-        how = f"{waiting} found by search" if waiting else "all loaded"
-        texts.append(f"{_count(len(view.tools), 'tool')}, {how}")
+        how = f", {waiting} found by search" if waiting else ", all loaded"
+        known = how if live.tools.has_begun else ""
+        texts.append(f"{_count(len(view.tools), 'tool')}{known}")
     texts.extend(view.offer.problems[:3])
     texts.extend(view.detail.splitlines()[-5:])
     return [line for text in texts for line in _muted(text, width)]

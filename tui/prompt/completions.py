@@ -10,6 +10,7 @@ from tui.input.actions import Context
 from tui.input.event import RoutedEvent
 from tui.input.key_names import canonical_key
 from tui.input.keymap import ChordReader, Match
+from tui.prompt.argument_completion import ArgumentCompletion
 from tui.prompt.completion_menu import CompletionMenu
 from tui.prompt.composer import Composer
 from tui.prompt.file_completion import FileCompletion
@@ -28,6 +29,7 @@ class PromptCompletions:
         composer: Composer,
         menu: CompletionMenu,
         files: FileCompletion,
+        arguments: ArgumentCompletion,
         history: PromptHistory,
         chords: ChordReader,
         registry: Callable[[], CommandRegistry],
@@ -37,6 +39,7 @@ class PromptCompletions:
         self._composer = composer
         self._menu = menu
         self._files = files
+        self._arguments = arguments
         self._history = history
         self._chords = chords
         self._registry = registry
@@ -53,6 +56,9 @@ class PromptCompletions:
         if draft.text.startswith("!"):
             earlier = self._history.shell_commands()
             self._menu.show(complete_shell(draft.text, draft.cursor, earlier))
+            return
+        if proposed := self._arguments.look(draft.text, draft.cursor):
+            self._menu.show(proposed)
             return
         query = mentioned(draft.text, draft.cursor)
         files = self._files.look(query) if query is not None else []
@@ -113,7 +119,7 @@ class PromptCompletions:
             self._submit()
             return
         self._accept(completion)
-        if completion.kind != "file":
+        if completion.kind not in ("file", "argument"):
             self._submit()
 
     def _accept(self, completion: Completion) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     # Nothing of a command is imported before the first `/` is typed.
     from agent.commands.command_registry import CommandRegistry
 
-CompletionKind = Literal["command", "file", "shell"]
+CompletionKind = Literal["command", "file", "shell", "argument"]
 
 _SHOWN: Final = 30
 _SHOWN_COMMANDS: Final = 8
@@ -54,6 +54,8 @@ class Completion(Struct, frozen=True):
                 word = mention_of(label, is_open=is_directory)
             case "shell":
                 word = "!" + label
+            case "argument":
+                word = label
         rest = text[self.end :].removeprefix('"' if self.kind == "file" else "")
         if not is_directory and self.kind != "shell":
             word, rest = word + " ", rest.removeprefix(" ")

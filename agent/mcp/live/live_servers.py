@@ -28,6 +28,7 @@ from agent.mcp.mcp_errors import McpError
 from agent.mcp.mcp_servers import McpServers
 from agent.mcp.server_state import ServerState, ServerView
 from agent.mcp.server_text import call_for_text
+from agent.mcp.tool_names import full_name
 from agent.messages import Block
 from agent.settings.load import Settings
 from agent.tools.base import ToolError
@@ -245,6 +246,26 @@ class LiveServers:
             for one in view.offer.resources
             if not one.is_template
         )
+
+    async def proposals(self, command: str, words: Sequence[str], value: str) -> tuple[str, ...]:
+        """Return what a server proposes for an argument of its prompt; nothing where it does not.
+
+        Args:
+            command: The prompt's full name, as its command is called.
+            words: The arguments before this one.
+            value: What is typed of it.
+        """
+        for view in self.servers.views():
+            for prompt in view.offer.prompts:
+                names = [one.name for one in prompt.arguments]
+                if full_name(prompt.server, prompt.name) != command or len(words) >= len(names):
+                    continue
+                others = dict(zip(names, words, strict=False))
+                try:
+                    return await self.servers.complete(prompt, names[len(words)], value, others)
+                except McpError:
+                    return ()
+        return ()
 
     async def call_for_text(self, server: str, tool: str, tool_input: Mapping[str, object]) -> str:
         """Return the text of what a tool returns, for hooks. Raises McpError."""

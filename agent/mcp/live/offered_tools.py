@@ -57,7 +57,8 @@ class OfferedTools:
         self._room_tokens = room_tokens
         self._by_server: dict[str, tuple[AnyTool, ...]] = {}
         self._always: set[str] = set()
-        self._has_begun = False
+        self.has_begun = False
+        """Whether it is settled what the first request has of them."""
         # Without it, as where a first server comes later, the model could not find them.
         self._can_search = registry.get("ToolSearch") is not None
         self.clashes: list[str] = []
@@ -92,9 +93,9 @@ class OfferedTools:
 
     def begin(self) -> None:
         """Load what fits, before the first request."""
-        if self._has_begun:
+        if self.has_begun:
             return
-        self._has_begun = True
+        self.has_begun = True
         tools = [tool for tools in self._by_server.values() for tool in tools]
         fits = sum(map(tool_tokens, tools)) <= self._room_tokens()
         self._deferred.load([tool.name for tool in tools if fits or tool.name in self._always])

@@ -109,6 +109,7 @@ def initialize(request: Message) -> None:
                 "prompts": {},
                 "resources": {},
                 "logging": {},
+                "completions": {},
             },
             "serverInfo": {"name": "plain\x1b[2J", "version": "1"},
             "instructions": instructions,
@@ -210,6 +211,12 @@ def read_resource(request: Message) -> None:
     answer(request, {"contents": [{"uri": uri, "mimeType": "text/plain", "text": "the content"}]})
 
 
+def complete(request: Message) -> None:
+    typed = request["params"]["argument"]["value"]
+    values = [one for one in ("sing", "sigh", "sit down") if one.startswith(typed)]
+    answer(request, {"completion": {"values": values}})
+
+
 def get_prompt(request: Message) -> None:
     content = {"type": "text", "text": f"Please {request['params']['arguments']['what']}."}
     answer(request, {"messages": [{"role": "user", "content": content}]})
@@ -227,6 +234,7 @@ HANDLERS: dict[str, Callable[[Message], None]] = {
         {"prompts": [{"name": "do", "arguments": [{"name": "what", "required": True}]}]},
     ),
     "prompts/get": get_prompt,
+    "completion/complete": complete,
     "resources/list": lambda request: answer(
         request, {"resources": [{"uri": "note:///1", "name": "one"}, {"name": "no address"}]}
     ),

@@ -29,6 +29,7 @@ from tui.app.session.unsent_text import UnsentText
 from tui.app.workspace import ScreenWorkspace
 from tui.input.event import RoutedEvent
 from tui.input.keymap import ChordReader
+from tui.prompt.argument_completion import ArgumentCompletion
 from tui.prompt.completions import PromptCompletions
 from tui.prompt.edit_externally import Editing
 from tui.prompt.file_completion import FileCompletion, FilesBelow, SuggestionCommand, resource_names
@@ -117,6 +118,7 @@ class Keyboard:
             screen.composer,
             screen.menu,
             self.files,
+            ArgumentCompletion(lambda: parts.conversations.commands, start_worker, self._on_files),
             parts.history,
             chords,
             lambda: parts.conversations.registry,
