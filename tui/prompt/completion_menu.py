@@ -19,7 +19,7 @@ _ROWS_BESIDE: Final = 9
 """Rows of the prompt, the status line and the end of the conversation in a low screen."""
 _COLUMN_CELLS: Final = 28
 """Names and hints take no more, so that descriptions begin in one column."""
-_SIGNS: Final = {"command": "/", "file": "@", "shell": "!"}
+_SIGNS: Final = {"command": "/", "file": "@", "shell": "!", "argument": ""}
 
 
 class CompletionMenu(RowsWidget):
