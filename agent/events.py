@@ -42,6 +42,8 @@ class Usage(Struct, frozen=True):
     cache_write_1h_tokens: int = 0
     thinking_tokens: int = 0
     """Part of `output_tokens`, not in addition to them."""
+    web_searches: int = 0
+    """By the endpoint's own tool; each has a price."""
 
     @property
     def prompt_tokens(self) -> int:
@@ -62,6 +64,7 @@ class Usage(Struct, frozen=True):
             self.cache_write_5m_tokens + other.cache_write_5m_tokens,
             self.cache_write_1h_tokens + other.cache_write_1h_tokens,
             self.thinking_tokens + other.thinking_tokens,
+            self.web_searches + other.web_searches,
         )
 
 

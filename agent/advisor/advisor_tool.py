@@ -101,8 +101,10 @@ class AdvisorSwitch:
         """Return the tool as the next request has it; none before an advisor was ever chosen."""
         model, tool = self._consultation.model, self._registry.get(NAME)
         if model is not None and not self._has_offered and self._is_served(model):
-            uses = self._consultation.max_uses
-            return ({"type": SERVER_TOOL, "name": "advisor", "model": model, "max_uses": uses},)
+            left = self._consultation.served_left()
+            if left == 0:
+                return ()
+            return ({"type": SERVER_TOOL, "name": "advisor", "model": model, "max_uses": left},)
         if tool is None:
             return ()
         self._has_offered = True

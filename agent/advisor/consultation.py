@@ -92,6 +92,22 @@ class Consultation:
         self._turn_id = ""
         self._uses = 0
 
+    def served_left(self) -> int:
+        """Return how often the endpoint may still consult the advisor in this prompt.
+
+        The endpoint counts by request, we by prompt; a consultation that is pending must stay
+        possible.
+        """
+        used = answered = 0
+        for message in reversed(self._ports.messages()):
+            if message.origin == "person":
+                break
+            for block in message.content:
+                is_call = block.get("type") == "server_tool_use" and block.get("name") == "advisor"
+                used += is_call
+                answered += block.get("type") == "advisor_tool_result"
+        return max(self.max_uses - used, 1 if used > answered else 0)
+
     async def ask(self, turn_id: str, abort: AbortSignal) -> AdvisorAnswer:
         """Return the advice, or why there is none.
 

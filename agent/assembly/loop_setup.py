@@ -15,7 +15,7 @@ from agent.assembly.model_setup import ModelParts
 from agent.assembly.prompt_setup import PromptParts
 from agent.assembly.recording import Recording
 from agent.assembly.start_context import RequestPrefix, StartContext
-from agent.assembly.tool_setup import ToolParts, ended_shells
+from agent.assembly.tool_setup import ToolParts, ended_shells, serve_tools
 from agent.assembly.wiring import LateParts, SharedState
 from agent.events import Notice
 from agent.hook_events.file_events import HookSources
@@ -72,7 +72,7 @@ async def build_loop(
         used,
         prefix.system,
         wire,
-        loaded=lambda: (*tools.deferred.definitions(), *used.advisor_tools()),
+        loaded=_late_tools(start, model, gate, tools),
     )
     if seat is not None:
         request = seat.request(request)
@@ -135,6 +135,15 @@ def _prompt_config(
         custom=options.system_prompt,
         append_tail="\n\n".join(text for text in tail if text) or None,
     )
+
+
+def _late_tools(
+    start: StartContext, model: ModelParts, gate: PermissionGate, tools: ToolParts
+) -> Callable[[], tuple[dict[str, object], ...]]:
+    """Return what follows the tools of the start: it may change with the model, and grow."""
+    used = model.used
+    serve_tools(start, model, gate)
+    return lambda: (*used.served_tools(), *tools.deferred.definitions(), *used.advisor_tools())
 
 
 def _held_to_schema(

@@ -14,6 +14,7 @@ from agent.assembly.sandbox_setup import refusal_offers
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts, SharedState
 from agent.loop.loop_ports import BackgroundReport
+from agent.model.served.endpoint_tools import OURS, has_served, served_tools
 from agent.permission_config.denied_tools import denied_tools
 from agent.permission_config.tool_scope import WorkingDirectories
 from agent.session.checkpoints.checkpoint import Checkpoints
@@ -141,10 +142,34 @@ def web_search(start: StartContext, model: ModelParts) -> SearchPort | None:
         start.notes.append(service)
     known = model.used.capabilities
     is_known = start.setup.endpoint.is_official and known.source != "guess"
-    if not (is_known or known.web_search):
+    if not (is_known or "web_search" in known.served):
         return None
     account = model.accounting.add_quietly
     return ServerSearch(model.client, lambda: model.used.model, account=account)
+
+
+def serve_tools(start: StartContext, model: ModelParts, gate: PermissionGate) -> None:
+    """Offer what the settings choose of the endpoint's own tools, as long as the model in use has
+    it; what the model has not at the start is a note."""
+    used, client, rules = model.used, model.client, gate.context.rules
+    denied = denied_tools(rules, OURS.values())
+    wanted = [
+        name for name in start.settings.values.serverTools or () if OURS.get(name, "") not in denied
+    ]
+    hosts = sorted(gate.context.blocked_hosts)
+
+    def names() -> list[str]:
+        is_official = client.endpoint.is_official and client.is_main(used.model)
+        can = used.capabilities
+        return [name for name in wanted if has_served(can, name, is_official=is_official)]
+
+    used.served_tools = lambda: served_tools(names(), hosts)
+    missing = [name for name in wanted if name not in names()]
+    if missing and used.capabilities.source != "table":
+        start.notes.append(
+            f"The server of {used.model} has no {', '.join(missing)} of its own: serverTools is "
+            "without effect there."
+        )
 
 
 def ended_shells(shells: ShellRegistry) -> Callable[[], list[BackgroundReport]]:

@@ -77,6 +77,8 @@ class ModelInUse:
         """Of the conversation: its window is the model's."""
         self.totals.context_window = self.capabilities.context_window
         self._on_effort = on_effort
+        self.served_tools: Callable[[], Sequence[dict[str, object]]] = tuple
+        """Which the endpoint runs itself."""
         self.advisor_tools: Callable[[], Sequence[dict[str, object]]] = tuple
         """By which the model consults another one; offered behind all other tools."""
 

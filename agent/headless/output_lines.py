@@ -189,6 +189,7 @@ def models_json(conversation: Conversation) -> dict[str, Line]:
             "cacheReadInputTokens": model.usage.cache_read_tokens,
             "cacheCreationInputTokens": model.usage.cache_write_5m_tokens
             + model.usage.cache_write_1h_tokens,
+            "webSearchRequests": model.usage.web_searches,
             "costUSD": round(model.cost_usd, 6),
         }
         for name, model in models.items()

@@ -113,9 +113,9 @@ def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabili
         prompt_caching=True,
         signed_compaction=_supported(compaction.get("summarize"), False),
         clears_tool_results=_supported(editing.get(CLEARING), False),
-        web_search=_supported(servers.get("web_search"), False),
         structured_outputs=_supported(capabilities.get("structured_outputs"), False),
         advises=_supported(servers.get("advisor"), False),
+        served=tuple(sorted(name for name in servers if _supported(servers[name], False))),
         source="endpoint",
     )
 

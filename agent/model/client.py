@@ -40,7 +40,8 @@ class ModelRequest(Struct, frozen=True):
     without: frozenset[str] = frozenset()
     """Features the endpoint does not take: `cache_control`, `effort`, `thinking`, `betas`,
     `context_management`, `signed_compaction`, `strict`, `output_schema`, `reasoning_text`,
-    `system_messages` within the conversation, and `kept_thinking` for that of earlier answers."""
+    `system_messages` within the conversation, `code_calls`, and `kept_thinking` for that of
+    earlier answers."""
 
 
 class MessageStart(Struct, frozen=True):
@@ -82,6 +83,8 @@ class MessageDelta(Struct, frozen=True):
     stop_details: Mapping[str, object] | None
     usage: Mapping[str, object]
     """As received: absent counts keep their earlier value."""
+    container: str | None = None
+    """Id of the container in which code at the endpoint waits for results."""
     type: Literal["message_delta"] = "message_delta"
 
 
@@ -149,8 +152,8 @@ class ModelCapabilities(Struct, frozen=True):
     """Whether the endpoint writes and signs summaries: the `compaction` field."""
     clears_tool_results: bool = False
     """Whether the endpoint leaves out old tool results by itself: `context_management`."""
-    web_search: bool = False
-    """Whether the endpoint searches the web by a tool of its own."""
+    served: tuple[str, ...] = ()
+    """Names of the tools that the endpoint runs itself."""
     structured_outputs: bool = False
     """Whether the endpoint holds answers and calls to their schemas where it is asked to."""
     advises: bool = False

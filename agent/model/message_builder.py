@@ -22,6 +22,7 @@ from agent.model.client import (
     ModelError,
     ModelEvent,
 )
+from agent.model.served.code_calls import marked
 from agent.model.wire import read_asides, read_usage
 from permissions.base.text.strict_json import load_json
 
@@ -54,6 +55,7 @@ class MessageBuilder:
         self.stop_details: Mapping[str, object] | None = None
         self.complete = False
         """Whether `MessageStop` arrived."""
+        self._container: str | None = None
         self._blocks: dict[int, _OpenBlock] = {}
         self._invalid: dict[str, str] = {}
 
@@ -79,6 +81,7 @@ class MessageBuilder:
                 self.stop_details = event.stop_details or self.stop_details
                 self.usage = read_usage(event.usage, self.usage)
                 self.asides = read_asides(event.usage) or self.asides
+                self._container = event.container or self._container
             case MessageStop():
                 self._close_all()
                 self.complete = True
@@ -96,7 +99,7 @@ class MessageBuilder:
         ]
         return Message(
             role="assistant",
-            content=tuple(block for block in blocks if _may_return(block)),
+            content=tuple(marked(block, self._container) for block in blocks if _may_return(block)),
             origin="model",
             uid=self.uid,
             model=self.model,

@@ -16,6 +16,8 @@ from agent.events import Usage
 WRITE_5M_FACTOR: Final = 1.25
 WRITE_1H_FACTOR: Final = 2.0
 READ_FACTOR: Final = 0.1
+WEB_SEARCH_USD: Final = 0.01
+"""Of one search at the vendor's endpoint, at the date of the table; fetching pages is free."""
 
 
 class Price(Struct, frozen=True):
@@ -42,7 +44,7 @@ class Price(Struct, frozen=True):
             + usage.cache_write_1h_tokens * price.write_1h
             + usage.cache_read_tokens * price.read
         )
-        return total / 1_000_000
+        return total / 1_000_000 + usage.web_searches * WEB_SEARCH_USD
 
 
 class PriceTable(Struct, frozen=True):

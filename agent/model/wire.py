@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from agent.events import Usage
 from agent.history import (
     drop_thinking,
@@ -28,6 +30,13 @@ from agent.model.client import (
     ModelRequest,
 )
 from agent.model.dialects.foreign_blocks import without_foreign
+from agent.model.served.code_calls import (
+    CODE_CALLS,
+    has_code,
+    settled,
+    waiting_container,
+    with_callers,
+)
 from agent.model.thinking_field import thinking_field
 
 CONTEXT_BETA: Final = "context-management-2025-06-27"
@@ -45,7 +54,9 @@ MOST_TOKENS: Final = 10**12
 
 def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, object]:
     """Return the JSON body, without `stream`; leaves out what the model does not take."""
-    messages = to_wire(_messages_to_send(request, model))
+    tools = _tools(request)
+    settled_messages = settled(request.messages, is_offered=has_code(tools))
+    messages = to_wire(_messages_to_send(replace(request, messages=settled_messages), model))
     body: dict[str, object] = {
         "model": request.model,
         "max_tokens": min(request.max_tokens, model.max_output_tokens),
@@ -53,8 +64,10 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, o
     }
     if request.system:
         body["system"] = list(request.system)
-    if request.tools:
-        body["tools"] = [_tool(tool, request) for tool in request.tools]
+    if tools:
+        body["tools"] = tools
+        if (container := waiting_container(settled_messages)) is not None:
+            body["container"] = container
         if request.tool_choice is not None:
             body["tool_choice"] = request.tool_choice
     if (thinking := thinking_field(request, model)) is not None:
@@ -78,11 +91,14 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, o
     return body
 
 
-def _tool(tool: Mapping[str, object], request: ModelRequest) -> Mapping[str, object]:
-    """Return a tool without what the server rejected earlier."""
-    if "strict" in request.without and "strict" in tool:
-        return {name: value for name, value in tool.items() if name != "strict"}
-    return tool
+def _tools(request: ModelRequest) -> list[Mapping[str, object]]:
+    """Return the tools without what the server rejected earlier."""
+    tools: list[Mapping[str, object]] = list(request.tools)
+    if "code_calls" in request.without:
+        tools = [tool for tool in tools if tool.get("type") != CODE_CALLS]
+    if "strict" in request.without:
+        tools = [{n: value for n, value in tool.items() if n != "strict"} for tool in tools]
+    return with_callers(tools)
 
 
 def betas_of(body: Mapping[str, object]) -> tuple[str, ...]:
@@ -177,10 +193,12 @@ def _start(message: Mapping[str, object]) -> MessageStart:
 
 def _end(record: Mapping[str, object], usage: object) -> MessageDelta:
     reason, details = record.get("stop_reason"), record.get("stop_details")
+    container = record.get("container")
     return MessageDelta(
         reason if isinstance(reason, str) else None,
         details if isinstance(details, Mapping) else None,
         _record(usage or {}),
+        str(container["id"]) if isinstance(container, Mapping) and "id" in container else None,
     )
 
 
@@ -256,6 +274,8 @@ def read_usage(record: Mapping[str, object], known: Usage | None = None) -> Usag
     write_5m, write_1h = _cache_writes(record, base)
     details = record.get("output_tokens_details")
     thinking = _count(details if isinstance(details, Mapping) else {}, "thinking_tokens")
+    served = record.get("server_tool_use")
+    searches = _count(served if isinstance(served, Mapping) else {}, "web_search_requests")
     return Usage(
         input_tokens=_or(_count(record, "input_tokens"), base.input_tokens),
         output_tokens=_or(_count(record, "output_tokens"), base.output_tokens),
@@ -263,6 +283,7 @@ def read_usage(record: Mapping[str, object], known: Usage | None = None) -> Usag
         cache_write_5m_tokens=write_5m,
         cache_write_1h_tokens=write_1h,
         thinking_tokens=_or(thinking, base.thinking_tokens),
+        web_searches=_or(searches, base.web_searches),
     )
 
 

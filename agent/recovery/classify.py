@@ -175,7 +175,7 @@ _WANTS_THINKING: Final = r"must start with a thinking block|\bexpected `?thinkin
 
 _REJECTED: Final = (
     r"not permitted|not supported|unsupported|unknown|unexpected|unrecognized|extra"
-    r"|unavailable|cannot (?:use|specify)|invalid schema for"
+    r"|unavailable|cannot (?:use|specify)|invalid schema for|expired"
     r"|input should be 'user' or 'assistant'"
 )
 
@@ -190,6 +190,7 @@ _OPTIONAL_FIELDS: Final[Mapping[str, str]] = {
     "context_management": r"\bcontext_management\b",
     "signed_compaction": r"\bcompaction\b",
     "system_messages": r"\brole\b.{0,60}\bsystem\b|\brole: input should be 'user' or 'assistant'",
+    "code_calls": r"\bcontainer\b|\ballowed_callers\b|\bcode_execution_\d",
     "betas": r"\banthropic-beta\b|\bbeta header\b",
 }
 

@@ -131,6 +131,7 @@ _FEATURES: Final[Mapping[str, str]] = {
     "strict": "strict tool schemas",
     "stream_options": "token counts in the stream",
     "context_management": "clearing of old tool results",
+    "code_calls": "calls of tools from code",
 }
 
 

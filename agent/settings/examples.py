@@ -38,6 +38,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "agents": {"maxConcurrent": 4, "maxUsdEach": 1.5, "onFailure": "cancel"},
     "agent": "reviewer",
     "workflows": {"maxConcurrent": 6, "maxAgents": 200},
+    "serverTools": ["web_search", "programmatic_tool_calling"],
     "webSearch": {"provider": "searxng", "url": "http://localhost:8888"},
     "modelCapabilities": {"my-alias": {"contextWindow": 200000, "thinking": "adaptive"}},
     "advisorModel": "opus",

@@ -18,6 +18,9 @@ from agent.settings.sections.agents_section import AgentsSection
 from agent.settings.sections.sandbox_section import SANDBOX_PARTS, SandboxSection
 from agent.settings.sections.workflows_section import WorkflowsSection
 
+ServerTool = Literal["web_search", "web_fetch", "code_execution", "programmatic_tool_calling"]
+"""One that the model's server runs itself."""
+
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True, frozen=True, populate_by_name=True)
@@ -188,6 +191,7 @@ class SettingsFile(_Section):
     backgroundOnTimeout: bool | None = None
     prices: dict[str, object] | None = None
     webSearch: WebSearchSection | None = None
+    serverTools: list[ServerTool] | None = None
     modelCapabilities: dict[str, ModelSection] | None = None
     providers: dict[str, ProviderSection] | None = None
     autoMode: AutoModeSection | None = None
@@ -269,6 +273,7 @@ FORBIDDEN_IN_PROJECT: Final = frozenset(
         "modelCapabilities",
         "providers",
         "webSearch",
+        "serverTools",
         "agents",
         "agent",
         "orchestration",

@@ -15,6 +15,7 @@ from agent.assembly.assemble import Assembled, Environment, UserPorts, assemble,
 from agent.conversation.conversation import Conversation
 from agent.events import AgentEvent, Terminal, ToolResult
 from agent.mcp.live.user_port import McpUser
+from agent.model.endpoint import ModelSetup
 from agent.model.scripted.scenario import Scenario, Text, Turn
 from agent.model.scripted.server import ScriptedServer
 from agent.options import RunOptions
@@ -171,6 +172,7 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
             ask: AskUser | None = None,
             mcp: McpUser | None = None,
             keep_facts: Callable[[], Awaitable[bool | None]] | None = None,
+            setup: ModelSetup | None = None,
             **options: Any,
         ) -> Journey:
             if server is None:
@@ -180,7 +182,7 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
                 )
             environment = user_at(fresh_home, project, **(env or {}))
             chosen = RunOptions(headless=not has_person, **options)
-            setup = model_at(server.base_url)
+            setup = setup or model_at(server.base_url)
             person = ScriptedPerson(list(answers))
             assembled = await assemble(
                 chosen,

@@ -132,3 +132,30 @@ async def test_the_endpoints_own_advisor_where_there_is_one(
     assert answer["modelUsage"]["claude-opus-5-5"]["outputTokens"] == 600
     kinds = [block["type"] for block in server.requests[1].body["messages"][1]["content"]]
     assert kinds == ["server_tool_use", "advisor_tool_result", "tool_use"]
+
+
+async def test_the_endpoints_own_advisor_is_asked_no_more_often(
+    project: Path, fresh_home: Path
+) -> None:
+    def consulted(number: int) -> Turn:
+        call_id = f"srvtoolu_{number}"
+        call = {"type": "server_tool_use", "id": call_id, "name": "advisor", "input": {}}
+        said = {"type": "advisor_result", "text": "Go on."}
+        result = {"type": "advisor_tool_result", "tool_use_id": call_id, "content": said}
+        read = ToolCall("Read", {"file_path": "a"})
+        return Turn((RawBlock(call), RawBlock(result), read))
+
+    turns = (*(consulted(number) for number in range(2)), Turn((Text("Done."),)))
+    models = (ModelInfo("a-model-of-the-house", advises=True), ModelInfo("claude-opus-5-5"))
+    (fresh_home / ".agent").mkdir()
+    (fresh_home / ".agent" / "settings.json").write_text('{"advisorMaxUses": 2}')
+    async with ScriptedServer(Scenario(turns=turns, models=models)) as server:
+        await ask(
+            project, fresh_home, server, "--model", "a-model-of-the-house", "--advisor", "opus"
+        )
+    offered = [
+        [tool["max_uses"] for tool in each.body["tools"] if tool["name"] == "advisor"]
+        for each in server.requests
+    ]
+    assert offered == [[2], [1], []]
+    assert [each.problem for each in server.requests] == ["", "", ""]

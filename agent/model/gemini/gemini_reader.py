@@ -27,10 +27,19 @@ from agent.model.dialects.provider import Provider
 _STOPS: Final[Mapping[str, str]] = {
     "STOP": "end_turn",
     "MAX_TOKENS": "max_tokens",
+    "FUNCTION_CALL": "end_turn",
     "TOO_MANY_TOOL_CALLS": "pause_turn",
+    "CONTINUATION": "pause_turn",
 }
+"""All others are refusals of one kind or another."""
 _AGAIN: Final = frozenset(
-    {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE", "OTHER"}
+    {
+        "MALFORMED_FUNCTION_CALL",
+        "MALFORMED_RESPONSE",
+        "MISSING_THOUGHT_SIGNATURE",
+        "OTHER",
+        "UNEXPECTED_TOOL_CALL",
+    }
 )
 """Ends that are the model's slip: the same request may well succeed."""
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from agent.model.scripted.prefix import PrefixChain, estimate_tokens, sign_thinking
 from agent.model.scripted.scenario import Part, RawBlock, Text, Thinking, ToolCall, Turn
+from agent.model.scripted.validate_served import CONTAINER, calls_by_code
 
 
 class Frame(Struct, frozen=True):
@@ -109,14 +110,16 @@ def frames_of(answer: ScriptedAnswer, *, words_per_delta: int) -> Iterator[Frame
                 tokens,
             )
         yield Frame("content_block_stop", {"type": "content_block_stop", "index": index})
-    delta = {
+    end: dict[str, object] = {
         "stop_reason": answer.stop_reason,
         "stop_sequence": None,
         "stop_details": answer.stop_details,
     }
+    if calls_by_code(answer.blocks):
+        end["container"] = {"id": CONTAINER, "expires_at": "2026-12-01T00:00:00Z"}
     yield Frame(
         "message_delta",
-        {"type": "message_delta", "delta": delta, "usage": dict(answer.final_usage)},
+        {"type": "message_delta", "delta": end, "usage": dict(answer.final_usage)},
     )
     yield Frame("message_stop", {"type": "message_stop"})
 

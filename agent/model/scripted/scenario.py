@@ -134,6 +134,8 @@ class ModelInfo(Struct, frozen=True):
     """Whether the `compaction` field is taken: a turn's text becomes a signed summary then."""
     advises: bool = False
     """Whether it takes the endpoint's advisor; what that says is in the script."""
+    served: tuple[str, ...] = ()
+    """Other tools that it runs itself; what they say is in the script."""
     clears_tool_results: bool = False
     """Whether `context_management` is taken; nothing is ever left out."""
 

@@ -353,7 +353,10 @@ def _model_json(model: ModelInfo) -> dict[str, object]:
                 "clear_tool_uses_20250919": {"supported": model.clears_tool_results},
             },
             "effort": {"supported": bool(model.efforts), **efforts},
-            "server_tools": {"advisor": {"supported": model.advises}},
+            "server_tools": {
+                "advisor": {"supported": model.advises},
+                **{name: {"supported": True} for name in model.served},
+            },
             "thinking": {
                 "supported": model.adaptive_thinking,
                 "types": {

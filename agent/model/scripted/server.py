@@ -18,7 +18,12 @@ from agent.model.scripted.scenario import Scenario, Turn
 from agent.model.scripted.script import ScriptedResponse, ScriptPlayer
 from agent.model.scripted.send_plan import End, Send, SendHead, Wait
 from agent.model.scripted.server_connection import BadRequest, HttpRequest, HungUp, ServerConnection
-from agent.model.scripted.spoken.spoken_paths import MESSAGES, asks_for_answer, dialect_at
+from agent.model.scripted.spoken.spoken_paths import (
+    MESSAGES,
+    as_messages,
+    asks_for_answer,
+    dialect_at,
+)
 
 __all__ = ["RecordedRequest", "ScriptedServer"]
 
@@ -163,18 +168,18 @@ class ScriptedServer:
             body = json.loads(request.body) if request.body else {}
         except ValueError:
             body = {}
-        is_answer = asks_for_answer(request.path)
-        counted = MESSAGES if is_answer else request.path
+        path, body = as_messages(request.path, body if isinstance(body, dict) else {})
+        is_answer = asks_for_answer(path)
+        counted = MESSAGES if is_answer else path
         number = self._numbers[counted] = self._numbers.get(counted, 0) + 1
-        dialect = dialect_at(request.path)
-        body = body if isinstance(body, dict) else {}
+        dialect = dialect_at(path)
         record = RecordedRequest(
             number=number,
             method=request.method,
-            path=request.path,
+            path=path,
             headers=request.headers,
             body=body,
-            asked=dialect.canonical(request.path, body) if dialect is not None else body,
+            asked=dialect.canonical(path, body) if dialect is not None else body,
             connection=connection,
             started_at=self._clock(),
         )

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from agent.model.scripted.prefix import PrefixChain, as_blocks, is_signed_summary, sign_thinking
 from agent.model.scripted.scenario import ModelInfo
+from agent.model.scripted.validate_served import served_problem
 
 KNOWN_FIELDS: Final = frozenset(
     {
@@ -43,9 +44,9 @@ def find_problem(
     message = (
         _fields(body, model)
         or _tools(body)
-        or _advisor(body, model)
         or _roles(body, model, may_end_with_assistant)
         or _blocks(body)
+        or served_problem(body, model)
         or _pairs(_merged(as_blocks(body["messages"])))
         or (_thinking(chain) if bound_thinking else None)
         or _size(body, chain, model)
@@ -158,23 +159,6 @@ def _tools(body: Mapping[str, object]) -> str | None:
             not isinstance(schema, Mapping) or schema.get("type") != "object"
         ):
             return f"tools.{at}.custom.input_schema.type: Input should be 'object'"
-    return None
-
-
-def _advisor(body: Mapping[str, object], model: ModelInfo) -> str | None:
-    """Check the advisor: an answer that paused with a call of it needs it on offer again."""
-    offered = [str(tool.get("type", "")) for tool in as_blocks(body.get("tools"))]
-    if any(kind.startswith("advisor_") for kind in offered) and not model.advises:
-        return "tools: Input tag 'advisor_20260301' found using 'type' is not supported."
-    answered = {
-        str(block.get("tool_use_id"))
-        for block in _all_blocks(body["messages"])
-        if block.get("type") == "advisor_tool_result"
-    }
-    for block in _all_blocks(body["messages"]):
-        is_call = block.get("type") == "server_tool_use" and block.get("name") == "advisor"
-        if is_call and block.get("id") not in answered and "advisor_20260301" not in offered:
-            return "messages: a pending advisor call needs the advisor tool."
     return None
 
 

@@ -117,8 +117,6 @@ def _fields(body: Body) -> str | None:
         return "Missing required parameter: 'model'."
     if not isinstance(body.get("input"), str | list):
         return "Missing required parameter: 'input'."
-    if body.get("store") is not False and "reasoning.encrypted_content" in str(body.get("include")):
-        return "Encrypted content is not supported with stored responses."
     return schema_problem("response_format", record(record(body, "text"), "format"))
 
 

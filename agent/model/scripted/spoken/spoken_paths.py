@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any, Final
+
 from agent.model.scripted.spoken.chat_spoken import CHAT
 from agent.model.scripted.spoken.gemini_spoken import ASKED, GEMINI
 from agent.model.scripted.spoken.responses_spoken import RESPONSES
@@ -22,3 +25,17 @@ def dialect_at(path: str) -> SpokenDialect | None:
 def asks_for_answer(path: str) -> bool:
     """Whether a path is one at which a model answers."""
     return path == MESSAGES or dialect_at(path) is not None
+
+
+_ON_VERTEX: Final = re.compile(
+    r"/projects/[^/]+/locations/[^/]+/publishers/anthropic/models/(.+):.*"
+)
+
+
+def as_messages(path: str, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return a request to Google's cloud as one of the Messages API; any other as it is."""
+    found = _ON_VERTEX.search(path)
+    if found is None or "anthropic_version" not in body or "model" in body:
+        return path, body
+    rest = {name: value for name, value in body.items() if name != "anthropic_version"}
+    return MESSAGES, {**rest, "model": found[1]}

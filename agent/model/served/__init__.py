@@ -1,0 +1,1 @@
+"""Tools that run at the endpoint, and code there that calls ours."""
