@@ -97,6 +97,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """End when the hooks of the start have run."""
     orchestrate: bool = False
     """Whether orchestration mode is on from the start; without a screen it also allows it."""
+    worktree: str | None = None
+    """The name of the git worktree that this session works in; empty is a new one."""
     team: str | None = None
     """The team that this session leads."""
     teammate_mode: str | None = None

@@ -111,7 +111,7 @@ async def build_loop(
         queued=queue_taker(shared.queue, commands.expander),
         reports=lambda: [
             *shells(),
-            *agents.supervisor.take_reports(),
+            *agents.supervisor.reports.take(),
             *agents.workflows.take_reports(),
         ],
         mail=seat.mail if seat is not None else None,

@@ -40,7 +40,7 @@ class ConversationControls:
     def interrupt(self, reason: str = "Interrupted by user") -> bool:
         """End what is running without loss of work; return whether anything was running."""
         if self._state.abort is None:
-            return self._parts.agents.give_up()
+            return self._parts.agents.reports.give_up()
         self._state.abort.abort(reason)
         return True
 

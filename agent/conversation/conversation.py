@@ -54,7 +54,7 @@ class Conversation:
         self.status = StatusView(parts)
         self.controls = ConversationControls(parts, self._state, self._compact_history)
         self.hook_signals = HookSignals(
-            parts.hooks, (parts.agents, parts.workflows), parts.ports.mail
+            parts.hooks, (parts.agents.reports, parts.workflows), parts.ports.mail
         )
         self.prompt_queue = PromptQueue(
             parts.queue, recorder, self._background, self._state.notes.append

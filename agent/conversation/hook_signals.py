@@ -7,7 +7,7 @@ from collections.abc import Callable
 from agent.hook_events.hook_dispatch import HookDispatch
 from agent.loop.loop_ports import MailPort
 from agent.orchestration.workflows import Workflows
-from agent.subagents.supervisor import AgentSupervisor
+from agent.subagents.delivery.report_delivery import ReportDelivery
 
 
 class HookSignals:
@@ -16,7 +16,7 @@ class HookSignals:
     def __init__(
         self,
         hooks: HookDispatch,
-        reporting: tuple[AgentSupervisor, Workflows],
+        reporting: tuple[ReportDelivery, Workflows],
         mail: MailPort | None = None,
     ) -> None:
         """Use the hooks, agents and workflows of one conversation; `mail` wakes a team's member."""

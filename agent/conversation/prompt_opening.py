@@ -78,7 +78,7 @@ async def open_wake(
     await events.emit_all(parts.hooks.notices())
     if not texts:
         # Reports of agents come with the request itself.
-        has_reports = parts.agents.has_reports or parts.workflows.has_reports
+        has_reports = parts.agents.reports.has_reports or parts.workflows.has_reports
         return () if has_reports else Terminal(events.turn_id, "completed")
     await events.notice("info", f"A background hook continues: {first_line(texts[-1])}")
     return tuple(user_message(text, origin="hook") for text in texts)

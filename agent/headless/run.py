@@ -60,6 +60,7 @@ from agent.headless.output_lines import (
     usage_json,
     workflow_line,
 )
+from agent.headless.task_lines import TaskLines
 from agent.headless.workflow_lines import WorkflowLines
 from agent.loop.answer_schema import AnswerSchema
 from agent.loop.answer_text import AnswerText
@@ -141,6 +142,7 @@ class HeadlessOutput:
         self._err = err
         self._partial = PartialLines(conversation.view.session_id) if partial_messages else None
         self._inputs: dict[str, tuple[str, Mapping[str, object]]] = {}
+        self._tasks = TaskLines(conversation.view.session_id, conversation.agents.find)
         workflows = conversation.workflows
         lines = WorkflowLines(lambda: workflows.running, self._workflow, self._print)
         workflows.on_change = lines.changed
@@ -158,6 +160,7 @@ class HeadlessOutput:
     async def run(self, prompt: Prompt) -> int:
         """Run one prompt to its end, write what belongs to it, return its exit status."""
         run = _Run()
+        self._conversation.agents.between_turns = partial(self._see, run=run)
         if self._replays:
             self._line(replay_line(prompt, self._conversation.view.session_id))
         if prompt.text.startswith("/"):
@@ -176,9 +179,8 @@ class HeadlessOutput:
     async def _hear_agents(self, run: _Run) -> None:
         """Let the model go on with what agents in the background report."""
         agents = self._conversation.agents
-        agents.between_turns = partial(self._see, run=run)
         while run.terminal is not None and run.terminal.reason == "completed":
-            if not await agents.next_report():
+            if not await agents.reports.next():
                 return
             async for event in self._conversation.run(None):
                 self._see(event, run)
@@ -196,6 +198,7 @@ class HeadlessOutput:
 
     def _see(self, event: AgentEvent, run: _Run) -> None:
         self._see_request(event, run)
+        self._see_task(event)
         match event:
             case MessageCommitted():
                 self._message(event, run)
@@ -217,6 +220,11 @@ class HeadlessOutput:
                 self._partial_lines(event)
             case _:
                 pass
+
+    def _see_task(self, event: AgentEvent) -> None:
+        if self._format == "stream-json":
+            for line in self._tasks.of(event):
+                self._line(line)
 
     def _report(self, event: ErrorEvent | Notice | HookFinished, run: _Run) -> None:
         match event:

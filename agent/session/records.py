@@ -36,7 +36,7 @@ class SessionHeader(Struct, frozen=True):
 
 
 class AgentRecord(Struct, frozen=True):
-    """Second record of a sub-agent's transcript: what the agent is."""
+    """What a sub-agent is: second in its transcript, and before each end in the background."""
 
     agent_id: str
     agent_type: str
@@ -50,6 +50,8 @@ class AgentRecord(Struct, frozen=True):
     worktree: Mapping[str, object] | None = None
     workflow: str = ""
     """Id of the workflow's run that it works in; empty outside of one."""
+    runs: int = 1
+    """How often it was started: first for its task, then by messages after its ends."""
     kind: Literal["agent"] = "agent"
 
 

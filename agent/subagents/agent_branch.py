@@ -62,9 +62,7 @@ class AgentBranch:
         return replace(second, text=f"{remark}\n{second.text}")
 
     def _goes_back(self, task: AgentTask) -> bool:
-        """Whether an agent works in the background; below another agent none does."""
-        if self._agent is not None:
-            return False
+        """Whether an agent works in the background."""
         always = self._supervisor.catalog.get(task.subagent_type).background
         return always if task.in_background is None else task.in_background or always
 

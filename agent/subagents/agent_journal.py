@@ -21,11 +21,10 @@ from agent.session.record_lines import Line, read_forwards
 from agent.session.records import (
     AgentRecord,
     SessionHeader,
-    TerminalRecord,
     from_json,
     to_json,
 )
-from agent.session.resume import load, tail
+from agent.session.resume import load
 from agent.session.session_recorder import Redact, SessionRecorder
 from agent.session.store import Session
 from agent.session.transcript import Transcript
@@ -59,6 +58,14 @@ class AgentJournal:
         header = SessionHeader(record.agent_id, str(project), str(project), version)
         self._recorder.session.transcript.append(to_json(header))
         await self._recorder.write(record)
+
+    async def end_in_background(self, record: AgentRecord) -> None:
+        """Write that the end which follows is reported later.
+
+        See `agent.subagents.delivery.unfinished_agents`.
+        """
+        if self._recorder is not None:
+            await self._recorder.write(record)
 
     async def prompt(self, turn_id: str, text: str) -> None:
         """Write that the agent begins to work on something."""
@@ -108,25 +115,6 @@ def read_record(path: Path) -> AgentRecord | None:
     except OSError as error:
         raise SessionError(f"{path} cannot be read: {error.strerror}") from error
     return None
-
-
-def cut_off(session_directory: Path) -> tuple[AgentRecord, ...]:
-    """Return the agents whose end is not in their transcripts: the program was killed.
-
-    Those of a workflow are left out: the run starts them again when it is continued.
-    """
-    found: list[AgentRecord] = []
-    for path in sorted((session_directory / DIRECTORY).glob("*.jsonl")):
-        try:
-            record = read_record(path)
-            last = [one for _, one in tail(path, limit=1)]
-        except SessionError:
-            continue
-        if record is None or record.workflow:
-            continue
-        if not any(isinstance(one, TerminalRecord) for one in last):
-            found.append(record)
-    return tuple(found)
 
 
 if TYPE_CHECKING:

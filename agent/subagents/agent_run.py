@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.errors import SessionError
 from agent.events import AgentEvent, Terminal
@@ -17,6 +18,7 @@ from agent.loop.loop_ports import LoopPorts
 from agent.messages import Message, user_message
 from agent.stream import Emit, TurnEvents
 from agent.subagents.agent_journal import AgentJournal, messages_of
+from agent.subagents.known_agents import record_of
 from agent.subagents.report_text import defused
 from agent.subagents.running_agent import RunningAgent
 from agent.tools.agent_port import SubagentReport
@@ -44,6 +46,7 @@ async def run_agent(
     *,
     prompt: str,
     continues: bool,
+    more: Callable[[], Awaitable[bool]],
     stall_s: float,
 ) -> SubagentReport:
     """Run an agent to its end and return its report; never raises for its failures.
@@ -51,6 +54,7 @@ async def run_agent(
     Args:
         emit: takes its events, after its transcript has them.
         continues: it has a history, in its transcript.
+        more: waits for what its own agents in the background report; returns whether it goes on.
         stall_s: without an event for so long it is ended.
     """
     loop: AgentLoop | None = None
@@ -61,7 +65,7 @@ async def run_agent(
         await emit(event)
 
     turn_id = agent.task.tool_use_id
-    reason, detail = "error", ""
+    end = Terminal(turn_id, "error", agent_id=agent.id)
     events = TurnEvents(record_and_emit, turn_id, agent.id)
     watch = asyncio.ensure_future(_watch(agent, stall_s))
     try:
@@ -69,30 +73,30 @@ async def run_agent(
         await journal.prompt(turn_id, prompt)
         built.hooks.firing.abort = agent.controller.signal
         new = [*(() if continues else built.opening), *await _opening(built), user_message(prompt)]
-        end = Terminal(turn_id, "completed")
         for _ in range(MAX_CONTINUATIONS):
             loop = AgentLoop(built.ports, events, max_turns=agent.definition.max_turns)
             end = await loop.run(history, new, agent.controller)
             agent.use.turns += end.turns
-            if end.reason != "completed" or not agent.inbox:
+            if end.reason != "completed" or not (agent.inbox or await more()):
                 break
             history, new = loop.messages, list(take_inbox(agent))
-        await journal.event(end, loop.messages if loop is not None else ())
-        reason, detail = (STALLED if agent.is_stalled else end.reason), end.detail
-        if agent.handed_in is not None:
-            reason = "completed"
     except SessionError as error:
-        detail = str(error)
+        end = replace(end, detail=str(error))
     except Exception as error:  # noqa: BLE001 - isolation boundary: one agent's defect ends that agent only
-        detail = f"{type(error).__name__}: {error}"
+        end = replace(end, reason="error", detail=f"{type(error).__name__}: {error}")
     finally:
         watch.cancel()
         await asyncio.wait({watch})
+        if agent.handed_in is not None:
+            end = replace(end, reason="completed", detail="")
         with contextlib.suppress(Exception):
+            if agent.in_background:
+                await journal.end_in_background(record_of(agent))
+            await record_and_emit(end)
             await journal.aclose()
         if built.close is not None:
             await built.close()
-    return _report(agent, reason, detail)
+    return _report(agent, STALLED if agent.is_stalled else end.reason, end.detail)
 
 
 def take_inbox(agent: RunningAgent) -> Sequence[Message]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -51,10 +52,10 @@ def tools_of(
         names = [name for name in names if not _fits(entry, name)]
     if definition.tools is None:
         return AgentTools(_only(parent, names))
-    listed = [name for name in names if any(_fits(entry, name) for entry in definition.tools)]
-    missing = tuple(
-        entry for entry in definition.tools if not any(_fits(entry, name) for name in names)
-    )
+    servers = (f"mcp__{re.sub(r'[^A-Za-z0-9_-]', '_', name)}" for name in definition.mcp_servers)
+    wanted = (*definition.tools, *servers)
+    listed = [name for name in names if any(_fits(entry, name) for entry in wanted)]
+    missing = tuple(entry for entry in wanted if not any(_fits(entry, name) for name in names))
     if definition.memory is not None:
         listed += [name for name in ("Read", "Write", "Edit") if name in names]
     if not listed:

@@ -151,13 +151,16 @@ class DefinitionFields:
 
     def _servers(self) -> tuple[str, ...]:
         value = self._values.get("mcpServers")
-        if isinstance(value, list) and all(isinstance(one, str) for one in value):
-            return tuple(value)
         if isinstance(value, str):
             return split_rules(value)
-        if value is not None:
-            self.problems.append("mcpServers should be a list of names of configured servers")
-        return ()
+        parts = value if isinstance(value, list) else [] if value is None else [value]
+        names = tuple(part for part in parts if isinstance(part, str))
+        if len(names) < len(parts):
+            self.problems.append(
+                "mcpServers should be a list of names of configured servers: those with a "
+                "configuration of their own are not started"
+            )
+        return names
 
     def _hooks(self) -> Mapping[str, object] | None:
         value = self._values.get("hooks")

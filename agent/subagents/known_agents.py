@@ -23,6 +23,11 @@ class KnownAgents(dict[str, RunningAgent]):
         self._directory = directory
         self._catalog = catalog
 
+    @property
+    def running(self) -> tuple[RunningAgent, ...]:
+        """Those that have not ended."""
+        return tuple(agent for agent in self.values() if agent.is_running)
+
     def free_id(self, name: str | None, definition: AgentDefinition) -> str:
         """Return the id of a new agent: its name, or its kind with a number."""
         base = name or re.sub(r"[^a-z0-9]+", "-", definition.name.lower())
@@ -64,6 +69,7 @@ class KnownAgents(dict[str, RunningAgent]):
             parent_id=None,
             transcript=path,
             worktree=record.worktree,
+            runs=record.runs,
             state="stopped",
         )
         agent.ended_s = agent.started_s
@@ -96,4 +102,5 @@ def record_of(agent: RunningAgent) -> AgentRecord:
         agent.in_background,
         agent.worktree,
         agent.task.workflow,
+        agent.runs,
     )

@@ -64,6 +64,10 @@ class RunningAgent(Struct, kw_only=True, eq=False):
     ended_s: float | None = None
     last_event_s: float = field(default_factory=time.monotonic)
     controller: AbortController = field(default_factory=AbortController)
+    reports_to: str | None = None
+    """The agent that gets its report, while that one runs; else the main conversation does."""
+    runs: int = 0
+    """How often it was started."""
     stopped_by: str = ""
     """Who ended it: `user`, `agent` or a limit; empty while nobody did."""
     is_stalled: bool = False
@@ -73,6 +77,8 @@ class RunningAgent(Struct, kw_only=True, eq=False):
     handed_in: Mapping[str, object] | None = None
     """Its answer, where its task has a form for one."""
     worktree: Mapping[str, object] | None = None
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a message or the report of an agent of its own has come."""
     done: asyncio.Event = field(default_factory=asyncio.Event)
     moved: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when it goes to the background while its call waits."""

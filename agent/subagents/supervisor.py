@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -26,7 +27,7 @@ from agent.events import (
     UsageUpdate,
 )
 from agent.loop.answer_text import AnswerText
-from agent.loop.loop_ports import BackgroundReport, LoopPorts
+from agent.loop.loop_ports import LoopPorts
 from agent.messages import Message
 from agent.stream import Emit
 from agent.subagents.agent_journal import AgentJournal
@@ -34,8 +35,9 @@ from agent.subagents.agent_limits import AgentCaps, AgentSlots, LimitQuestion
 from agent.subagents.agent_run import BuiltSubagent, run_agent, take_inbox
 from agent.subagents.catalog import AgentCatalog
 from agent.subagents.definition import AgentDefinition
+from agent.subagents.delivery.report_delivery import ReportDelivery
 from agent.subagents.known_agents import KnownAgents, launched, record_of
-from agent.subagents.report_text import message_text, report_note
+from agent.subagents.report_text import message_text
 from agent.subagents.running_agent import RunningAgent
 from agent.subagents.spending import Spending
 from agent.tools.agent_port import AgentTask, SubagentReport
@@ -84,14 +86,10 @@ class AgentSupervisor:
         self._slots = AgentSlots(caps.concurrent)
         self.spending = Spending(caps, ports.ask, self.all)
         self._agents = KnownAgents(ports.directory, catalog)
+        self.reports = ReportDelivery(self._agents, self._slots, caps.stall_s)
         self._built: dict[str, LoopPorts] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._unreported: list[RunningAgent] = []
         self._starts = 0
-        self._ended = asyncio.Event()
-        self._is_awaited = False
-        self.on_report: Callable[[], None] = lambda: None
-        """Called when an agent in the background has ended."""
         self.between_turns: Callable[[AgentEvent], None] = lambda _event: None
         """Takes events of agents while no turn runs, whose stream would have them."""
         self.on_change: Callable[[], None] = lambda: None
@@ -104,17 +102,12 @@ class AgentSupervisor:
     @property
     def running(self) -> tuple[RunningAgent, ...]:
         """Those that have not ended."""
-        return tuple(agent for agent in self._agents.values() if agent.is_running)
+        return self._agents.running
 
     @property
     def has_waited_for(self) -> bool:
         """Whether the conversation waits for an agent that could go to the background."""
         return any(agent.depth == 1 and not agent.in_background for agent in self.running)
-
-    @property
-    def has_reports(self) -> bool:
-        """Whether reports wait for the main conversation."""
-        return bool(self._unreported)
 
     def find(self, name: str) -> RunningAgent | None:
         """Return an agent by its id, also one of an earlier run of the program; None for none."""
@@ -157,6 +150,7 @@ class AgentSupervisor:
             task=task,
             depth=depth,
             parent_id=parent.id if parent is not None else None,
+            reports_to=parent.id if parent is not None else None,
             transcript=self._agents.path(agent_id),
             in_background=in_background,
         )
@@ -173,6 +167,7 @@ class AgentSupervisor:
         self._starts += 1
 
     def _begin(self, agent: RunningAgent, prompt: str, *, continues: bool) -> None:
+        agent.runs += 1
         task = asyncio.ensure_future(self._work(agent, prompt, continues=continues))
         self._tasks[agent.id] = task
         task.add_done_callback(lambda _: self._tasks.pop(agent.id, None))
@@ -217,6 +212,7 @@ class AgentSupervisor:
             emit,
             prompt=prompt,
             continues=continues,
+            more=partial(self.reports.more, agent),
             stall_s=self.caps.stall_s,
         )
 
@@ -232,6 +228,7 @@ class AgentSupervisor:
             calls=replace(ports.calls, recorder=journal),
             spent=lambda: spent() or self.spending.exhausted(agent),
             queued=queued,
+            reports=partial(self.reports.take, agent),
         )
 
     def _end(self, agent: RunningAgent, report: SubagentReport) -> None:
@@ -246,11 +243,11 @@ class AgentSupervisor:
             agent.state = "stopped"
         else:
             agent.state = "completed" if report.is_complete else "failed"
+        for other in self.running:
+            if other.reports_to == agent.id:
+                other.controller.abort(f"{agent.id} has ended")
         agent.done.set()
-        if agent.in_background:
-            self._unreported.append(agent)
-            self._ended.set()
-            self.on_report()
+        self.reports.ended(agent)
         self.on_change()
 
     # -- wait -------------------------------------------------------------------------------
@@ -293,17 +290,6 @@ class AgentSupervisor:
         self.on_change()
         return bool(waited_for)
 
-    def take_reports(self) -> list[BackgroundReport]:
-        """Return what agents in the background reported since the last call."""
-        agents, self._unreported = self._unreported, []
-        reports: list[BackgroundReport] = []
-        for agent in agents:
-            report, agent.report = agent.report, None
-            if report is not None:
-                line = f"The agent {agent.id} has {agent.state}: {agent.task.description}"
-                reports.append(BackgroundReport(line, report_note(report, agent.task.description)))
-        return reports
-
     # -- later ------------------------------------------------------------------------------
 
     async def resume(self, agent: RunningAgent, prompt: str) -> None:
@@ -316,7 +302,7 @@ class AgentSupervisor:
             asyncio.Event(),
             asyncio.Event(),
         )
-        agent.stopped_by, agent.is_stalled = "", False
+        agent.stopped_by, agent.is_stalled, agent.reports_to = "", False, None
         agent.ended_s = None
         agent.in_background, agent.state, agent.report = True, "waiting", None
         self._agents[agent.id] = agent
@@ -333,6 +319,7 @@ class AgentSupervisor:
                 f"{agent.id} has {MAX_UNREAD} unread messages. Wait until it read them."
             )
         agent.inbox.append(message)
+        agent.news.set()
         return f"{agent.id} gets the message with its next results."
 
     def stop(self, agent: RunningAgent, by: str) -> bool:
@@ -345,29 +332,6 @@ class AgentSupervisor:
         agent.stopped_by = by
         agent.controller.abort(f"stopped by the {by}")
         return True
-
-    async def next_report(self) -> bool:
-        """Wait for the report of an agent in the background; False where none will come."""
-        self._is_awaited = True
-        try:
-            async with asyncio.timeout(self.caps.stall_s):
-                while not self._unreported and self._is_awaited:
-                    running = [agent for agent in self.running if agent.in_background]
-                    if not running:
-                        return False
-                    self._ended.clear()
-                    await self._ended.wait()
-        except TimeoutError:
-            return False
-        finally:
-            was_awaited, self._is_awaited = self._is_awaited, False
-        return was_awaited
-
-    def give_up(self) -> bool:
-        """Have nobody wait for a report any more; returns whether anybody did."""
-        was_awaited, self._is_awaited = self._is_awaited, False
-        self._ended.set()
-        return was_awaited
 
     async def aclose(self) -> None:
         """End every agent and wait for it."""

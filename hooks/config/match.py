@@ -85,9 +85,18 @@ def _pattern(text: str) -> MatchPattern | MatchNothing:
         return MatchNothing(f"a pattern that could take forever: it {error}")
 
 
-def covers(matcher: Matcher, value: str) -> bool:
-    """Return whether the matcher covers a value; tool names are tried under older names too."""
-    candidates = (value, *TOOL_ALIASES.get(value, ()))
+def covers(matcher: Matcher, value: str, *, is_agent: bool = False) -> bool:
+    """Return whether the matcher covers a value; tool names are tried under older names too.
+
+    Args:
+        is_agent: The value is a kind of agent: `Explore` and `explore` are one.
+    """
+    if is_agent:
+        candidates: tuple[str, ...] = (value, value.lower(), value.capitalize())
+        if isinstance(matcher, MatchNames):
+            matcher = MatchNames(frozenset(name.lower() for name in matcher.names))
+    else:
+        candidates = (value, *TOOL_ALIASES.get(value, ()))
     match matcher:
         case MatchEverything():
             return True

@@ -34,13 +34,14 @@ def select(
     """Judge every handler of an event, in configuration order."""
     value = matcher_value(event, payload)
     strict = EFFECTS[event].strict_exact_matcher
+    is_agent = EFFECTS[event].matcher_field == "agent_type"
     seen: dict[tuple[object, ...], int] = {}
     judged: list[Selection] = []
     for spec in specs:
         if spec.only_agent is not None and payload.get("agent_id") != spec.only_agent:
             judged.append(Selection(spec, False, f"it is for the agent {spec.only_agent} alone"))
         elif value is not None and not covers(
-            parse_matcher(spec.matcher, strict_exact=strict), value
+            parse_matcher(spec.matcher, strict_exact=strict), value, is_agent=is_agent
         ):
             judged.append(
                 Selection(spec, False, f"matcher {spec.matcher!r} does not cover {value!r}")

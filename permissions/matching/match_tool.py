@@ -234,7 +234,9 @@ def names_of(call: RuleSubject) -> Iterator[str]:
     """Yield the texts that a name pattern is compared with."""
     if call.tool == "Agent":
         kind = call.tool_input.get("subagent_type")
-        yield kind if isinstance(kind, str) and kind else "general-purpose"
+        kind = kind if isinstance(kind, str) and kind else "general-purpose"
+        # As the catalog finds them: files of other programs write `Explore`.
+        yield from (kind, kind.lower(), kind.capitalize())
         return
     if call.tool == "Workflow":
         # `name@hash`: a stored rule is about the text that the user saw, a written one may not be.

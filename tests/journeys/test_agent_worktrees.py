@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from agent.abort import AbortSignal
-from agent.model.scripted.scenario import Part, Text, ToolCall
+from agent.model.scripted.scenario import Part, Scenario, Text, ToolCall
+from agent.model.scripted.server import ScriptedServer
 from agent.tools.services import AskUser, PlanAnswer, Question
 from tests.journeys.conftest import Begin, Journey, results
+from tests.journeys.program import environment, run
 from tests.journeys.test_agents import Script, report_of, scripted, start
 
 
@@ -59,14 +61,17 @@ async def repository(begin: Begin, script_: Script, user: AskUser | None = None)
     journey = await begin(
         respond=scripted(script_), ask=user, permission_mode="acceptEdits", trust=True
     )
-    project = journey.project
+    repository_in(journey.project)
+    return journey
+
+
+def repository_in(project: Path) -> None:
     git(project, "init", "-q", "-b", "main")
     git(project, "config", "user.name", "Ada")
     git(project, "config", "user.email", "ada@example.org")
     (project / "a.txt").write_text("one\n")
     git(project, "add", "-A")
     git(project, "commit", "-q", "-m", "first")
-    return journey
 
 
 def tree_of(journey: Journey) -> Path:
@@ -154,3 +159,41 @@ async def test_outside_of_a_repository_the_agent_does_not_start(begin: Begin) ->
     result = report_of(await journey.send("go"))
     assert result.is_error
     assert "git" in result.text
+
+
+async def worktree_run(project: Path, home: Path, *arguments: str) -> str:
+    """Run a session that commits nothing and makes a file; return what it says at its end."""
+    make = ToolCall("Bash", {"command": "touch made"})
+    answer: Script = {"": [[make], [Text("Made.")]]}
+    async with ScriptedServer(Scenario(), respond=scripted(answer)) as server:
+        env = environment(home, server.base_url)
+        arguments = ("-p", "go", "--permission-mode", "acceptEdits", *arguments)
+        status, _, err = await run(*arguments, cwd=project, env=env)
+    assert status == 0, err
+    return err
+
+
+async def test_a_session_works_in_a_worktree_and_without_a_user_it_is_kept(
+    project: Path, fresh_home: Path
+) -> None:
+    repository_in(project)
+    said = await worktree_run(project, fresh_home, "--worktree", "plum")
+    tree = project / ".agent" / "worktrees" / "plum"
+    assert (tree / "made").exists()
+    assert "worktree kept; not merged" in said
+    assert "agent-tui -c --worktree plum" in said
+    assert git(tree, "branch", "--show-current") == "agent/plum"
+    assert not (project / "made").exists()
+    assert git(project, "status", "--porcelain") == ""
+    # A second one of this name is the same.
+    await worktree_run(project, fresh_home, "-w", "plum", "-c")
+    assert git(project, "worktree", "list").count(".agent/worktrees") == 1
+
+
+async def test_a_prompt_in_the_place_of_a_name_says_where_it_goes(
+    project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, "http://127.0.0.1:1")
+    status, _, err = await run("-p", "-w", "fix the test", cwd=project, env=env)
+    assert status == 2
+    assert "A prompt goes in front" in err

@@ -311,7 +311,7 @@ async def test_in_the_background_the_report_comes_between_turns(begin: Begin) ->
     events = await journey.send("go")
     assert "works in the background" in report_of(events).text
     assert terminal(events).reason == "completed"
-    if journey.conversation.agents.has_reports or journey.conversation.agents.running:
+    if journey.conversation.agents.reports.has_reports or journey.conversation.agents.running:
         events = await background_turn(journey)
         assert terminal(events).reason == "completed"
     sent = json.dumps(journey.last_messages())
@@ -354,7 +354,7 @@ async def test_a_message_has_a_finished_agent_go_on_with_all_it_knows(begin: Beg
     }
     journey = await begin(respond=scripted(script))
     await journey.send("go")
-    if journey.conversation.agents.has_reports or journey.conversation.agents.running:
+    if journey.conversation.agents.reports.has_reports or journey.conversation.agents.running:
         await background_turn(journey)
     again = [r for r in journey.server.requests if is_agent(r)][1]
     text = json.dumps(again.body["messages"])
@@ -566,10 +566,39 @@ async def test_without_a_screen_the_run_waits_for_agents_in_the_background(
     lines = [json.loads(line) for line in out.splitlines()]
     assert status == 0, err
     assert "The plum is ripe." in json.dumps(server.requests[-1].body["messages"])
-    # What an agent does between two turns of the main conversation has no lines yet.
     inner = [line for line in lines if line.get("parent_tool_use_id")]
-    assert {line["type"] for line in inner} <= {"assistant"}
+    assert inner
+    assert {line["type"] for line in inner} == {"assistant"}
+    tasks = [line for line in lines if "task_id" in line]
+    assert [line["subtype"] for line in tasks] == ["task_started", "task_notification"]
+    assert {line["tool_use_id"] for line in tasks} == {inner[0]["parent_tool_use_id"]}
+    assert tasks[0]["is_backgrounded"]
+    assert tasks[1]["status"] == "completed"
+    assert Path(tasks[1]["output_file"]).is_file()
     assert [line["type"] for line in lines].count("result") == 1
+
+
+async def test_lines_follow_an_agent_from_its_start_over_its_calls_to_its_end(
+    project: Path, fresh_home: Path
+) -> None:
+    script: Script = {
+        "task-look": [[ToolCall("Bash", {"command": "pwd"})], [Text("Looked.")]],
+        "": [[start("task-look", name="looker")], [Text("ok")]],
+    }
+    async with ScriptedServer(Scenario(), respond=scripted(script)) as server:
+        env = environment(fresh_home, server.base_url)
+        _, out, _ = await run("-p", "go", "--output-format", "stream-json", cwd=project, env=env)
+    lines = [json.loads(line) for line in out.splitlines()]
+    own = [(line["type"], line.get("subtype")) for line in lines]
+    first, progress, end = (
+        own.index(("system", f"task_{name}")) for name in ("started", "progress", "notification")
+    )
+    inner = [n for n, line in enumerate(lines) if line.get("parent_tool_use_id")]
+    assert first < inner[0] < progress < inner[-1] < end
+    assert lines[first]["task_id"] == "looker"
+    assert lines[first]["prompt"] == "Do task-look."
+    assert lines[progress]["last_tool_name"] == "Bash"
+    assert lines[progress]["usage"]["tool_uses"] == 1
 
 
 async def test_hooks_of_a_definition_receive_the_events_of_that_agent_alone(
@@ -615,7 +644,7 @@ async def test_an_agent_of_an_earlier_run_is_continued_with_its_history(begin: B
     await first.conversation.aclose()
     second = await begin(server=first.server, resume=session)
     await second.send("again")
-    if second.conversation.agents.running or second.conversation.agents.has_reports:
+    if second.conversation.agents.running or second.conversation.agents.reports.has_reports:
         await background_turn(second)
     asked = [r for r in first.server.requests if is_agent(r)][-1]
     assert "The word is plum." in json.dumps(asked.body["messages"])
@@ -634,6 +663,56 @@ async def test_agents_that_were_cut_off_are_named_at_the_next_start(begin: Begin
     await journey.conversation.aclose()
     again = await begin(server=journey.server, resume=view.session_id)
     assert any("explore-1 (find it)" in notice for notice in again.assembled.notices)
+
+
+async def test_an_agent_has_agents_in_the_background_and_reports_after_them(begin: Begin) -> None:
+    """Their reports come to it, between its own requests, and not to the main conversation."""
+    wait = ToolCall("Bash", {"command": "until [ -e go ]; do sleep 0.05; done", "timeout": 30_000})
+    script: Script = {
+        "task-inner": [[wait], [Text("The pit is hard.")]],
+        "task-outer": [
+            [start("task-inner", run_in_background=True)],
+            [ToolCall("Bash", {"command": "touch go"})],
+            [Text("Not yet known.")],
+            [Text("It is hard, I hear.")],
+        ],
+        "": [[start("task-outer")], [Text("ok")]],
+    }
+    journey = await limited(begin, {"maxConcurrent": 2}, script, allow=("Bash",))
+    events = await journey.send("go")
+    assert report_of(events).text == "It is hard, I hear."
+    last = [r for r in journey.server.requests if "Do task-outer" in task_of(r)][-1]
+    assert json.dumps(last.body["messages"]).count("The pit is hard.") == 1
+    assert "pit" not in json.dumps(journey.last_messages())
+    assert not journey.conversation.hook_signals.is_woken
+
+
+@pytest.mark.parametrize("was_recorded", [True, False])
+async def test_a_report_that_the_programs_end_kept_back_comes_with_the_next_prompt(
+    begin: Begin, was_recorded: bool
+) -> None:
+    """And only one that the session's transcript has not."""
+    script: Script = {
+        "task-slow": [[Text("The plum is ripe.")]],
+        "": [[start("task-slow", run_in_background=True)], [Text("Started.")], [Text("Ripe!")]],
+    }
+    first = await begin(respond=scripted(script))
+    await first.send("go")
+    if first.conversation.agents.running or first.conversation.agents.reports.has_reports:
+        await background_turn(first)
+    await first.conversation.aclose()
+    session = first.conversation.view
+    if not was_recorded:
+        # As if it had been killed just before.
+        lines = session.transcript_path.read_bytes().splitlines(keepends=True)
+        end = next(n for n, line in enumerate(lines) if b"<agent-report" in line)
+        session.transcript_path.write_bytes(b"".join(lines[:end]))
+    second = await begin(server=first.server, resume=session.session_id)
+    noted = [text for text in second.assembled.notices if "general-purpose-1" in text]
+    assert bool(noted) is not was_recorded
+    await second.send("and now?")
+    sent = json.dumps(first.server.requests[-1].body["messages"])
+    assert sent.count("The plum is ripe.") == 1
 
 
 async def test_many_agents_end_and_leave_little_behind(begin: Begin) -> None:

@@ -119,7 +119,8 @@ async def test_its_calls_are_asked_about_and_named(begin: Begin) -> None:
     assert [event.tool for event in asked] == ["Bash"]
     assert asked[0].agent_id is not None
     assert (journey.project / "made").exists()
-    assert [e for e in events if isinstance(e, Terminal)] == [events[-1]]
+    own, last = (e for e in events if isinstance(e, Terminal))
+    assert (own.agent_id, last) == (asked[0].agent_id, events[-1])
 
 
 async def test_a_hook_guards_sub_agents_too(begin: Begin, fresh_home: Path) -> None:

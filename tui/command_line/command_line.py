@@ -77,6 +77,10 @@ CONTEXT: Final[dict[str, Any]] = {
 @click.option("--session-id", type=click.UUID, metavar="UUID", help="The id for the new session.")
 @click.option("-n", "--name", callback=refuse_empty, metavar="TEXT", help="A name for the session.")
 @click.option(
+    "-w", "--worktree", is_flag=False, flag_value="", default=None, metavar="[NAME]",
+    help="Work in a git worktree of its own, below .agent/worktrees.",
+)  # fmt: skip
+@click.option(
     "--team", callback=refuse_empty, metavar="NAME",
     help="Lead a team: delegate to workers, answer for all of them.",
 )  # fmt: skip

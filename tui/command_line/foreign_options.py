@@ -19,8 +19,6 @@ _IMAGE: Final = "name the file in the prompt as @path."
 INSTEAD: Final = {
     "--bare": "AGENT_TUI_HOME=$(mktemp -d) starts without your settings.",
     "--safe-mode": "AGENT_TUI_HOME=$(mktemp -d) starts without your settings.",
-    "--worktree": "make one with git worktree add, and start there.",
-    "-w": "make one with git worktree add, and start there.",
     "--from-pr": "gh pr checkout, then start.",
     "--ide": "ctrl+g edits the prompt in your editor.",
     "--managed-settings": "the file of managed settings, or --settings.",

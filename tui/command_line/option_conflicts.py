@@ -102,6 +102,10 @@ _CONTRADICTIONS: Final[tuple[tuple[Callable[[Given], bool], str], ...]] = (
         "--bg starts a session without a screen: it goes without -p, -c and -r.",
     ),
     (
+        lambda given: given["worktree"] is not None and (given["in_background"] or given["demo"]),
+        "--worktree goes without --bg and --demo: its end is the user's to decide.",
+    ),
+    (
         lambda given: given["init_only"] and bool(given["prompt"]),
         "--init-only runs hooks and no prompt. With a prompt: -p and --init.",
     ),

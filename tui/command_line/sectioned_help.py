@@ -14,8 +14,8 @@ SECTIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         "Start",
         (
             "headless", "in_background", "continue_latest", "resume", "fork_session",
-            "session_id", "name", "team", "teammate_mode", "orchestrate", "demo", "is_inline",
-            "screen_reader",
+            "session_id", "name", "worktree", "team", "teammate_mode", "orchestrate", "demo",
+            "is_inline", "screen_reader",
         ),
     ),
     (

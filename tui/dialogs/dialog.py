@@ -111,6 +111,8 @@ class Manners(Struct, frozen=True):
     """Where its actions are bound, innermost first."""
     is_guarded: bool = True
     """Whether keys of the first moment are left-overs of typing: not where the user opened it."""
+    steps_aside: bool = False
+    """A dialog that opens meanwhile goes first: it asks, and this one only shows."""
     has_pages: bool = False
     """Whether the keys that go by pages, to the start and to the end, are its own."""
     scroll_keys: Mapping[str, int] = field(default_factory=dict)

@@ -86,11 +86,12 @@ class DialogHost(Listens, RowsWidget):
 
     def open(self, dialog: Dialog) -> None:
         """Show a dialog, or queue it behind the open one."""
-        self._queue.append(dialog)
+        is_aside = bool(self._queue) and manners_of(self._queue[0]).steps_aside
+        self._queue.insert(0 if is_aside else len(self._queue), dialog)
         changes_to = getattr(dialog, "changes_to", None)
         if callable(changes_to):
             changes_to(self._redraw_current)
-        if len(self._queue) == 1:
+        if is_aside or len(self._queue) == 1:
             self._open()
         else:
             self.rows_changed()

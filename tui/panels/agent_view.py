@@ -1,4 +1,5 @@
-"""The transcript of one agent, followed while it works."""
+"""The end of an agent's transcript, followed while it works: the cost is that of a screen or two,
+however long the transcript is."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from agent.errors import SessionError
-from agent.session.archive.transcript_export import export
+from agent.session.archive.transcript_export import recent
 from agent.subagents.running_agent import RunningAgent
 from tui.panels.text_panel import TextPanel, text_rows
 from tui.ports.command_screen import CommandScreen
@@ -16,17 +17,28 @@ from tui.transcript.agent_rows import doing_of, figures_of
 
 LOOK_S: Final = 0.5
 """How often the view looks for more, while it is open and the agent works."""
+MAX_RECORDS: Final = 300
+MAX_CHARS: Final = 60_000
+"""What is shown of a transcript; all of it is in its file."""
 
 
-async def show_agent(screen: CommandScreen, agent: RunningAgent) -> None:
-    """Show what an agent was told, what it did and said; closed with Esc."""
+async def show_agent(screen: CommandScreen, agent: RunningAgent) -> str | None:
+    """Show what an agent was told, what it did and said; return the key that closed it.
+
+    `m` is for a message and `delete` for its end; None is Esc.
+    """
     text = await asyncio.to_thread(_text, agent)
     shown = [text]
 
     def rows(width: int) -> Sequence[Row]:
         return text_rows(shown[0])(width)
 
-    panel = TextPanel(f"{agent.id}  {agent.task.description}", rows, follows_end=True)
+    panel = TextPanel(
+        f"{agent.id}  {agent.task.description}",
+        rows,
+        follows_end=True,
+        keys={"m": "message", "delete": "stop"},
+    )
 
     def redraw(text: str) -> None:
         shown[0] = text
@@ -34,7 +46,7 @@ async def show_agent(screen: CommandScreen, agent: RunningAgent) -> None:
 
     watch = asyncio.ensure_future(_follow(agent, text, redraw))
     try:
-        await screen.show_dialog(panel)
+        return await screen.show_dialog(panel)
     finally:
         watch.cancel()
         await asyncio.wait({watch})
@@ -52,9 +64,10 @@ async def _follow(agent: RunningAgent, shown: str, redraw: Callable[[str], None]
 
 
 def _text(agent: RunningAgent) -> str:
-    """Return the transcript as text; the line at its end says what happens now."""
+    """Return the end of the transcript as text; its last line says what happens now."""
     try:
-        words = export(agent.transcript, "markdown")
+        words, is_whole = recent(agent.transcript, records=MAX_RECORDS, chars=MAX_CHARS)
     except SessionError:
-        words = agent.task.prompt
-    return f"{words.rstrip()}\n\n{doing_of(agent)} · {figures_of(agent)}"
+        words, is_whole = agent.task.prompt, True
+    head = "" if is_whole else f"(what was before is in {agent.transcript})\n\n"
+    return f"{head}{words.strip()}\n\n{doing_of(agent)} · {figures_of(agent)}"

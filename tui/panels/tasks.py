@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
+from msgspec.structs import replace
+
 from agent.commands.command_context import CommandContext, LedTeam
 from agent.errors import AgentError
 from agent.subagents.running_agent import RunningAgent
@@ -50,6 +52,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             hint="enter output · m message · del stop · / search · esc close",
             empty="No agents and no background commands. Ctrl+B moves what runs here.",
         )
+        panel.manners = replace(panel.manners, steps_aside=True)
         picked = await _show_live(screen, panel, tasks, partial(_renew, panel, tasks))
         if picked is None:
             return
@@ -65,7 +68,7 @@ async def _act(screen: CommandScreen, context: CommandContext, task: _Task, key:
             await _act_on_worker(screen, team, task, key)
         case RunningAgent():
             if key == "enter":
-                await show_agent(screen, task)
+                await _watch(screen, context, task)
             elif key == "m":
                 await _message(screen, supervisor, task)
             elif supervisor.stop(task, "user"):
@@ -75,6 +78,12 @@ async def _act(screen: CommandScreen, context: CommandContext, task: _Task, key:
                 await _show_output(screen, task)
             elif key == "delete" and task.is_running:
                 await task.stop()
+
+
+async def _watch(screen: CommandScreen, context: CommandContext, agent: RunningAgent) -> None:
+    """Show an agent's transcript; from there it gets messages and is stopped."""
+    while (key := await show_agent(screen, agent)) is not None:
+        await _act(screen, context, agent, key)
 
 
 async def _message(screen: CommandScreen, supervisor: AgentSupervisor, agent: RunningAgent) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
+
+from msgspec.structs import replace
 
 from themes.theme import Role
 from tui.dialogs.dialog import DialogAnswer, DialogView, FooterRow, Manners
@@ -36,28 +39,41 @@ class TextPanel:
     )
 
     def __init__(
-        self, title: str, rows: Callable[[int], Sequence[Row]], *, follows_end: bool = False
+        self,
+        title: str,
+        rows: Callable[[int], Sequence[Row]],
+        *,
+        follows_end: bool = False,
+        keys: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`rows` takes the width in cells; with `follows_end` the last ones are shown first."""
+        """`rows` takes the width in cells; with `follows_end` the last ones are shown first, and a
+        question that comes meanwhile goes first.
+
+        `keys` close it too, each with what it does, and are the answer.
+        """
+        self.manners = replace(TextPanel.manners, steps_aside=follows_end)
+        self._keys = keys
         self._title = title
         self._rows = rows
         self._follows_end = follows_end
         self.redraw: Callable[[], None] = lambda: None
         """Draws it again after its rows have changed; works while it is open."""
-        self._answered: DialogAnswer[None] = DialogAnswer()
+        self._answered: DialogAnswer[str | None] = DialogAnswer()
 
     @property
     def is_done(self) -> bool:
         """Whether it was closed."""
         return self._answered.is_done
 
-    async def wait(self) -> None:
-        """Return once it is closed."""
-        await self._answered.wait()
+    async def wait(self) -> str | None:
+        """Return the key that closed it, of those it was given; else None."""
+        return await self._answered.wait()
 
     def press(self, key: str, text: str, action_id: str | None) -> None:
         """Close; scrolling is the host's."""
-        if key in {"escape", "enter", "q"} or action_id in {"help:dismiss", "confirm:no"}:
+        if key in self._keys:
+            self._answered.give(key)
+        elif key in {"escape", "enter", "q"} or action_id in {"help:dismiss", "confirm:no"}:
             self._answered.give(None)
 
     def paste(self, text: str) -> None:
@@ -68,7 +84,11 @@ class TextPanel:
 
     def view(self, width_cells: int) -> DialogView:
         """Return the panel at a width."""
-        foot = FooterRow(row(("   ↑↓ pgup/pgdn scroll · esc close", MUTED)), is_optional=True)
+        own = "".join(
+            f" · {'del' if key == 'delete' else key} {does}" for key, does in self._keys.items()
+        )
+        text = f"   ↑↓ pgup/pgdn scroll{own} · esc close"
+        foot = FooterRow(row((text, MUTED)), is_optional=True)
         title = ((self._title, Ink(Role.ACCENT, bold=True)),)
         rows = list(self._rows(width_cells))
         return DialogView(title, rows, [foot], follows_end=self._follows_end)

@@ -52,6 +52,16 @@ def _start(options: RunOptions, early: EarlyPrompt | None) -> int:
         launch_dir = Path.cwd()
     except OSError:
         raise UsageError("The current folder no longer exists. Change to one that does.") from None
+    if options.worktree is not None:
+        from tui.startup.worktree_start import run_in_worktree  # rare
+
+        return run_in_worktree(
+            options, launch_dir, lambda inside, where: _run(inside, where, early)
+        )
+    return _run(options, launch_dir, early)
+
+
+def _run(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None) -> int:
     if options.headless:
         return _headless(options, launch_dir)
     if not sys.stdout.isatty() or not sys.stdin.isatty():

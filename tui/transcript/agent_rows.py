@@ -27,6 +27,17 @@ _INKS: Final = {
     "failed": Ink(Role.ERROR),
     "stopped": MUTED,
 }
+_COLORS: Final = {
+    "red": Ink(Role.ERROR),
+    "blue": Ink(Role.ACCENT),
+    "green": Ink(Role.SUCCESS),
+    "yellow": Ink(Role.WARNING),
+    "purple": Ink(Role.MODE_ACCEPT_EDITS),
+    "orange": Ink(Role.SYNTAX_NUMBER),
+    "pink": Ink(Role.SHELL),
+    "cyan": Ink(Role.MODE_PLAN),
+}
+"""Of definitions, as near as the theme has them."""
 _WORDS: Final = {"asking": "needs you", "waiting": "waits for a slot"}
 
 
@@ -56,7 +67,10 @@ def agent_rows(agents: Sequence[RunningAgent], width_cells: int) -> list[Row]:
 
 def _runs(agent: RunningAgent, width_cells: int) -> tuple[Run, ...]:
     indent = "   " + "  " * (agent.depth - 1)
-    name: list[Run] = [(f"{indent}● ", _INKS[agent.state]), (agent.id, TEXT)]
+    name: list[Run] = [
+        (f"{indent}● ", _INKS[agent.state]),
+        (agent.id, _COLORS.get(agent.definition.color or "", TEXT)),
+    ]
     figures = f"  {figures_of(agent)}"
     room = max(0, width_cells - runs_width(name) - len(figures) - 3)
     doing = clip([(f"  {doing_of(agent)}", MUTED)], room)

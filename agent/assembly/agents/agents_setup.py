@@ -23,11 +23,11 @@ from agent.orchestration.workflows import Workflows
 from agent.settings.locations import POLICY_DIR
 from agent.subagents.agent_branch import AgentBranch
 from agent.subagents.agent_files import agent_directories, read_agent_files
-from agent.subagents.agent_journal import cut_off
 from agent.subagents.agent_limits import AgentCaps, LimitQuestion
 from agent.subagents.agent_run import BuiltSubagent
 from agent.subagents.catalog import AgentCatalog
 from agent.subagents.definition import AgentDefinition
+from agent.subagents.delivery.unfinished_agents import unfinished_agents
 from agent.subagents.lead import lead_of
 from agent.subagents.running_agent import RunningAgent
 from agent.subagents.supervisor import AgentSupervisor, SupervisorPorts
@@ -96,12 +96,6 @@ def build_agents(
         built.ports.calls.services.subagents = AgentBranch(supervisor, agent)
         return built
 
-    if start.resumed is not None and (lost := cut_off(start.directory)):
-        names = ", ".join(f"{one.agent_id} ({one.description})" for one in lost[:10])
-        start.notes.append(
-            f"Agents were cut off when the program ended: {names}. Ask for one to be continued, or "
-            "leave it."
-        )
     supervisor = AgentSupervisor(
         catalog,
         SupervisorPorts(
@@ -120,6 +114,8 @@ def build_agents(
         model.used,
         is_on=start.options.orchestrate or start.settings.values.orchestration is True,
     )
+    if start.resumed is not None:
+        _take_up(start, supervisor, recording)
     return AgentParts(
         catalog,
         supervisor,
@@ -128,6 +124,24 @@ def build_agents(
         orchestration,
         kinds.lead,
     )
+
+
+def _take_up(start: StartContext, supervisor: AgentSupervisor, recording: Recording) -> None:
+    """Name the agents that the program's end cut off; have reports delivered that it kept back."""
+    left = unfinished_agents(start.directory, recording.recorder.session.transcript.path)
+    if left.cut_off:
+        names = ", ".join(f"{one.agent_id} ({one.description})" for one in left.cut_off[:10])
+        start.notes.append(
+            f"Agents were cut off when the program ended: {names}. Ask for one to be continued, or "
+            "leave it."
+        )
+    if left.undelivered:
+        names = ", ".join(record.agent_id for record, _, _ in left.undelivered[:10])
+        start.notes.append(
+            f"Agents ended before the program did, and their reports come with your next prompt: "
+            f"{names}."
+        )
+        supervisor.reports.again(left.undelivered)
 
 
 class AgentKinds(Struct, frozen=True):

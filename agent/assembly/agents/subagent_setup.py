@@ -127,7 +127,11 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             if tree is None:
                 return
             agent.worktree = await end_worktree(
-                self.worktrees, tree, agent.id, agent.task.description, self.ask
+                self.worktrees,
+                tree,
+                f"The agent {agent.id}",
+                agent.task.description,
+                self.ask,
             )
 
         return replace(built, close=close)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
+
+from msgspec.structs import replace
 
 from agent.errors import SessionError
 from agent.messages import Block, Message
 from agent.prompt import shell_command_note as own_command
 from agent.session.record_lines import Line, read_forwards
 from agent.session.records import (
+    AgentRecord,
     CompactionRecord,
     MessageRecord,
     NoticeRecord,
@@ -25,6 +28,7 @@ from agent.session.records import (
     from_json,
     message_to_json,
 )
+from agent.session.resume import tail
 from permissions.base.text.sanitize import sanitize
 
 ExportFormat = Literal["markdown", "json", "html"]
@@ -47,14 +51,15 @@ details summary{cursor:pointer;opacity:.75}.notice{opacity:.7;font-size:.9rem}
 def export(path: Path, form: ExportFormat) -> str:
     """Return a session's whole conversation as text.
 
-    The whole conversation is in it, also what a compaction replaced for the model. JSON holds
-    every message; the forms for reading leave out the program's own notes for the model.
+    The whole conversation is in it, also what a compaction replaced for the model, and the
+    messages of each agent behind the call that started it. JSON holds every message; the forms for
+    reading leave out the program's own notes for the model.
 
     Raises:
         SessionError: the file cannot be read.
     """
     try:
-        records = tuple(_records(path))
+        records = tuple(_with_agents(_records(path), _agents_of(path)))
     except OSError as error:
         raise SessionError(f"The session {path} cannot be read: {error.strerror}.") from error
     match form:
@@ -64,6 +69,44 @@ def export(path: Path, form: ExportFormat) -> str:
             return _json(records)
         case "html":
             return _html(records)
+
+
+def recent(path: Path, *, records: int, chars: int) -> tuple[str, bool]:
+    """Return the end of a transcript as Markdown, and whether that is all of it.
+
+    The time does not depend on the size of the file. Raises SessionError.
+    """
+    found = tail(path, limit=records)
+    text = "\n\n".join(_markdown_parts([record for _, record in found]))
+    is_whole = len(found) < records and len(text) <= chars
+    return (text if is_whole else text[-chars:]), is_whole
+
+
+def _agents_of(path: Path) -> dict[str, list[Record]]:
+    """Return the messages of a session's agents, by the call that each worked for."""
+    found: dict[str, list[Record]] = {}
+    for file in sorted((path.with_suffix("") / "agents").glob("*.jsonl")):
+        records = [*_records(file)]
+        agent = next((one for one in records if isinstance(one, AgentRecord)), None)
+        call = agent.tool_use_id if agent is not None else ""
+        messages = (one for one in records if isinstance(one, MessageRecord))
+        found.setdefault(call, []).extend(replace(one, agent_id=file.stem) for one in messages)
+    return found
+
+
+def _with_agents(records: Iterable[Record], agents: dict[str, list[Record]]) -> Iterator[Record]:
+    """Yield records, with those of agents behind their calls, and the rest of these at the end."""
+    yield from _behind_calls(records, agents)
+    while agents:
+        yield from _behind_calls(agents.pop(next(iter(agents))), agents)
+
+
+def _behind_calls(records: Iterable[Record], agents: dict[str, list[Record]]) -> Iterator[Record]:
+    for record in records:
+        yield record
+        if isinstance(record, MessageRecord):
+            for use in record.message.tool_uses():
+                yield from _behind_calls(agents.pop(use.id, ()), agents)
 
 
 def _records(path: Path) -> Iterator[Record]:
@@ -79,7 +122,13 @@ def _records(path: Path) -> Iterator[Record]:
         if isinstance(record, TombstoneRecord):
             withdrawn.add(record.message_uid)
         elif isinstance(
-            record, SessionHeader | TitleRecord | MessageRecord | CompactionRecord | NoticeRecord
+            record,
+            SessionHeader
+            | AgentRecord
+            | TitleRecord
+            | MessageRecord
+            | CompactionRecord
+            | NoticeRecord,
         ):
             entries.append(record)
     for record in entries:
@@ -116,7 +165,11 @@ def _json(records: Sequence[Record]) -> str:
 
 
 def _markdown(records: Sequence[Record]) -> str:
-    parts = [f"# {sanitize(_title(records))}"]
+    return "\n\n".join([f"# {sanitize(_title(records))}", *_markdown_parts(records)]) + "\n"
+
+
+def _markdown_parts(records: Sequence[Record]) -> list[str]:
+    parts: list[str] = []
     for record in records:
         match record:
             case MessageRecord() if record.message.origin in _FOR_THE_MODEL:
@@ -133,7 +186,7 @@ def _markdown(records: Sequence[Record]) -> str:
                 parts.append(f"> {sanitize(record.text)}")
             case _:
                 continue
-    return "\n\n".join(parts) + "\n"
+    return parts
 
 
 def _block_markdown(block: Block) -> str:

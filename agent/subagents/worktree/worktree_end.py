@@ -20,7 +20,7 @@ class AskAboutWorktree(Protocol):
 
 
 async def end_worktree(
-    worktrees: Worktrees, tree: AgentWorktree, agent_id: str, title: str, ask: AskAboutWorktree
+    worktrees: Worktrees, tree: AgentWorktree, who: str, title: str, ask: AskAboutWorktree
 ) -> Mapping[str, object]:
     """Merge, keep or remove a worktree; returns what the report says of it. Raises nothing."""
     said: dict[str, object] = {
@@ -33,7 +33,7 @@ async def end_worktree(
         if not state.has_changes:
             await worktrees.remove(tree, title)
             return {"worktree": "removed: nothing was changed"}
-        answer = await ask(_question(agent_id, tree, state))
+        answer = await ask(_question(who, tree, state))
         said |= {"ahead": state.ahead, "dirty": state.is_dirty}
         if answer == "merge" and tree.branch:
             await worktrees.merge(tree, title)
@@ -48,13 +48,13 @@ async def end_worktree(
         return {**said, "worktree": f"kept: {error}"}
 
 
-def _question(agent_id: str, tree: AgentWorktree, state: WorktreeState) -> str:
+def _question(who: str, tree: AgentWorktree, state: WorktreeState) -> str:
     parts = []
     if state.ahead:
         parts.append(f"{state.ahead} commit{'' if state.ahead == 1 else 's'}")
     if state.is_dirty:
         parts.append("changes that are not committed")
     return (
-        f"The agent {agent_id} has ended with {' and '.join(parts)} on the branch {tree.branch}. "
+        f"{who} has ended with {' and '.join(parts)} on the branch {tree.branch}. "
         "What becomes of its worktree?"
     )

@@ -87,7 +87,16 @@ class Worktrees:
         self._hooks = hooks
         self._is_trusted = is_trusted
 
-    async def create(self, name: str, number: str) -> AgentWorktree:
+    async def open(self, name: str) -> AgentWorktree:
+        """Return the worktree of a name: the one that is there, or a new one. Raises AgentError."""
+        path = self._root / DIRECTORY / name
+        if not path.exists():
+            return await self.create(name)
+        branch = f"agent/{name}"
+        base = await self._git(self._root, "merge-base", "HEAD", branch)
+        return AgentWorktree(path, branch, base)
+
+    async def create(self, name: str, number: str = "") -> AgentWorktree:
         """Make a worktree at the current commit, on a new branch. Raises AgentError."""
         if not self._is_trusted():
             raise WorktreeError("A worktree runs git's filters: trust this project first (/trust).")
@@ -98,8 +107,9 @@ class Worktrees:
             return AgentWorktree(Path(made), "", "")
         base = await self._git(self._root, "rev-parse", "--verify", "HEAD")
         await self._hide()
-        path = self._root / DIRECTORY / f"{name}-{number}"
-        branch = f"agent/{name}-{number}"
+        full = f"{name}-{number}" if number else name
+        path = self._root / DIRECTORY / full
+        branch = f"agent/{full}"
         await self._git(self._root, "worktree", "add", "-q", "-b", branch, str(path), base)
         reason = f"agent-tui {name} {os.getpid()}"
         await self._git(self._root, "worktree", "lock", "--reason", reason, str(path))

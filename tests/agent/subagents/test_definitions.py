@@ -229,6 +229,17 @@ def test_entries_with_a_specifier_become_rules_unless_the_tool_is_listed_whole()
     assert rules("Bash(*)") == ()
 
 
+def test_servers_are_named_and_their_tools_are_added() -> None:
+    text = (
+        "---\nname: x\ndescription: y\ntools: Read\nmcpServers: [my db, {b: {command: c}}]\n---\n"
+    )
+    found = parse(text)
+    assert found.mcp_servers == ("my db",)
+    assert "are not started" in found.problems[0]
+    registry = ToolRegistry()
+    assert tools_of(found, registry, may_start_agents=True).missing == ("mcp__my_db",)
+
+
 def test_the_kinds_that_an_agent_may_start_can_be_listed() -> None:
     assert startable(agent(tools=("Agent(explore, plan)", "Read"))) == ("explore", "plan")
     assert startable(agent(tools=("Agent",))) is None

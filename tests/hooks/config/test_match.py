@@ -39,6 +39,13 @@ def test_a_matcher_covers_what_the_contract_says(
     assert covers(parse_matcher(matcher), value) is expected
 
 
+@pytest.mark.parametrize("kind", ["Explore", "explore"])
+@pytest.mark.parametrize("matcher", ["Explore", "explore", "Plan|Explore", "^Expl", "^expl"])
+def test_kinds_of_agents_match_whatever_their_case(matcher: str, kind: str) -> None:
+    assert covers(parse_matcher(matcher), kind, is_agent=True)
+    assert not covers(parse_matcher(matcher), "reviewer", is_agent=True)
+
+
 def test_a_strict_matcher_is_an_expression_as_soon_as_it_has_a_dash() -> None:
     assert covers(parse_matcher("rate-limit"), "xrate-limitx") is False
     assert covers(parse_matcher("rate-limit", strict_exact=True), "xrate-limitx") is True

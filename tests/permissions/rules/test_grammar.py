@@ -126,6 +126,8 @@ def test_slash_anchors_by_source(
         ("Agent", {"subagent_type": "Explore"}, "Agent(Explore)", True),
         ("Task", {"subagent_type": "Explore"}, "Agent(Explore)", True),
         ("Agent", {"subagent_type": "Explore"}, "Task(Explore)", True),
+        ("Agent", {"subagent_type": "Explore"}, "Agent(explore)", True),
+        ("Agent", {"subagent_type": "explore"}, "Agent(Explore)", True),
         ("Agent", {"model": "opus"}, "Agent(model:opus)", True),
         ("Agent", {}, "Agent(model:opus)", False),
         ("Skill", {"skill": "deploy"}, "Skill(deploy)", True),

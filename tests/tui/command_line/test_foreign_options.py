@@ -80,7 +80,7 @@ def test_system_prompts_from_files(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["--json-schema", "{}"], "--json-schema goes with -p"),
-        (["--worktree=x"], "git worktree add"),
+        (["--worktree=x", "--demo"], "--worktree goes without --bg and --demo"),
         (["--permision-mode", "plan"], "--permission-mode"),
         (["fix", "the", "test"], "in quotes"),
         (["--add-dir", "/there/is/none"], "does not exist"),

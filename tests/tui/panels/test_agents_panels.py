@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.events import MessageCommitted, PermissionRequested, PermissionResolved, ToolDispatch
 from agent.messages import user_message
@@ -18,7 +19,9 @@ from permissions.decision import Behavior
 from permissions.resolve.handlers import user_decision
 from tests.tui.app.test_app_keys import settled, text_of
 from tests.tui.recorded import RecordedConversation, make_app
+from themes.theme import Role
 from tui.panels import agent_view
+from tui.panels.text_panel import TextPanel, text_rows
 from tui.transcript.agent_rows import agent_rows
 
 
@@ -63,6 +66,13 @@ def test_what_ended_well_leaves_and_what_failed_stays(tmp_path: Path) -> None:
     assert [line.split()[1] for line in words([done, failed])] == ["explore-2"]
 
 
+def test_the_color_of_a_definition_is_that_of_the_name(tmp_path: Path) -> None:
+    one = agent(tmp_path)
+    one.definition = replace(one.definition, color="pink")
+    inks = dict(agent_rows([one], 100)[0].runs)
+    assert inks["explore-1"].role == Role.SHELL
+
+
 def test_no_row_is_wider_than_the_window_and_many_are_counted(tmp_path: Path) -> None:
     agents = [agent(tmp_path, number) for number in range(30)]
     lines = words(agents, 40)
@@ -99,13 +109,24 @@ async def test_a_transcript_is_followed_while_the_agent_works(
         await shows("Find the plum.")
         await journal.event(MessageCommitted("u1", user_message("And the pear."), one.id), ())
         await shows("And the pear.")
+        # From where one reads: a message, and a question that comes meanwhile.
+        await pilot.press("m")
+        await shows("To explore-1")
+        await pilot.press(*"pears", "enter")
+        await shows("And the pear.")
+        assert one.inbox == ["pears"]
+        asking = TextPanel("Run this?", text_rows("rm"))
+        app.parts.dialogs.open(asking)
+        await shows("Run this?")
+        app.parts.dialogs.close(asking)
+        await shows("And the pear.")
         await pilot.press("escape")
         await shows("del stop")
         await pilot.press("m")
         await shows("To explore-1")
         await pilot.press(*"more", "enter")
         await shows("del stop")
-        assert one.inbox == ["more"]
+        assert one.inbox == ["pears", "more"]
         await pilot.press("delete")
         await shows("del stop")
         assert one.stopped_by == "user"

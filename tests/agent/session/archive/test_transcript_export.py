@@ -15,8 +15,9 @@ from agent.messages import (
     user_message,
 )
 from agent.session.archive.summaries import summarise
-from agent.session.archive.transcript_export import ExportFormat, export
+from agent.session.archive.transcript_export import ExportFormat, export, recent
 from agent.session.records import (
+    AgentRecord,
     CompactionRecord,
     MessageRecord,
     NoticeRecord,
@@ -62,6 +63,32 @@ def test_all_that_was_said_is_there_in_order(tmp_path: Path, form: ExportFormat)
     places = [text.index(part) for part in ("look", "I look", "fenced", "done")]
     assert places == sorted(places)
     assert "WITHDRAWN" not in text
+
+
+@pytest.mark.parametrize("form", ["markdown", "html", "json"])
+def test_messages_of_agents_are_behind_their_calls(tmp_path: Path, form: ExportFormat) -> None:
+    """Also those of an agent of an agent, and of one whose call is not there."""
+    path = conversation(tmp_path / "s.jsonl")
+    inner = {"type": "tool_use", "id": "b", "name": "Agent", "input": {}}
+    for agent_id, call, part in (("one", "a", inner), ("two", "b", None), ("odd", "?", None)):
+        parts = (text_block(f"{agent_id} speaks"), *([part] if part is not None else []))
+        with Transcript.create(tmp_path / "s" / "agents" / f"{agent_id}.jsonl") as transcript:
+            transcript.append(to_json(AgentRecord(agent_id, "explore", "d", call)))
+            transcript.append(to_json(MessageRecord(Message("assistant", parts, "model"))))
+    text = export(path, form)
+    order = ("I look", "one speaks", "two speaks", "fenced", "done", "odd speaks")
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+
+
+def test_the_end_of_a_transcript_is_read_without_the_rest(tmp_path: Path) -> None:
+    path = conversation(tmp_path / "s.jsonl")
+    text, is_whole = recent(path, records=50, chars=10_000)
+    assert is_whole
+    assert "I look" in text
+    text, is_whole = recent(path, records=2, chars=10_000)
+    assert (is_whole, "I look" in text, "done" in text) == (False, False, True)
+    assert recent(path, records=50, chars=4) == ("done", False)
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])

@@ -1,0 +1,1 @@
+"""Reports of agents that worked in the background: delivered once, also after a kill."""

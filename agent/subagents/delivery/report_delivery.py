@@ -1,0 +1,126 @@
+"""Reports of agents that worked in the background, on their way to who began these."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+
+from agent.abort import Aborted
+from agent.loop.loop_ports import BackgroundReport
+from agent.session.records import AgentRecord
+from agent.subagents.agent_limits import AgentSlots
+from agent.subagents.known_agents import KnownAgents
+from agent.subagents.report_text import defused, report_note
+from agent.subagents.running_agent import RunningAgent
+from agent.tools.agent_port import SubagentReport
+
+
+class ReportDelivery:
+    """Has each report until its receiver takes it: the main conversation, or an agent."""
+
+    def __init__(self, agents: KnownAgents, slots: AgentSlots, wait_s: float) -> None:
+        """Nothing waits yet; `next` waits at most `wait_s` seconds."""
+        self._agents = agents
+        self._slots = slots
+        self._wait_s = wait_s
+        self._unreported: list[RunningAgent] = []
+        self._ended = asyncio.Event()
+        self._is_awaited = False
+        self.on_report: Callable[[], None] = lambda: None
+        """Called when a report for the main conversation has come."""
+
+    @property
+    def has_reports(self) -> bool:
+        """Whether a report waits for the main conversation."""
+        return any(self._receiver(agent) is None for agent in self._unreported)
+
+    def ended(self, agent: RunningAgent) -> None:
+        """Take the report of an agent that has ended."""
+        if agent.in_background:
+            self._unreported.append(agent)
+            self._ended.set()
+        receiver = self._receiver(agent)
+        if receiver is not None:
+            receiver.news.set()
+        elif self.has_reports:
+            self.on_report()
+
+    def _receiver(self, agent: RunningAgent) -> RunningAgent | None:
+        """Return the agent that gets a report; None is the main conversation."""
+        receiver = self._agents.get(agent.reports_to) if agent.reports_to is not None else None
+        return receiver if receiver is not None and receiver.is_running else None
+
+    async def more(self, agent: RunningAgent) -> bool:
+        """Wait for a message or a report that an agent goes on with; False where none will come."""
+        gave_up = False
+        # It waits for agents: that is no stall.
+        agent.running_calls.add(agent.id)
+        agent.current = "waits for its agents"
+        try:
+            while not agent.inbox and not agent.controller.signal.aborted:
+                if any(self._receiver(other) is agent for other in self._unreported):
+                    break
+                if not any(self._receiver(other) is agent for other in self._agents.running):
+                    return False
+                gave_up = self._slots.give_back(agent.id) or gave_up
+                agent.news.clear()
+                with contextlib.suppress(Aborted):
+                    await agent.controller.signal.race(agent.news.wait())
+            return True
+        finally:
+            agent.running_calls.discard(agent.id)
+            if gave_up:
+                with contextlib.suppress(Aborted):
+                    await agent.controller.signal.race(self._slots.take(agent.id))
+
+    def take(self, receiver: RunningAgent | None = None) -> list[BackgroundReport]:
+        """Return what agents in the background reported to one, or to the main conversation."""
+        taken = [agent for agent in self._unreported if self._receiver(agent) is receiver]
+        self._unreported = [agent for agent in self._unreported if agent not in taken]
+        reports: list[BackgroundReport] = []
+        for agent in taken:
+            report, agent.report = agent.report, None
+            if report is not None:
+                line = f"The agent {agent.id} has {agent.state}: {agent.task.description}"
+                text = report_note(report, agent.task.description, agent.runs)
+                reports.append(BackgroundReport(line, text))
+        return reports
+
+    def again(self, undelivered: Sequence[tuple[AgentRecord, str, str]]) -> None:
+        """Have the main conversation get reports that the program's end kept from it.
+
+        Each has the agent, how it ended, and its last words.
+        """
+        for record, outcome, text in undelivered:
+            agent = self._agents.find(record.agent_id)
+            if agent is None:
+                continue
+            self._agents[agent.id] = agent
+            agent.state = "completed" if outcome == "completed" else "failed"
+            agent.report = SubagentReport(
+                defused(text), outcome, 0, 0, agent.id, transcript=str(agent.transcript)
+            )
+            self._unreported.append(agent)
+
+    async def next(self) -> bool:
+        """Wait for the report of an agent in the background; False where none will come."""
+        self._is_awaited = True
+        try:
+            async with asyncio.timeout(self._wait_s):
+                while not self.has_reports and self._is_awaited:
+                    if not any(agent.in_background for agent in self._agents.running):
+                        return False
+                    self._ended.clear()
+                    await self._ended.wait()
+        except TimeoutError:
+            return False
+        finally:
+            was_awaited, self._is_awaited = self._is_awaited, False
+        return was_awaited
+
+    def give_up(self) -> bool:
+        """Have nobody wait for a report any more; returns whether anybody did."""
+        was_awaited, self._is_awaited = self._is_awaited, False
+        self._ended.set()
+        return was_awaited

@@ -1,0 +1,86 @@
+"""`--worktree`: the whole session works in a git worktree of its own; at its end the user decides
+what becomes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import secrets
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from agent.assembly.environment import environment_from, settings_for
+from agent.errors import UsageError
+from agent.options import RunOptions
+from agent.settings.trust import TrustState, TrustStore
+from agent.subagents.worktree.worktree_end import WorktreeAnswer, end_worktree
+from agent.subagents.worktree.worktrees import AgentWorktree, Worktrees
+from permissions.base.process.program_path import path_outside
+from permissions.base.text.sanitize import sanitize
+from tui.version import version
+
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+_ANSWERS: Final[dict[str, WorktreeAnswer]] = {"m": "merge", "r": "remove"}
+
+
+def run_in_worktree(
+    options: RunOptions, launch_dir: Path, run: Callable[[RunOptions, Path], int]
+) -> int:
+    """Make the worktree, or take the one of this name; run there; settle what becomes of it.
+
+    Raises AgentError where there can be none.
+    """
+    name = options.worktree or f"session-{secrets.token_hex(3)}"
+    if NAME.fullmatch(name) is None:
+        raise UsageError(
+            f"--worktree: {sanitize(name)!r} cannot be the name of a worktree. A prompt goes in "
+            'front: agent-tui "your request" --worktree'
+        )
+    environment = environment_from(os.environ, launch_dir, version=version())
+    settings = settings_for(options, environment)
+    worktrees = Worktrees(
+        settings.project_root,
+        environment.env,
+        path_outside(environment.env.get("PATH"), settings.project_root),
+        is_trusted=lambda: settings.trust.is_settled,
+    )
+    tree = asyncio.run(worktrees.open(name))
+    _trust_as(settings.trust, TrustStore(environment.agent_home / "trust.json"), tree)
+    os.chdir(tree.path)
+    try:
+        return run(replace(options, worktree=None), tree.path)
+    finally:
+        os.chdir(launch_dir)
+        asks = _ask if not options.headless and sys.stdin.isatty() else _keep
+        said = asyncio.run(end_worktree(worktrees, tree, "The session", f"Work of {name}", asks))
+        where = ""
+        if tree.path.exists():
+            where = f" ({tree.path}, {tree.branch}); go on with: agent-tui -c --worktree {name}"
+        sys.stderr.write(f"agent-tui: worktree {sanitize(str(said['worktree']))}{where}\n")
+
+
+def _trust_as(trust: TrustState, store: TrustStore, tree: AgentWorktree) -> None:
+    """Trust in the worktree what was accepted in the project: it is the same content."""
+    if trust.trusted and not trust.by_flag:
+        items = tuple(found for found in trust.items if trust.in_force(found))
+        store.accept(replace(trust, root=Path(os.path.realpath(tree.path)), items=items))
+
+
+async def _keep(text: str) -> WorktreeAnswer:
+    """Keep it where nobody can be asked."""
+    return "keep"
+
+
+async def _ask(text: str) -> WorktreeAnswer:
+    """Ask on the terminal, which the screen has left; without an answer it is kept."""
+    try:
+        question = f"{sanitize(text)}\n[k]eep, [m]erge into your checkout, [r]emove: "
+        answer = input(question)  # noqa: ASYNC250 - nothing else runs at the end
+    except (EOFError, KeyboardInterrupt):
+        return "keep"
+    return _ANSWERS.get(answer.strip().lower()[:1], "keep")
