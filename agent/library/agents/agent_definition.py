@@ -259,6 +259,7 @@ class Agent(AgentBase[TContext]):
                 given = await tool_input.read(name, arguments)
                 return await run_agent_tool(self, given, context, options)
             except Exception as error:
+                # Code of the caller may raise anything: the model is given a text of it.
                 if failure_error_function is None:
                     raise
                 return await tool_failure_text(failure_error_function, context, error)

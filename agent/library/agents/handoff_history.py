@@ -151,7 +151,11 @@ def _line(item: InputItem) -> str:
         who = f"{role} ({name})" if isinstance(name, str) and name else role
         return f"{who}: {content or ''}"
     shown = {key: value for key, value in item.items() if key != "provider_data"}
-    return json.dumps(shown, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(shown, ensure_ascii=False, default=str)
+    except (TypeError, ValueError):
+        # Odd keys, or an object that contains itself: the next agent is given what there is.
+        return str(shown)
 
 
 def _flattened(items: list[InputItem]) -> list[InputItem]:

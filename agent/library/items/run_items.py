@@ -182,9 +182,11 @@ class ToolApprovalItem(_OfCall):
     """Why it has to be approved, where a permission rule or hook wants that."""
 
     def __post_init__(self) -> None:
-        """Take the tool's name from the call."""
+        """Take the tool's name and namespace from the call."""
         if self.tool_name is None:
             self.tool_name = read(self.raw_item, "name")
+        if self.tool_namespace is None:
+            self.tool_namespace = read(self.raw_item, "namespace")
 
     @property
     def name(self) -> str | None:

@@ -256,6 +256,7 @@ class _Invocation:
         try:
             return await self._call(context, arguments)
         except Exception as error:
+            # Code of the caller may raise anything: the model is given a text of it.
             if self._on_failure is None:
                 raise
             return await tool_failure_text(self._on_failure, context, error)

@@ -1,6 +1,7 @@
 """Kill durable runs at every point.
 
-`python -m tests.agent.library.durable_kills ROUNDS SEED DIRECTORY`
+`python -m tests.agent.library.durable_kills ROUNDS SEED PLACE`
+PLACE is a directory for files of SQLite, or the address of a Postgres database.
 Each round begins a run of several turns in a child process, kills that after a number of events,
 and begins again until the run ends. What the database has as done must never begin again. Prints
 one JSON object with what was found.
@@ -16,7 +17,8 @@ import random
 import sqlite3
 import sys
 from collections.abc import AsyncIterator
-from pathlib import Path
+
+import psycopg
 
 from agent import Agent, DurableRunner, Model, ModelResponse, Usage, function_tool
 from agent.library.base.raw_items import DictItem, RawItem
@@ -70,27 +72,33 @@ class Planner(Model):
         yield  # type: ignore[unreachable]  # makes it a generator
 
 
-async def child(database: Path) -> None:
+async def child(database: str, run_id: str) -> None:
     """Run to the end."""
     agent = Agent("Planner", model=Planner(), tools=[work])
-    async with DurableRunner([agent], database) as runner:
-        run = await runner.start(agent, "go", run_id="r")
+    async with DurableRunner([agent], database, executor_id="one") as runner:
+        run = await runner.start(agent, "go", run_id=run_id)
         note(f"result {(await run.result()).final_output}")
 
 
-def recorded(database: Path) -> set[str]:
+def recorded(database: str, run_id: str) -> set[str]:
     """Return the names of the steps that the database has as done."""
-    try:
-        with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
-            rows = connection.execute(
-                "SELECT function_name FROM operation_outputs WHERE output IS NOT NULL"
-            )
-            return {str(name) for (name,) in rows}
-    except sqlite3.OperationalError:
-        return set()
+    where = f"operation_outputs WHERE output IS NOT NULL AND workflow_uuid = '{run_id}'"
+    if database.startswith("postgresql:"):
+        try:
+            with psycopg.connect(database) as postgres:
+                rows = postgres.execute(f"SELECT function_name FROM dbos.{where}").fetchall()
+        except (psycopg.OperationalError, psycopg.errors.UndefinedTable):
+            return set()
+    else:
+        try:
+            with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+                rows = connection.execute(f"SELECT function_name FROM {where}").fetchall()
+        except sqlite3.OperationalError:
+            return set()
+    return {str(name) for (name,) in rows}
 
 
-def life(database: Path, kill_after: int | None) -> list[str]:
+def life(database: str, run_id: str, kill_after: int | None) -> list[str]:
     """Return the events of one process, which is killed after some of them."""
     reading, writing = os.pipe()
     pid = os.fork()
@@ -100,7 +108,7 @@ def life(database: Path, kill_after: int | None) -> list[str]:
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         try:
-            asyncio.run(child(database))
+            asyncio.run(child(database, run_id))
         finally:
             os._exit(sys.exc_info()[0] is not None)
     os.close(writing)
@@ -120,15 +128,14 @@ def life(database: Path, kill_after: int | None) -> list[str]:
     return events
 
 
-def one_round(directory: Path, rng: random.Random) -> tuple[int, list[str], str]:
+def one_round(database: str, run_id: str, rng: random.Random) -> tuple[int, list[str], str]:
     """Return the kills of a round, what was repeated although it was done, and the result."""
-    database = directory / "runs.db"
     kills = 0
     repeated: list[str] = []
     while True:
-        done = recorded(database)
+        done = recorded(database, run_id)
         after = rng.randrange(1, EVENTS) if kills < 2 else None
-        events = life(database, after)
+        events = life(database, run_id, after)
         repeated += [each for each in events if each.removeprefix("begin ") in done]
         results = [each for each in events if each.startswith("result ")]
         if results:
@@ -136,7 +143,7 @@ def one_round(directory: Path, rng: random.Random) -> tuple[int, list[str], str]
         kills += 1
 
 
-def main(rounds: int, seed: int, directory: Path) -> None:
+def main(rounds: int, seed: int, place: str) -> None:
     """Run the rounds and print what was found."""
     importlib.import_module("dbos")  # once, and not in each child
     rng = random.Random(seed)
@@ -144,9 +151,9 @@ def main(rounds: int, seed: int, directory: Path) -> None:
     repeated: list[str] = []
     wrong: list[str] = []
     for number in range(rounds):
-        place = directory / str(number)
-        place.mkdir()
-        killed, again, result = one_round(place, rng)
+        is_address = place.startswith("postgresql:")
+        database = place if is_address else os.path.join(place, f"{number}.db")
+        killed, again, result = one_round(database, f"run-{number}", rng)
         kills += killed
         repeated += again
         if result != "result all done":
@@ -155,4 +162,4 @@ def main(rounds: int, seed: int, directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

@@ -27,9 +27,9 @@ DRIVERS, ROUNDS = (4, 50) if os.environ.get("AGENT_TUI_SOAK") else (1, 2)
 DONE = Turn((Text("Done."),), times=0)
 
 
-async def _drive(directory: Path, seed: int) -> dict[str, object]:
-    directory.mkdir()
-    command = ["-m", "tests.agent.library.durable_kills", str(ROUNDS), str(seed), str(directory)]
+async def drive(place: str, *, rounds: int, seed: int) -> dict[str, object]:
+    """Kill runs in a directory or a database, in a process of its own; return what was found."""
+    command = ["-m", "tests.agent.library.durable_kills", str(rounds), str(seed), place]
     process = await asyncio.create_subprocess_exec(
         sys.executable, *command, cwd=ROOT, stdout=asyncio.subprocess.PIPE
     )
@@ -41,7 +41,11 @@ async def _drive(directory: Path, seed: int) -> dict[str, object]:
 
 @pytest.mark.timeout(1800)
 async def test_a_killed_run_goes_on_without_a_finished_step_twice(tmp_path: Path) -> None:
-    found = await asyncio.gather(*(_drive(tmp_path / str(n), n) for n in range(DRIVERS)))
+    places = [tmp_path / str(number) for number in range(DRIVERS)]
+    for place in places:
+        place.mkdir()
+    drives = [drive(str(place), rounds=ROUNDS, seed=n) for n, place in enumerate(places)]
+    found = await asyncio.gather(*drives)
     assert [each["repeated"] for each in found] == [[]] * DRIVERS
     assert [each["wrong"] for each in found] == [[]] * DRIVERS
     assert all(int(str(each["kills"])) >= ROUNDS for each in found)
