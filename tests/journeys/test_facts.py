@@ -269,3 +269,24 @@ async def test_the_screen_asks_at_the_first_fact(
     settings = fresh_home / ".agent" / "settings.json"
     stored = json.loads(settings.read_text()) if settings.exists() else {}
     assert stored.get("autoMemoryEnabled") is answer
+
+
+async def test_a_cursor_that_is_gone_brings_everything_again(
+    begin: Begin, fresh_home: Path
+) -> None:
+    turned_on(fresh_home)
+    first = await begin(respond=respond)
+    await first.send("Never say more than needed.")
+    await first.assembled.facts.wait()
+    session_id = first.conversation.view.session_id
+    await first.conversation.aclose()
+    [state] = fresh_home.rglob("memory.json")
+    assert json.loads(state.read_text())["cursor"]
+    state.write_text('{"cursor": "gone", "noted": "gone"}')
+
+    second = await begin(respond=respond, resume=session_id)
+    await second.send("Always be brief.")
+    await second.assembled.facts.wait()
+    count = len(second.conversation.view.messages)
+    assert count > 2
+    assert f"last {count} messages" in json.dumps(extractions(second)[-1].body)

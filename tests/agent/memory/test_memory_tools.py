@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.memory.extraction import ask_for
 from agent.memory.facts import INDEX, Fact, FactStore
 from agent.memory.memory_tools import MAX_NOTES, MemoryFiles, memory_tools
 from agent.tools.base import ToolError
@@ -88,3 +89,16 @@ def test_an_ambiguous_edit_changes_nothing(files: MemoryFiles, store: FactStore)
 
 def test_there_are_three_tools(files: MemoryFiles) -> None:
     assert sorted(tool.name for tool in memory_tools(files).all()) == ["Edit", "Read", "Write"]
+
+
+def test_the_question_has_the_rules_of_the_taxonomy(store: FactStore, tmp_path: Path) -> None:
+    store.save(Fact("feedback", "no-tabs", "Never use tabs."), TODAY)
+    notes = tmp_path / "notes.md"
+    text = ask_for(store, notes, store.index(TODAY), count=3, turns=5, today=TODAY).text
+    assert "at most 5 answers" in text
+    assert "first answer make all the reads" in text
+    assert "what they corrected, and also what they confirmed" in text
+    assert "absolute dates only, today is 2026-11-23" in text
+    assert "Never what code, its history or a file says" in text
+    assert "- [feedback] no-tabs: Never use tabs." in text
+    assert all(str(place) in text for place in (store.directory, store.everywhere, notes))
