@@ -13,7 +13,7 @@ from agent.model.message_builder import MessageBuilder
 from agent.stream import TurnEvents
 from permissions.base.text.sanitize import sanitize
 
-PENDING: Final = "The server had no result yet; it continues with the next request."
+PENDING: Final = "It has no result yet: the server goes on with it in its next answer."
 REDACTED: Final = "The advice is for the model alone: the server does not show it."
 _SHOWN_CHARS: Final = 4_000
 
@@ -24,7 +24,8 @@ class ServerCalls:
     def __init__(self, events: TurnEvents) -> None:
         """`events` name turn and agent."""
         self._events = events
-        self._open: dict[str, tuple[str, float]] = {}
+        self._open: dict[str, tuple[str, str, float]] = {}
+        """Name, line of the card and start of each call, by its id."""
 
     def see(self, event: ModelEvent, fold: MessageBuilder) -> Iterator[AgentEvent]:
         """Yield what an event of the stream means; `fold` has received it."""
@@ -34,9 +35,13 @@ class ServerCalls:
                 yield self._dispatched(block)
         elif isinstance(event, BlockStart) and "tool_use_id" in event.block:
             call_id = str(event.block["tool_use_id"])
-            if call_id in self._open:
-                text, is_error = _result(event.block.get("content"))
-                yield self._ended(call_id, text, is_error=is_error)
+            if call_id not in self._open:
+                # Of a call in an earlier answer, whose card has ended: one of its own.
+                call_id = f"{call_id}_result"
+                name = str(event.block.get("type")).removesuffix("_tool_result")
+                yield self._dispatched({"id": call_id, "name": name})
+            text, is_error = _result(event.block.get("content"))
+            yield self._ended(call_id, text, is_error=is_error)
 
     def close(self) -> Iterator[AgentEvent]:
         """Yield a result for each call that has none at the end of the answer."""
@@ -47,19 +52,20 @@ class ServerCalls:
         call_id, name = str(block.get("id")), str(block.get("name"))
         given = block.get("input")
         values = given if isinstance(given, Mapping) else {}
-        self._open[call_id] = (name, time.monotonic())
         shown = sanitize(" ".join(str(value) for value in values.values()))[:200]
+        identifier = f"{name} {shown}".strip()
+        self._open[call_id] = (name, identifier, time.monotonic())
         return ToolDispatch(
             self._events.turn_id,
             call_id,
             name,
             values,
-            f"{name} {shown}".strip(),
+            identifier,
             agent_id=self._events.agent_id,
         )
 
     def _ended(self, call_id: str, text: str, *, is_error: bool) -> ToolResult:
-        name, started = self._open.pop(call_id)
+        name, identifier, started = self._open.pop(call_id)
         return ToolResult(
             self._events.turn_id,
             call_id,
@@ -68,7 +74,7 @@ class ServerCalls:
             is_error,
             time.monotonic() - started,
             "failed" if is_error else "ok",
-            name,
+            identifier,
             agent_id=self._events.agent_id,
         )
 

@@ -52,10 +52,18 @@ def test_a_call_and_its_result(content: object, text: str, is_error: bool) -> No
     assert isinstance(start, ToolDispatch)
     assert start.identifier == "web_search x"
     assert isinstance(end, ToolResult)
-    assert (end.text, end.is_error) == (text, is_error)
+    assert (end.text, end.is_error, end.identifier) == (text, is_error, "web_search x")
 
 
 def test_a_call_without_a_result_gets_one() -> None:
     _, end = shown(CALL)
     assert isinstance(end, ToolResult)
     assert end.text == PENDING
+
+
+def test_a_result_for_a_call_of_an_earlier_answer_is_shown_too() -> None:
+    start, end = shown(result({"stdout": "1", "return_code": 0}))
+    assert isinstance(start, ToolDispatch)
+    assert isinstance(end, ToolResult)
+    assert (start.name, start.tool_use_id, end.tool_use_id) == ("web_search", *["s1_result"] * 2)
+    assert end.text == "1"
