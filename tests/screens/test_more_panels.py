@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -9,10 +10,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from agent.display import TodoItem
 from agent.messages import Message
+from agent.orchestration.journal.journal_records import StepRecord, StepState
 from tests.screens.test_panels import command, keys
 from tests.screens.test_screens import Compare, frozen
 from tests.tui.app.test_app_keys import settled
@@ -25,6 +28,7 @@ from tui.dialogs.dialog import Dialog
 from tui.panels.line_entry import LineEntry
 from tui.panels.list_panel import Item, ListPanel
 from tui.panels.text_panel import TextPanel, text_rows
+from tui.panels.workflow_run import agent_items
 
 Act = Callable[[Pilot[Any], AgentApp], Awaitable[object]]
 REPORT = "✓ git: 2.43.0\n✗ keys: ctrl+q is bound twice; remove one of them\n· tmux: not used"
@@ -47,6 +51,29 @@ def conversation_of(app: AgentApp) -> RecordedConversation:
     found = app.parts.conversations.current
     assert isinstance(found, RecordedConversation)
     return found
+
+
+def workflow_run() -> ListPanel:
+    found = json.dumps({"summary": "refuted: a.py:3 checks it", "findings": []})
+    find = StepRecord(run="r", key="1", phase="Find", label="users", prompt="Audit users.")
+    done = replace(find, state=StepState.DONE, tokens=2_200)
+    check = replace(find, phase="verify", label="verify", prompt="Refute.")
+    steps = [
+        done,
+        replace(done, key="2", label="orders", prompt="Audit orders."),
+        replace(find, key="3", prompt="Audit 漢字.", state=StepState.FAILED, result='"529: full"'),
+        replace(find, key="4", label="export", prompt="Audit export.", state=StepState.PARTIAL),
+        replace(check, key="5", state=StepState.DONE, result=found),
+        replace(check, key="6"),
+    ]
+    return ListPanel(
+        "audit-routes  audit-routes-1a2b3c4d",
+        agent_items(steps, (), "r"),
+        question="running · 3/≥6 · 1 running · 2 failed · 1 refuted · 4.4k tok · 12 s",
+        keys=("x",),
+        letters="keys",
+        hint="enter transcript · x stop agent · p pause/continue · v result · esc",
+    )
 
 
 async def permissions(pilot: Pilot[Any], app: AgentApp) -> None:
@@ -101,6 +128,7 @@ VIEWS: dict[str, Act] = {
     "entry": opened(lambda: LineEntry("Find in all sessions", "Words in a conversation.")),
     "empty": opened(lambda: ListPanel("Hooks", [], empty="no hooks are configured")),
     "long": opened(lambda: ListPanel("Resume", [Item(f"Session {n}") for n in range(300)])),
+    "workflow-run": opened(workflow_run),
     "text": opened(lambda: TextPanel("Doctor", text_rows(REPORT))),
 }
 

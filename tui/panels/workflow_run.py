@@ -61,7 +61,7 @@ async def show_run(screen: CommandScreen, runs: ProjectRuns, run_id: str) -> Non
             return
         panel = ListPanel(
             f"{shown_line(view.run.record.name)}  {run_id}",
-            _items(view.steps, supervisor.all(), run_id),
+            agent_items(view.steps, supervisor.all(), run_id),
             question=view.question(),
             selected=_index(view.steps, selected),
             keys=("x",),
@@ -118,7 +118,7 @@ async def _look(
         selected = (view.steps[at].key, view.steps[at].occurrence) if at is not None else None
         view.run, view.steps = now.run, now.steps
         panel.question = view.question()
-        items = _items(view.steps, agents(), view.run.record.id)
+        items = agent_items(view.steps, agents(), view.run.record.id)
         panel.renew(items, _index(view.steps, selected))
 
 
@@ -143,7 +143,10 @@ def _agent_of(
     return own[at] if at < len(own) else None
 
 
-def _items(steps: Sequence[StepRecord], agents: Sequence[RunningAgent], run_id: str) -> list[Item]:
+def agent_items(
+    steps: Sequence[StepRecord], agents: Sequence[RunningAgent], run_id: str
+) -> list[Item]:
+    """Return the lines of the list; agents of this process say what they do."""
     return [_item(step, _agent_of(step, steps, agents, run_id)) for step in steps]
 
 
