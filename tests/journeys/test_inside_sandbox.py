@@ -21,6 +21,7 @@ from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
 from agent.tools.services import PlanAnswer, Question
 from permissions.confinement import SandboxLevel
 from tests.journeys.conftest import Begin, Journey
+from tests.journeys.test_mcp_consent import Person, live_of, plain, trust, until, write
 from tests.journeys.test_permissions import DONE, bash
 
 pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
@@ -215,3 +216,22 @@ async def test_settings_open_and_close_paths(begin: Begin, fresh_home: Path) -> 
     assert not (project / "absent").exists()
     assert "hidden words" not in str(contents)
     assert "[]" in contents[-1]
+
+
+async def test_a_project_s_server_reaches_the_hosts_that_are_allowed(
+    begin: Begin, port: int, tmp_path: Path, fresh_home: Path
+) -> None:
+    project = tmp_path / "a project"
+    write(project / ".mcp.json", plain=plain())
+    trust(fresh_home, project)
+    urls = (f"http://127.0.0.1:{port}/", "http://other.example/")
+    calls = [Turn((ToolCall("mcp__plain__echo", {"text": f"get {url}"}),)) for url in urls]
+    settings = _inside(network={"allowedDomains": [f"127.0.0.1:{port}"]})
+    journey = await begin(
+        [*calls, DONE], settings_file=settings, mcp=Person("approved"), allow=("mcp__plain",)
+    )
+    live = await live_of(journey)
+    await until(live, lambda: bool(live.tools.names("plain")))
+    allowed, refused = await _contents(journey)
+    assert "served by the host" in allowed
+    assert "refused" in refused

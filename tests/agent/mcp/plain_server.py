@@ -193,11 +193,27 @@ def call_tool(request: Message) -> None:
         for number in range(3):
             params = {"progressToken": token, "progress": number + 1, "total": 3, "message": "on"}
             notify("notifications/progress", params)
+    if text.startswith("get "):
+        text = fetched(text.removeprefix("get "))
     if text == "env":
         text = json.dumps(dict(os.environ))
     if text == "pid":
         text = str(os.getpid())
     answer(request, {"content": [{"type": "text", "text": text}]})
+
+
+def fetched(url: str) -> str:
+    """Return what is at an address, through the proxy that the environment names."""
+    import urllib.request  # takes longer to load than the rest
+
+    handler = urllib.request.ProxyHandler({"http": os.environ.get("http_proxy", "")})
+    for name in ("no_proxy", "NO_PROXY"):
+        os.environ.pop(name, None)
+    try:
+        with urllib.request.build_opener(handler).open(url, timeout=60) as found:
+            return str(found.read().decode())
+    except OSError as error:
+        return f"refused: {error}"
 
 
 def cancelled(request: Message) -> None:
