@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -44,7 +45,8 @@ def run_figures(run: RunRecord, steps: Sequence[StepRecord], phase: str = "") ->
     total, is_known = len(steps), run.state.is_over
     if run.kind == "subtasks":
         unverified = sum(step.state is StepState.FAILED and step.phase != VERIFY for step in steps)
-        total, is_known = _planned(run) - unverified * _verifies(run), True
+        prompts, verifies = _plan(run.script, run.args)
+        total, is_known = prompts + verifies * (prompts - unverified), True
     priced = [step.cost_usd for step in steps if step.tokens]
     return RunFigures(
         phase=phase or _phase(steps),
@@ -69,8 +71,13 @@ def verdict_of(step: StepRecord) -> Verdict | None:
     """Return what a verifier found; None for other steps and while there is nothing."""
     if step.state is not StepState.DONE or step.phase != VERIFY:
         return None
+    return _verdict(step.result)
+
+
+@lru_cache(maxsize=1_000)
+def _verdict(result: str) -> Verdict | None:
     try:
-        value = json.loads(step.result)
+        value = json.loads(result)
     except ValueError:
         return None
     summary = value.get("summary", "") if isinstance(value, dict) else value
@@ -82,10 +89,9 @@ def _phase(steps: Sequence[StepRecord]) -> str:
     return at_work[-1].phase if at_work else ""
 
 
-def _planned(run: RunRecord) -> int:
-    return len(json.loads(run.script or "[]")) * (1 + _verifies(run))
-
-
-def _verifies(run: RunRecord) -> bool:
-    options = json.loads(run.args)
-    return not isinstance(options, dict) or options.get("verifies") is not False
+@lru_cache(maxsize=100)
+def _plan(script: str, args: str) -> tuple[int, bool]:
+    """Return how many subtasks there are, and whether each is verified."""
+    options = json.loads(args)
+    verifies = not isinstance(options, dict) or options.get("verifies") is not False
+    return len(json.loads(script or "[]")), verifies

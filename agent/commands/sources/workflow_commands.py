@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from agent.commands.spec import CommandSource, Metadata, PromptCommand, Template
+from agent.orchestration.saved_workflow import NAME
 from agent.orchestration.script.script_meta import ScriptError
 from agent.orchestration.workflow_files import saved_workflows, workflow_file
+from permissions.base.text.sanitize import sanitize
 
 _Signature: TypeAlias = tuple[int, int]
 
@@ -24,7 +26,9 @@ class WorkflowCommands:
     def __call__(self) -> Sequence[PromptCommand]:
         """Return the commands; files that are no workflows are left out."""
         found = [
-            self._command(name, path) for name, path in saved_workflows(self._directories()).items()
+            self._command(name, path)
+            for name, path in saved_workflows(self._directories()).items()
+            if NAME.fullmatch(name) is not None
         ]
         return [command for command in found if command is not None]
 
@@ -49,7 +53,7 @@ def _read(name: str, path: Path) -> PromptCommand | None:
     return PromptCommand(
         Metadata(
             name=name,
-            description=" ".join(meta.description.split()),
+            description=sanitize(" ".join(meta.description.split())),
             argument_hint="[args]",
             source=CommandSource.WORKFLOW,
             when_to_use=meta.when_to_use,
