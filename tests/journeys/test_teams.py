@@ -182,6 +182,29 @@ async def test_m2_synthesis_over_relay_is_a_call_of_its_own_over_task_and_result
         assert ANSWER not in text
 
 
+async def test_m2_synthesis_over_relay_of_three_workers_is_no_concatenation(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    turns = [
+        lead(*TWO, spawn("finder", "Find the files.", "Glob")),
+        *COUNTS,
+        *MAKES,
+        worker("Glob", ToolCall("Glob", {"pattern": "*.txt"}), prompt="Find"),
+        worker("Glob", Text("There is a.txt."), times=0),
+    ]
+    async with team_of(tmp_path, fresh_home, turns) as team:
+        leader = await team.lead()
+        await run(leader, "Please do it.")
+
+        reports = ("a.txt:1 has two lines.", "b.txt is made.", "There is a.txt.")
+        asked = json.dumps(team.server.requests[-1].body["messages"])
+        assert all(report in asked for report in reports)
+        answer = leader.conversation.view.messages[-1].text
+        assert answer == ANSWER
+        assert not any(report in answer for report in reports)
+        assert (team.project / "b.txt").read_text() == "2\n"
+
+
 async def test_m3_tool_partitioning_gives_coordination_to_the_leader_and_its_subtask_to_a_worker(
     tmp_path: Path, fresh_home: Path
 ) -> None:

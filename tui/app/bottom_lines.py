@@ -99,7 +99,8 @@ class BottomLines:
         agents = self._conversations.agents
         runs = self._conversations.workflow_runs
         screen.agents_panel.show(agents, runs)
-        self._count_while(bool(runs or listed(agents)) and not is_working)
+        is_still = is_asking or not is_working
+        self._count_while(bool(runs or listed(agents)) and is_still)
         self._user_status.look()
         screen.status_line.show(self._status())
         self._show_mode()
@@ -193,7 +194,7 @@ class BottomLines:
         )
 
     def _count_while(self, has_agents: bool) -> None:
-        """Show the figures of agents every second while only they work."""
+        """Show the figures of agents every second while the spinner does not."""
         if has_agents and self._counter is None:
             self._counter = self._runtime.set_interval(STILL_S, self.show)
         elif not has_agents and self._counter is not None:

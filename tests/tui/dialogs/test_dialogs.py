@@ -412,6 +412,29 @@ async def test_several_requests_queue_with_a_count() -> None:
         assert behaviors == [Behavior.ALLOW, Behavior.DENY]
 
 
+async def test_a_question_precedes_a_panel_that_is_read_which_is_back_after_it() -> None:
+    async def ask(conversation: RecordedConversation) -> None:
+        assert conversation.ports is not None
+        await conversation.interrupted.wait()
+        conversation.answers.append(await conversation.ports.contender.decide(BASH, PENDING))
+
+    conversation = played([ask])
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 30)) as pilot:
+        await send(pilot, "go")
+        app.parts.submission.submit("/tasks")
+        await settled(pilot)
+        assert "background commands" in text_of(app.parts.dialogs)
+        conversation.interrupted.set()
+        await settled(pilot)
+        assert "Run this command?" in text_of(app.parts.dialogs)
+        disarm(app)
+        await pilot.press("1")
+        await settled(pilot)
+        assert conversation.answers[0] is not None
+        assert "background commands" in text_of(app.parts.dialogs)
+
+
 async def test_the_dialog_closes_when_somebody_else_was_faster() -> None:
     async def lost(conversation: RecordedConversation) -> None:
         assert conversation.ports is not None
