@@ -30,6 +30,7 @@ from agent.mcp.configuration.edit_servers import (
 from agent.mcp.configuration.shown_entry import shown_entry
 from agent.mcp.mcp_errors import McpError
 from agent.mcp.server_state import ServerState
+from agent.settings.file import SettingsWarning
 from agent.settings.load import Settings
 from permissions.base.process.child_environment import child_environment
 from permissions.base.text.sanitize import reveal
@@ -77,7 +78,7 @@ def list_servers(no_connect: bool, as_json: bool) -> None:
             click.echo(reveal(f"{one.definition.name}: {line_of(one, views)}"))
         if not configured.servers:
             click.echo("no MCP servers here; agent-tui mcp add adds one")
-    _say_problems(configured)
+    _say_problems(settings, configured)
 
 
 @command.command("get")
@@ -340,8 +341,15 @@ def _pairs(texts: Sequence[str], separator: str, form: str) -> dict[str, str]:
     return pairs
 
 
-def _say_problems(configured: ConfiguredServers) -> None:
-    for bad in configured.bad:
-        click.echo(reveal(f"! {bad.warning()}"), err=True)
-    for warning in configured.warnings:
-        click.echo(reveal(f"! {warning}"), err=True)
+def _say_problems(settings: Settings, configured: ConfiguredServers) -> None:
+    found = [str(bad.warning()) for bad in configured.bad]
+    # A file that cannot be read as a whole, and entries that are used.
+    found += [str(one) for one in settings.warnings if _is_about_servers(one)]
+    found += [str(warning) for warning in configured.warnings]
+    for text in dict.fromkeys(found):
+        click.echo(reveal(f"! {text}"), err=True)
+
+
+def _is_about_servers(warning: SettingsWarning) -> bool:
+    is_file = warning.file is not None and warning.file.name == ".mcp.json"
+    return is_file or warning.key.startswith("mcpServers")

@@ -78,6 +78,25 @@ def test_a_server_of_the_project_waits_until_it_is_approved_here(
     assert not made.exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"mcpServers": {"a": {"command": "x"},}', ".mcp.json:1: not valid JSON"),
+        ('{"servers": {}}', '"servers", as VS Code has it'),
+        ('{"mcpServers": {\n"a": {"command": "x "}}}', ".mcp.json:2: mcpServers.a.command: begins"),
+        ('{"mcpServers": {\n"a": {"command": 3}}}', ".mcp.json:2: mcpServers.a.command: expected"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said(
+    capsys: pytest.CaptureFixture[str], text: str, problem: str
+) -> None:
+    Path(".mcp.json").write_text(text)
+    assert main(["mcp", "list", "--no-connect"]) == 0
+    printed = capsys.readouterr().err
+    assert problem in printed
+    assert printed.count("\n") == 1
+
+
 def test_what_is_wrong_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert "only letters" in told(capsys, "add", "a b", "x", status=1)
     assert "JSON: " in told(capsys, "add-json", "plain", "{", status=2)
