@@ -159,6 +159,8 @@ def build_command_service(
     def on_directory(path: Path) -> None:
         parts.permissions.granted.add_directory(str(path))
         shared.background.start(dispatch.directory_added(str(path), "slash_command"))
+        if (live := late.servers_or_none()) is not None:
+            shared.background.start(live.servers.roots_changed())
 
     parts.permissions.gate.on_directory(on_directory)
     side_question = SideQuestion(

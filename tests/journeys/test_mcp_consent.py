@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.assembly.assemble import settings_for
+from agent.commands.headless import run_typed_command
 from agent.mcp.configuration.configured_servers import ConfiguredServer
 from agent.mcp.configuration.consent_store import ConsentAnswer
 from agent.mcp.configuration.tool_pins import ToolChange
@@ -195,3 +196,20 @@ async def test_of_many_servers_each_shows_its_state_and_none_holds_up_a_prompt(
     assert "gone0: not connected" in told
     assert "good0: connected, 2 tools" in told
     listener.close()
+
+
+async def test_servers_learn_of_another_working_directory(
+    begin: Begin, tmp_path: Path, fresh_home: Path
+) -> None:
+    write(fresh_home / ".agent" / "settings.json", plain=plain())
+    (tmp_path / "other").mkdir()
+    journey = await begin([], mcp=Person())
+    live = await live_of(journey)
+    await until(live, lambda: bool(live.tools.names("plain")))
+    await run_typed_command(f"/add-dir {tmp_path / 'other'}", journey.assembled.commands)
+
+    def described() -> str:
+        (view,) = live.views()
+        return "".join(tool.description for tool in view.tools)
+
+    await until(live, lambda: f"{tmp_path}/other" in described())

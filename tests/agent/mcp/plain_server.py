@@ -86,6 +86,11 @@ def main() -> None:
         sys.exit(3)
     for line in sys.stdin:
         request = json.loads(line)
+        if request.get("id") == "roots" and "method" not in request:
+            # Shown by the description of a tool, which is listed anew.
+            TOOLS[1]["description"] = json.dumps(request["result"])
+            notify("notifications/tools/list_changed")
+            continue
         if "method" not in request and request.get("id") in _asking:
             text = json.dumps(request.get("result", request.get("error")))
             asker = _asking.pop(request["id"])
@@ -216,6 +221,10 @@ def fetched(url: str) -> str:
         return f"refused: {error}"
 
 
+def roots_changed(_request: Message) -> None:
+    send({"id": "roots", "method": "roots/list"})
+
+
 def cancelled(request: Message) -> None:
     if MODE == "late":
         number = request["params"]["requestId"]
@@ -242,6 +251,7 @@ HANDLERS: dict[str, Callable[[Message], None]] = {
     "initialize": initialize,
     "notifications/initialized": initialized,
     "notifications/cancelled": cancelled,
+    "notifications/roots/list_changed": roots_changed,
     "tools/list": list_tools,
     "tools/call": call_tool,
     "ping": lambda request: answer(request, {}),
