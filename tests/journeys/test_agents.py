@@ -332,7 +332,7 @@ async def test_what_runs_can_be_moved_to_the_background(begin: Begin) -> None:
 
     def move(event: AgentEvent) -> None:
         if event.type == "tool_dispatch" and event.name == "Bash":
-            moved.append(journey.conversation.agents.to_background())
+            moved.append(journey.conversation.controls.send_to_background())
 
     events = await journey.send("go", move)
     assert moved == [True]
@@ -340,6 +340,9 @@ async def test_what_runs_can_be_moved_to_the_background(begin: Begin) -> None:
     (journey.project / "go").touch()
     await background_turn(journey)
     assert "At last." in json.dumps(journey.last_messages())
+    # Its own command was not moved away from it.
+    inside = [r for r in journey.server.requests if is_agent(r)][-1]
+    assert "sent the command to the background" not in json.dumps(inside.body["messages"])
 
 
 async def test_a_message_has_a_finished_agent_go_on_with_all_it_knows(begin: Begin) -> None:

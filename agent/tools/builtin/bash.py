@@ -153,6 +153,7 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     note = _usable_cwd(services) + _ignored_leave(tool_input, context)
     cwd = services.cwd
     shell = await _start(tool_input, context)
+    shell.is_for_agent = context.agent_id is not None
     if shell.problem:
         note += f"\n[{shell.problem}]"
     if tool_input.run_in_background:

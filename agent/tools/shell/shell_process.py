@@ -94,6 +94,8 @@ class ShellProcess:
         """The shell ended, but processes it started still run."""
         self.confined: ConfinedRun | None = None
         """What holds it to its confinement; None for a command that is not confined."""
+        self.is_for_agent = False
+        """An agent waits for it, and not the conversation."""
         self.to_background = asyncio.Event()
         """Set when the user sends the command to the background."""
         self._live: Callable[[str], None] | None = None

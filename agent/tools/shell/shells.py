@@ -88,13 +88,18 @@ class ShellRegistry:
     @property
     def has_foreground(self) -> bool:
         """Whether a command runs that could be sent to the background."""
-        return bool(self._foreground)
+        return any(not shell.is_for_agent for shell in self._foreground.values())
 
     def send_to_background(self) -> bool:
-        """Ask the commands in the foreground to go on in the background; False when none runs."""
+        """Ask the conversation's commands to go on in the background; False when none runs.
+
+        What an agent waits for is the agent's: with the agent itself it goes on as it is.
+        """
+        was_waited_for = self.has_foreground
         for shell in self._foreground.values():
-            shell.to_background.set()
-        return bool(self._foreground)
+            if not shell.is_for_agent:
+                shell.to_background.set()
+        return was_waited_for
 
     def get(self, shell_id: str) -> ShellProcess | None:
         """Return a command sent to the background, running or ended."""
