@@ -173,5 +173,5 @@ def check_lead(agent_home: Path, name: str) -> None:
     read_team(place)
     if (leader := holder(place.leader_lease)) is not None:
         raise LeaseTaken(
-            f"The leader of the team {name} is alive already, in process {leader or '?'}."
+            f"The leader of the team {name} is already running, in process {leader or '?'}."
         )

@@ -206,7 +206,7 @@ async def test_a_session_begins_to_lead_a_team_and_ends_it(
         leader = await team.lead()
         taken = await command(alone, "/team start crew")
         assert isinstance(taken, ShowText)
-        assert "leader of the team crew is alive already" in taken.text
+        assert "leader of the team crew is already running" in taken.text
         unknown = await command(leader, "/team tell nobody hello")
         assert isinstance(unknown, ShowText)
         assert "There is no nobody in this team" in unknown.text

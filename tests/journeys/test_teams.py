@@ -444,7 +444,7 @@ async def test_tasks_are_claimed_with_the_worker_that_is_started_for_them(
 async def test_two_leaders_of_one_team_are_refused(tmp_path: Path, fresh_home: Path) -> None:
     async with team_of(tmp_path, fresh_home, []) as team:
         await team.lead()
-        with pytest.raises(LeaseTaken, match=r"leader of the team crew is alive already"):
+        with pytest.raises(LeaseTaken, match=r"leader of the team crew is already running"):
             await team.lead()
 
 
