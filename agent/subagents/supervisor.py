@@ -303,7 +303,7 @@ class AgentSupervisor:
             asyncio.Event(),
         )
         agent.stopped_by, agent.is_stalled, agent.reports_to = "", False, None
-        agent.ended_s = None
+        agent.started_s, agent.ended_s = time.monotonic(), None
         agent.in_background, agent.state, agent.report = True, "waiting", None
         self._agents[agent.id] = agent
         self._begin(agent, prompt, continues=True)
