@@ -88,6 +88,7 @@ GROUPS: Final = {
         "env": "Environment variables",
         "prices": "Model prices",
         "webSearch": "Web search",
+        "serverTools": "Tools that the endpoint runs",
     },
 }
 """Key and name of each setting, by group, in the order of the panel."""

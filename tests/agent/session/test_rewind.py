@@ -45,7 +45,7 @@ def test_every_prompt_is_a_point_with_its_turn(session: Session) -> None:
 def test_the_history_before_a_prompt_is_without_it(session: Session) -> None:
     assert history_before(session.path, TWO.uid) == (ONE, ANSWERS[0])
     assert history_before(session.path, ONE.uid) == ()
-    with pytest.raises(SessionError, match="not in this session"):
+    with pytest.raises(SessionError, match="no longer in this session"):
         history_before(session.path, "nowhere")
 
 

@@ -384,10 +384,10 @@ def test_a_pipe_in_place_of_a_file_does_not_hang(world: World) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('{"permissions": {"deny": ["Bash(x)"', "found the end of the file. Whoever"),
-        ('{"permissions": {"deny": [["Bash(x)"]]}}', "or an object with 'rule'. Whoever"),
-        ('{"permissions": {"denny": ["Bash(x)"]}}', 'did you mean "deny"? Whoever'),
-        ('{"deny": ["Bash(x)"]}', 'did you mean "permissions.deny"? Whoever'),
+        ('{"permissions": {"deny": ["Bash(x)"', "found the end of the file. An administrator"),
+        ('{"permissions": {"deny": [["Bash(x)"]]}}', "or an object with 'rule'. An administrator"),
+        ('{"permissions": {"denny": ["Bash(x)"]}}', 'did you mean "deny"? An administrator'),
+        ('{"deny": ["Bash(x)"]}', 'did you mean "permissions.deny"? An administrator'),
     ],
 )
 def test_a_managed_restriction_that_is_not_understood_stops_the_start(

@@ -46,9 +46,9 @@ async def test_nothing_printed_is_no_opinion() -> None:
     ("script", "reason"),
     [
         ('echo \'{"behavior": "allow"}\'; exit 3', "status 3"),
-        ("echo yes", "no JSON"),
+        ("echo yes", "did not print JSON"),
         ('echo \'{"behavior": "yes"}\'', "behavior"),
-        ('echo \'{"behavior": "allow"}{"behavior": "deny"}\'', "no JSON"),
+        ('echo \'{"behavior": "allow"}{"behavior": "deny"}\'', "did not print JSON"),
         (f"head -c {MAX_ANSWER_BYTES * 3} /dev/zero", "more than"),
     ],
 )

@@ -40,8 +40,8 @@ def test_a_key_well_after_an_escape_is_its_own(
         (b"[<0;10;5M", ["MouseDown"]),
         (b"[200~pasted\x1b[201~", ["Paste"]),
         (b"[?2026;2$y", ["TerminalSupportsSynchronizedOutput"]),
-        (b"[?62;22c", []),
-        (b"P>|tmux 3.4\x1b\\", []),
+        (b"[?62;22c", ["TerminalReply"]),
+        (b"P>|tmux 3.4\x1b\\", ["TerminalReply"]),
     ],
     ids=str,
 )

@@ -126,7 +126,7 @@ def test_a_directory_that_is_gone_is_said_in_one_line(
         ('{"permissions": 3}', "permissions: expected an object"),
         ('{"permissions": {"allow": 3}}', "permissions.allow: expected a list"),
         ('{"permissions": {"denny": []}}', 'permissions.denny: unknown key; did you mean "deny"?'),
-        ('{"permissions": {"deny": [5]}}', "permissions.deny.0: a rule is a text"),
+        ('{"permissions": {"deny": [5]}}', "permissions.deny.0: a rule is a string"),
     ],
 )
 def test_lint_and_explain_tell_of_a_settings_file_that_cannot_be_read(
