@@ -172,7 +172,7 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
             ask: AskUser | None = None,
             mcp: McpUser | None = None,
             keep_facts: Callable[[], Awaitable[bool | None]] | None = None,
-            setup: ModelSetup | None = None,
+            model_setup: ModelSetup | None = None,
             **options: Any,
         ) -> Journey:
             if server is None:
@@ -182,7 +182,7 @@ async def journeys(tmp_path: Path, fresh_home: Path) -> AsyncIterator[Begin]:
                 )
             environment = user_at(fresh_home, project, **(env or {}))
             chosen = RunOptions(headless=not has_person, **options)
-            setup = setup or model_at(server.base_url)
+            setup = model_setup or model_at(server.base_url)
             person = ScriptedPerson(list(answers))
             assembled = await assemble(
                 chosen,

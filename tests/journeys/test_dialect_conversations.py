@@ -114,7 +114,7 @@ async def test_esc_keeps_what_was_said(begin: Begin, fresh_home: Path, dialect: 
         known = {"work": work, "openai": ProviderSettings(), "gemini": ProviderSettings()}
         at = model_at(server.base_url, MODELS[dialect])
         setup = replace(at, providers=configured_providers(known, env), env=env)
-        journey = await begin(server=server, setup=setup)
+        journey = await begin(server=server, model_setup=setup)
         sent = asyncio.create_task(journey.send("go"))
         await server.reached("talking")
         journey.conversation.controls.interrupt()
