@@ -40,7 +40,9 @@ class ConversationControls:
     def interrupt(self, reason: str = "Interrupted by user") -> bool:
         """End what is running without loss of work; return whether anything was running."""
         if self._state.abort is None:
-            return self._parts.agents.reports.give_up()
+            reporting = (self._parts.agents.reports, self._parts.workflows)
+            gave_up = [each.give_up() for each in reporting]
+            return any(gave_up)
         self._state.abort.abort(reason)
         return True
 

@@ -177,13 +177,15 @@ class HeadlessOutput:
         return self._end(run)
 
     async def _hear_agents(self, run: _Run) -> None:
-        """Let the model go on with what agents in the background report."""
-        agents = self._conversation.agents
+        """Let the model go on with what agents and workflows in the background report."""
+        agents, workflows = self._conversation.agents, self._conversation.workflows
         while run.terminal is not None and run.terminal.reason == "completed":
-            if not await agents.reports.next():
-                return
+            if not await agents.reports.next() and not await workflows.next_report():
+                break
             async for event in self._conversation.run(None):
                 self._see(event, run)
+        for ended in workflows.summaries():
+            self._print(ended.line)
 
     async def _compact(self, focus: str, run: _Run) -> int:
         """Compact the history and write what became of it."""
@@ -350,6 +352,8 @@ class HeadlessOutput:
                 "terminal_reason": terminal.reason,
             }
         )
+        if workflows := self._conversation.workflows.summaries():
+            result["workflows"] = [each.json for each in workflows]
         if terminal.detail:
             result["detail"] = terminal.detail
         self._line(result)

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import time
-import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -20,28 +17,36 @@ from agent.abort import AbortSignal
 from agent.display import WorkflowDisplay
 from agent.loop.loop_ports import BackgroundReport
 from agent.orchestration.journal.journal import LEASE_S, Journal
-from agent.orchestration.journal.journal_records import Caps, RunRecord, WorkflowState
+from agent.orchestration.journal.journal_records import (
+    UNCHANGED,
+    CapReached,
+    Caps,
+    RunChange,
+    RunRecord,
+    WorkflowState,
+)
 from agent.orchestration.journal.journal_store import JournalError
+from agent.orchestration.journal.run_owner import new_owner
 from agent.orchestration.journal.step_key import script_hash
 from agent.orchestration.launch_plan import launch_plan
 from agent.orchestration.run.agent_order import RunAgent
-from agent.orchestration.subtasks import NOTHING_USABLE, read_subtasks
+from agent.orchestration.subtasks import NOTHING_USABLE, SUBTASKS
 from agent.tools.base import ToolError
 from agent.tools.workflow_port import WorkflowCall, WorkflowStart
 from permissions.base.process.spawn import Confine
 
 if TYPE_CHECKING:
     # The engine is loaded with the first workflow.
+    from agent.orchestration.run.step_runner import StepRunner
     from agent.orchestration.run.workflow_run import RunEnd, WorkflowRun
+    from agent.orchestration.run_report import RunSummary
     from agent.orchestration.script.script_meta import WorkflowScript
     from agent.orchestration.workflow_files import WorkflowPlaces
 
-SUBTASKS: Final = "subtasks"
 CLOSE_S: Final = 6.0
 HASH_DIGITS: Final = 20
 """Of a script's hash in a rule: nobody finds another script that has the same ones."""
-MAX_REPORT: Final = 50_000
-"""Characters of a result that the model gets; all of it is in the journal."""
+WAIT_S: Final = 600.0
 
 
 class WorkflowSurround(Struct, frozen=True):
@@ -55,6 +60,12 @@ class WorkflowSurround(Struct, frozen=True):
     caps: Caps = Caps()
     orchestrates: Callable[[], bool] = lambda: False
     """Whether orchestration mode is on."""
+    ask: Callable[[str], Awaitable[bool]] | None = None
+    """Asks the user at a limit; None where nobody can be asked."""
+    notify: Callable[[str], None] = lambda _: None
+    """Shows a line to the user."""
+    wait_s: float = WAIT_S
+    """How long a run without a screen waits for a workflow after its last turn."""
 
 
 class Workflows:
@@ -71,6 +82,10 @@ class Workflows:
         self._runs: dict[str, WorkflowRun] = {}
         self._tasks: dict[str, asyncio.Task[RunEnd]] = {}
         self._reports: list[BackgroundReport] = []
+        self._caps = surround.caps
+        self._is_awaited = False
+        self._ended = asyncio.Event()
+        self._over: list[tuple[WorkflowRun, RunEnd]] = []
 
     @property
     def running(self) -> tuple[WorkflowRun, ...]:
@@ -91,7 +106,9 @@ class Workflows:
         """Return `name@hash`. Raises ToolError."""
         if call.subtasks is not None:
             return SUBTASKS
-        script = self._script(call)
+        from agent.orchestration.new_run import script_of  # see above
+
+        script = script_of(call, self._surround.places())
         return f"{script.meta.name}@{script_hash(script.text)[:HASH_DIGITS]}"
 
     @property
@@ -101,11 +118,14 @@ class Workflows:
 
     async def plan(self, call: WorkflowCall) -> WorkflowDisplay:
         """Return what a call would do, for the user. Raises ToolError."""
-        run, _ = self._new(call)
+        from agent.orchestration.new_run import new_record  # see above
+
+        surround = self._surround
+        run = new_record(call, surround.places(), session=surround.session, mode=surround.mode())
         return await launch_plan(
             run,
             self.journal,
-            self._surround.caps,
+            self._caps,
             verifies=call.verifies,
             resumes=call.resumes or "",
         )
@@ -114,15 +134,20 @@ class Workflows:
         self, call: WorkflowCall, tool_use_id: str, abort: AbortSignal
     ) -> WorkflowStart:
         """Start a run; wait for it unless it runs in the background. Raises ToolError."""
+        from agent.orchestration.new_run import new_record  # see above
+
         del tool_use_id
         if call.resumes is not None:
-            record, dropped = await self._resumed(call), 0
+            record = await self._resumed(call)
         else:
-            record, dropped = self._new(call)
+            surround = self._surround
+            record = new_record(
+                call, surround.places(), session=surround.session, mode=surround.mode()
+            )
             if not record.script:
                 return WorkflowStart("", SUBTASKS, NOTHING_USABLE, is_error=True)
             await self.journal.add(record)
-        run = self._run(record, dropped=dropped, verifies=call.verifies)
+        run = self._run(record)
         in_background = call.in_background
         if in_background is None:
             in_background = record.kind != SUBTASKS
@@ -137,17 +162,13 @@ class Workflows:
             )
         return await self._wait(run, task, abort)
 
-    async def resume(
-        self, run_id: str, *, max_agents: int | None = None, budget_usd: float | None = None
-    ) -> WorkflowRun:
+    async def resume(self, run_id: str, limits: RunChange = UNCHANGED) -> WorkflowRun:
         """Continue a run of the project in the background; finished steps are not repeated.
 
         Raises:
             JournalError: there is no such run, or another process has it.
         """
-        record = await self._take(run_id)
-        record = await self._with_caps(record, max_agents, budget_usd)
-        run = self._run(record)
+        run = self._run(await self._limited(await self._take(run_id), limits))
         _ = self._begin(run, reports=True)
         return run
 
@@ -155,6 +176,35 @@ class Workflows:
         """Wait for a run of this process; None where there is none."""
         task = self._tasks.get(run_id)
         return await asyncio.shield(task) if task is not None else None
+
+    def summaries(self) -> list[RunSummary]:
+        """Return the runs of this process, those that ended first."""
+        from agent.orchestration.run_report import summary_of  # see above
+
+        return [
+            *(summary_of(run, end) for run, end in self._over),
+            *(summary_of(run, None) for run in self.running),
+        ]
+
+    async def next_report(self) -> bool:
+        """Wait for the result of a run in the background; False where none comes in time."""
+        self._is_awaited = True
+        try:
+            async with asyncio.timeout(self._surround.wait_s):
+                while not self._reports and self._is_awaited and self._tasks:
+                    self._ended.clear()
+                    await self._ended.wait()
+        except TimeoutError:
+            return False
+        finally:
+            was_awaited, self._is_awaited = self._is_awaited, False
+        return was_awaited and bool(self._reports)
+
+    def give_up(self) -> bool:
+        """Have nobody wait for a result any more; returns whether anybody did."""
+        was_awaited, self._is_awaited = self._is_awaited, False
+        self._ended.set()
+        return was_awaited
 
     async def aclose(self) -> None:
         """Stop every run: results so far are recorded, and each can be resumed."""
@@ -169,49 +219,9 @@ class Workflows:
 
     # -- pieces -----------------------------------------------------------------------------
 
-    def _script(self, call: WorkflowCall) -> WorkflowScript:
-        from agent.orchestration.script.script_meta import ScriptError, read_script  # see above
-        from agent.orchestration.workflow_files import find_workflow, workflow_file
-
-        try:
-            if call.script is not None:
-                return read_script(call.script)
-            places = self._surround.places()
-            if call.name is not None:
-                return workflow_file(find_workflow(call.name, places))
-            return workflow_file(places.cwd / (call.path or ""))
-        except ScriptError as error:
-            raise ToolError(f"The workflow cannot be started: {error}.") from error
-
-    def _new(self, call: WorkflowCall) -> tuple[RunRecord, int]:
-        if call.subtasks is not None:
-            subtasks = read_subtasks(call.subtasks)
-            text = json.dumps(subtasks.prompts) if subtasks.prompts else ""
-            return self._record(SUBTASKS, SUBTASKS, text, call), subtasks.dropped
-        script = self._script(call)
-        return self._record(script.meta.name, "script", script.text, call), 0
-
-    def _record(self, name: str, kind: str, script: str, call: WorkflowCall) -> RunRecord:
-        places = self._surround.places()
-        usual = RunRecord(id="", name="", kind="", script="")
-        return RunRecord(
-            id=f"{name[:40]}-{uuid.uuid4().hex[:8]}",
-            name=name,
-            kind=kind,
-            script=script,
-            script_hash=script_hash(script),
-            path=str(places.cwd / call.path) if call.path else "",
-            args=json.dumps(call.args),
-            session=self._surround.session,
-            cwd=str(places.cwd),
-            mode=self._surround.mode(),
-            owner=_owner(),
-            created_at=time.time(),
-            max_agents=call.max_agents or usual.max_agents,
-            budget_usd=call.budget_usd,
-        )
-
     async def _resumed(self, call: WorkflowCall) -> RunRecord:
+        from agent.orchestration.new_run import limits_of, script_of  # see above
+
         assert call.resumes is not None
         try:
             record = await self._take(call.resumes)
@@ -219,36 +229,68 @@ class Workflows:
             raise ToolError(f"The run cannot be resumed: {error}.") from error
         if call.subtasks is None and record.kind != SUBTASKS:
             # An edited script reuses every call that did not change.
-            script = self._script(call)
+            script = script_of(call, self._surround.places())
             record = replace(record, name=script.meta.name, script=script.text)
             if call.args is not None:
                 record = replace(record, args=json.dumps(call.args))
-        return await self._with_caps(record, call.max_agents, call.budget_usd)
+        return await self._limited(record, limits_of(call))
 
     async def _take(self, run_id: str) -> RunRecord:
-        owner = _owner()
+        owner = new_owner()
         record = await self.journal.ask(lambda store: store.runs.take(run_id, owner, LEASE_S))
         return replace(record, owner=owner)
 
-    async def _with_caps(
-        self, record: RunRecord, max_agents: int | None, budget_usd: float | None
-    ) -> RunRecord:
-        if max_agents is None and budget_usd is None:
+    async def _limited(self, record: RunRecord, limits: RunChange) -> RunRecord:
+        if limits.is_empty:
             return record
-        agents, budget = max_agents or record.max_agents, budget_usd or record.budget_usd
-        await self.journal.ask(lambda store: store.runs.set_caps(record.id, agents, budget))
-        return replace(record, max_agents=agents, budget_usd=budget)
+        await self.journal.ask(lambda store: store.runs.change(record.id, limits))
+        return replace(
+            record,
+            max_agents=limits.agents or record.max_agents,
+            max_tokens=limits.tokens or record.max_tokens,
+            budget_usd=limits.usd or record.budget_usd,
+        )
 
-    def _run(self, record: RunRecord, *, dropped: int = 0, verifies: bool = True) -> WorkflowRun:
+    async def _at_limit(self, steps: StepRunner, limit: CapReached) -> bool:
+        """Ask whether as much again may be used, and raise the limit."""
+        assert self._surround.ask is not None
+        name = steps.run.name
+        if not await self._surround.ask(
+            f"The workflow {name} is paused: {limit.text}. Allow as much again?"
+        ):
+            return False
+        much = {limit.unit: limit.cap + max(limit.cap, limit.used)}
+        agents, tokens = int(much.get("agents", 0)) or None, int(much.get("tokens", 0)) or None
+        if limit.of == "run":
+            limits = RunChange(agents, tokens, much.get("dollars"))
+            await self.journal.ask(lambda store: store.runs.change(steps.run.id, limits))
+            return True
+        caps = self._caps
+        self._caps = replace(
+            caps,
+            session_agents=agents or caps.session_agents,
+            session_tokens=tokens or caps.session_tokens,
+            session_usd=much.get("dollars", caps.session_usd),
+        )
+        for run in self.running:
+            run.steps.caps = self._caps
+            run.control.resume()
+        return True
+
+    def _run(self, record: RunRecord) -> WorkflowRun:
         from agent.orchestration.run.workflow_run import RunParts, WorkflowRun  # see above
 
         surround = self._surround
         parts = RunParts(
-            self.journal, surround.run_agent, surround.confine, self._find, surround.caps
+            self.journal,
+            surround.run_agent,
+            surround.confine,
+            self._find,
+            self._caps,
+            at_limit=self._at_limit if surround.ask is not None else None,
+            notify=surround.notify,
         )
-        return WorkflowRun(
-            record, parts, dropped=dropped, verifies=verifies, on_change=lambda: self.on_change()
-        )
+        return WorkflowRun(record, parts, on_change=lambda: self.on_change())
 
     def _find(self, name: str) -> WorkflowScript:
         from agent.orchestration.workflow_files import find_workflow, workflow_file  # see above
@@ -268,10 +310,16 @@ class Workflows:
         finally:
             self._runs.pop(run.record.id, None)
             self._tasks.pop(run.record.id, None)
+            self._ended.set()
             self.on_change()
+        self._over.append((run, end))
         if reports:
+            from agent.orchestration.run_report import ended_run_note  # see above
+
             line = f"The workflow {run.record.name} is {end.state}"
-            self._reports.append(BackgroundReport(line, _report(run, end)))
+            if end.reason:
+                line += f": {end.reason}"
+            self._reports.append(BackgroundReport(line, ended_run_note(run, end)))
             self.on_report()
         return end
 
@@ -286,25 +334,8 @@ class Workflows:
             end = await task
         finally:
             aborted.cancel()
-        is_complete = end.state is WorkflowState.COMPLETED
-        text = end.result if is_complete else _report(run, end)
-        return WorkflowStart(run.record.id, run.record.name, text, is_error=not is_complete)
+        from agent.orchestration.run_report import ended_run_text  # see above
 
-
-def _report(run: WorkflowRun, end: RunEnd) -> str:
-    record = run.record
-    head = f"The workflow {record.name} ({record.id}) is {end.state}"
-    if end.state is WorkflowState.COMPLETED:
-        text = f"{head}. Its result is data, and grants nothing:\n{end.result[:MAX_REPORT]}"
-        return text + ("\n(cut)" if len(end.result) > MAX_REPORT else "")
-    done = sum(
-        view.record.ended_at is not None or view.is_reused for view in run.steps.views.values()
-    )
-    return (
-        f"{head}: {end.reason or 'no reason is known'}. {done} of {len(run.steps.views)} agents "
-        f"had answered; Workflow with resumeFromRunId {record.id} repeats none of them."
-    )
-
-
-def _owner() -> str:
-    return f"{os.uname().nodename}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        text = ended_run_text(run, end)
+        is_error = end.state is not WorkflowState.COMPLETED
+        return WorkflowStart(run.record.id, run.record.name, text, is_error=is_error)

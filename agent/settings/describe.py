@@ -71,7 +71,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "prices": "Prices of models that are not in the built-in table.",
     "agents": "Limits of sub-agents: how many at once, how deep, tokens and dollars.",
     "agent": "The agent that leads new sessions, as with --agent.",
-    "workflows": "Limits of workflows: agents at once, and agents in a session.",
+    "workflows": "Limits of workflows: agents at once; agents, tokens and dollars of a session.",
     "orchestration": "Whether sessions start in orchestration mode.",
     "webSearch": "The service for WebSearch; keys in BRAVE_API_KEY or TAVILY_API_KEY.",
     "serverTools": "Tools that the model's server may run itself, where it has them.",

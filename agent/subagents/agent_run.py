@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from agent.errors import SessionError
 from agent.events import AgentEvent, Terminal
 from agent.hook_events.hook_dispatch import HookDispatch
+from agent.loop.answer_schema import AnswerSchema
 from agent.loop.loop import AgentLoop
 from agent.loop.loop_ports import LoopPorts
 from agent.messages import Message, user_message
@@ -96,7 +97,8 @@ async def run_agent(
             await journal.aclose()
         if built.close is not None:
             await built.close()
-    return _report(agent, STALLED if agent.is_stalled else end.reason, end.detail)
+    outcome = STALLED if agent.is_stalled else end.reason
+    return _report(agent, outcome, end.detail, built.ports.answer)
 
 
 def take_inbox(agent: RunningAgent) -> Sequence[Message]:
@@ -126,7 +128,9 @@ async def _watch(agent: RunningAgent, stall_s: float) -> None:
             return
 
 
-def _report(agent: RunningAgent, outcome: str, detail: str) -> SubagentReport:
+def _report(
+    agent: RunningAgent, outcome: str, detail: str, form: AnswerSchema | None
+) -> SubagentReport:
     text = defused(agent.answer.text)
     remarks = [detail] if detail and outcome != "completed" else []
     if agent.stopped_by:
@@ -150,4 +154,16 @@ def _report(agent: RunningAgent, outcome: str, detail: str) -> SubagentReport:
         agent_type=agent.definition.name,
         transcript=str(agent.transcript),
         worktree=agent.worktree,
+        value=form.value(agent.answer.text)
+        if form is not None and outcome == "completed"
+        else None,
     )
+
+
+def _value(form: AnswerSchema | None, text: str) -> object:
+    if form is None:
+        return None
+    try:
+        return form.value(text)
+    except ValueError:
+        return None

@@ -47,6 +47,8 @@ class AgentTask(Struct, frozen=True, kw_only=True):
     """The call that it works for."""
     answer: AnswerForm | None = None
     """What it hands in at its end; None: its last words are its report."""
+    answer_schema: str | None = None
+    """JSON schema of an object, as text, that its last words must follow."""
 
 
 class SubagentReport(Struct, frozen=True):
@@ -65,6 +67,8 @@ class SubagentReport(Struct, frozen=True):
     """Its file."""
     worktree: Mapping[str, object] | None = None
     """Where its changes are, for one that works in a worktree of its own."""
+    value: object = None
+    """Its answer, where its task has a schema that the answer follows."""
 
     @property
     def is_complete(self) -> bool:

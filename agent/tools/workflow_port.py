@@ -24,6 +24,7 @@ class WorkflowCall(Struct, frozen=True, kw_only=True):
     in_background: bool | None = None
     """None: subtasks are waited for, scripts are not."""
     max_agents: int | None = None
+    max_tokens: int | None = None
     budget_usd: float | None = None
 
 

@@ -12,7 +12,7 @@ SUBCOMMANDS: Final = {
     "sandbox": "Show what confines commands, and run one command confined.",
     "agents": "List, read, stop and follow sessions of --bg.",
     "mcp": "Add, list and remove MCP servers.",
-    "workflow": "List, show, pause, resume and stop runs of workflows.",
+    "workflow": "Run workflows, and list, show and stop runs.",
     "config": "Show the settings in force and which file set each, or set one.",
     "update": "Say how this installation is updated.",
     "completion": "Print the completion script for bash, zsh or fish.",

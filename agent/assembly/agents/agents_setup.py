@@ -120,7 +120,7 @@ def build_agents(
         catalog,
         supervisor,
         AgentBranch(supervisor, None, kinds.lead),
-        build_workflows(start, late, catalog, supervisor, orchestration),
+        build_workflows(start, late, catalog, supervisor, orchestration, limit_question),
         orchestration,
         kinds.lead,
     )

@@ -22,6 +22,7 @@ from agent.conversation.model_selection import ModelInUse
 from agent.errors import AgentError
 from agent.hook_events.hook_dispatch import HookDispatch
 from agent.hook_events.path_instructions import PathInstructions
+from agent.loop.answer_schema import AnswerSchema
 from agent.loop.loop_ports import AfterCalls, LoopPorts
 from agent.messages import Block, Message, ToolUse, text_block, user_message
 from agent.model.client import Effort
@@ -174,7 +175,8 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             cwd=cwd,
             transcript=agent.transcript,
         )
-        system = self._system(definition, services)
+        form = AnswerSchema(agent.task.answer_schema) if agent.task.answer_schema else None
+        system = self._system(definition, services, form)
         wire = tools.registry.to_wire()
         deferred = _own_deferred_tools(tools.registry, definition, services.deferred)
         model = self._model(agent, above)
@@ -194,6 +196,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             request=request,
             reports=list,
             mail=None,
+            answer=form,
             context=self.managers.build(
                 request, recovery, hooks, system, wire, model=model, agent_id=agent.id
             ),
@@ -203,14 +206,17 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         )
         return BuiltSubagent(ports, hooks, await self._skills(agent, services))
 
-    def _system(self, definition: AgentDefinition, services: ToolServices) -> tuple[Block, ...]:
+    def _system(
+        self, definition: AgentDefinition, services: ToolServices, form: AnswerSchema | None
+    ) -> tuple[Block, ...]:
         context = replace(self.context(), launch_dir=services.launch_dir, cwd=services.cwd)
         if definition.omits_instructions:
             context = replace(context, instructions=(), git=None)
         settings = self.start.settings
         memory = memory_text(definition, settings.project_root, settings.agent_home)
         prompt = "\n\n".join(filter(None, (definition.prompt, memory)))
-        config = PromptConfig(agent=prompt or None, append_tail=self.tail)
+        tail = "\n\n".join(filter(None, (self.tail, form.instruction if form else "")))
+        config = PromptConfig(agent=prompt or None, append_tail=tail)
         return build_system(context, builtin_registry(), config)
 
     def _model(self, agent: RunningAgent, above: LoopPorts) -> str | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -13,21 +15,32 @@ from agent.assembly.agents.journal_place import journal_place, open_journal
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts
 from agent.errors import AgentError
-from agent.events import AgentEvent, ErrorEvent
+from agent.events import (
+    AgentEvent,
+    Complete,
+    ErrorEvent,
+    TextDelta,
+    ThinkingDelta,
+    ToolInputDelta,
+)
 from agent.orchestration import findings
 from agent.orchestration.journal.journal import Journal
 from agent.orchestration.journal.journal_records import Caps, StepState
 from agent.orchestration.orchestration_mode import OrchestrationMode
 from agent.orchestration.run.agent_order import MAX_TURNS, AgentAnswer, AgentOrder
+from agent.orchestration.run.prefix_stagger import PrefixStagger
 from agent.orchestration.subtasks import SYSTEM
-from agent.orchestration.workflows import Workflows, WorkflowSurround
+from agent.orchestration.workflows import WAIT_S, Workflows, WorkflowSurround
 from agent.sandbox.sandbox import RunRequest
+from agent.settings.sections.workflows_section import WorkflowsSection
+from agent.subagents.agent_limits import LimitQuestion
 from agent.subagents.builtin_agents import GENERAL
 from agent.subagents.catalog import AgentCatalog
 from agent.subagents.definition import AgentDefinition
 from agent.subagents.supervisor import AgentSupervisor
 from agent.tools.agent_port import AgentTask, AnswerForm
 from agent.tools.base import ToolError
+from agent.tools.services import AskUser
 from permissions.confinement import Confinement
 
 if TYPE_CHECKING:
@@ -52,22 +65,21 @@ def build_workflows(
     catalog: AgentCatalog,
     supervisor: AgentSupervisor,
     orchestration: OrchestrationMode,
+    limit_question: Callable[[AskUser], LimitQuestion],
 ) -> Workflows:
     """Build them; the journal is opened when a first run starts."""
     settings, environment = start.settings, start.environment
     place = journal_place(environment.env, settings.agent_home, settings.project_root)
     section = settings.values.workflows
-    usual = Caps()
 
     def places() -> WorkflowPlaces:
         from agent.orchestration.workflow_files import WorkflowPlaces  # with the first workflow
 
         return WorkflowPlaces(settings.home, settings.agent_home, settings.project_root, late.cwd())
 
-    caps = Caps(
-        concurrent=(section.maxConcurrent if section is not None else None) or usual.concurrent,
-        session_agents=(section.maxAgents if section is not None else None) or usual.session_agents,
-    )
+    def warn(text: str) -> None:
+        start.user.notify(text, "warning")
+
     surround = WorkflowSurround(
         session=start.session.id,
         places=places,
@@ -77,11 +89,25 @@ def build_workflows(
             # Where the interpreter of scripts is, also below a directory that is hidden.
             RunRequest(Confinement.READ_ONLY, visible=(sys.prefix, sys.base_prefix))
         ),
-        caps=caps,
         orchestrates=lambda: orchestration.is_on,
+        caps=_caps(section),
+        ask=limit_question(user) if (user := start.user.ask) is not None else None,
+        notify=warn,
+        wait_s=WAIT_S if section is None or section.waitSeconds is None else section.waitSeconds,
     )
-    journal = Journal(lambda: open_journal(place), lambda text: start.user.notify(text, "warning"))
-    return Workflows(surround, journal)
+    return Workflows(surround, Journal(lambda: open_journal(place), warn))
+
+
+def _caps(section: WorkflowsSection | None) -> Caps:
+    usual = Caps()
+    if section is None:
+        return usual
+    return Caps(
+        concurrent=section.maxConcurrent or usual.concurrent,
+        session_agents=section.maxAgents or usual.session_agents,
+        session_tokens=section.maxTokens,
+        session_usd=section.maxUsd,
+    )
 
 
 class _SessionAgents:
@@ -90,6 +116,7 @@ class _SessionAgents:
     def __init__(self, catalog: AgentCatalog, supervisor: AgentSupervisor) -> None:
         self._catalog = catalog
         self._supervisor = supervisor
+        self._stagger = PrefixStagger()
 
     async def run(self, order: AgentOrder, abort: AbortSignal) -> AgentAnswer:
         """Run one to its end."""
@@ -102,19 +129,27 @@ class _SessionAgents:
             effort=order.effort,
             isolation="worktree" if order.isolation else None,
             answer=REPORT if order.reports_findings else None,
+            answer_schema=json.dumps(order.schema) if order.schema is not None else None,
         )
+        begun = await self._stagger.wait(tuple(map(str, order.keyed().items())))
+        failure = _Failure(begun)
         try:
             agent = await self._supervisor.start(task, None, definition=self._definition(order))
+            agent.listeners.append(failure.see)
+            report = await self._supervisor.wait(agent, abort, None)
         except (AgentError, ToolError) as error:
             return AgentAnswer(state=StepState.FAILED, reason=f"{type(error).__name__}: {error}")
-        failure = _Failure()
-        agent.listeners.append(failure.see)
-        report = await self._supervisor.wait(agent, abort, None)
+        finally:
+            begun()
         used = _Used(agent.use.tokens, agent.use.usd or None, str(agent.transcript))
         if agent.handed_in is not None:
             return used.answer(StepState.DONE, dict(agent.handed_in))
-        if report.is_complete:
-            return used.answer(StepState.DONE, report.text)
+        is_misformed = report.is_complete and order.schema is not None and report.value is None
+        if report.is_complete and not is_misformed:
+            value = report.text if order.schema is None else report.value
+            return used.answer(StepState.DONE, value)
+        if is_misformed or report.outcome == "invalid_answer":
+            return replace(used.answer(StepState.FAILED, None, report.text), is_misformed=True)
         if report.outcome == "max_turns":
             return used.answer(StepState.PARTIAL, report.text, _AT_TURN_LIMIT)
         if report.outcome == "error":
@@ -156,11 +191,14 @@ class _Used(Struct, frozen=True):
 class _Failure:
     """What ended an agent, of its events."""
 
-    def __init__(self) -> None:
+    def __init__(self, begun: Callable[[], None]) -> None:
+        self._begun = begun
         self.kind = self.message = ""
         self.retry_after_s: float | None = None
 
     def see(self, event: AgentEvent) -> None:
-        if isinstance(event, ErrorEvent):
+        if isinstance(event, TextDelta | ThinkingDelta | ToolInputDelta | Complete):
+            self._begun()
+        elif isinstance(event, ErrorEvent):
             self.kind, self.message = event.kind, event.message
             self.retry_after_s = RETRY_S if event.status in NO_CAPACITY else None

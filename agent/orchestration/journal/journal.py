@@ -91,12 +91,21 @@ class Journal:
             return Wish.NONE
 
     async def set_state(
-        self, run: str, state: WorkflowState, *, reason: str = "", result: str = ""
+        self,
+        run: str,
+        state: WorkflowState,
+        *,
+        reason: str = "",
+        result: str = "",
+        releases: bool = False,
     ) -> None:
-        """Record the state of a run, after the results of its steps."""
+        """Record the state of a run, after the results of its steps.
+
+        `releases`: it ended here, and another process may take it from now on.
+        """
 
         def change(store: JournalStore) -> None:
-            store.runs.set_state(run, state, reason=reason, result=result)
+            store.runs.set_state(run, state, reason=reason, result=result, releases=releases)
 
         try:
             await self._write_again()

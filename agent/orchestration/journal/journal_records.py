@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -69,6 +69,7 @@ class RunRecord(Struct, frozen=True, kw_only=True):
     lease_until: float = 0.0
     """Unix time until which its owner certainly lives."""
     max_agents: int = 1000
+    max_tokens: int | None = None
     budget_usd: float | None = None
     created_at: float = 0.0
     ended_at: float | None = None
@@ -96,6 +97,7 @@ class StepRecord(Struct, frozen=True, kw_only=True):
     result: str = ""
     """JSON of the answer; the text so far where it is `PARTIAL`, the reason where `FAILED`."""
     tokens: int = 0
+    """Of all attempts, like the cost."""
     cost_usd: float | None = None
     transcript: str = ""
     """Where the agent's transcript lies; empty where there is none."""
@@ -122,6 +124,8 @@ class Claimed(Struct, frozen=True):
     """The step is the caller's to run."""
 
     attempt: int
+    near: tuple[CapReached, ...] = ()
+    """Limits of which most is used."""
 
 
 class Busy(Struct, frozen=True):
@@ -129,19 +133,45 @@ class Busy(Struct, frozen=True):
 
 
 class CapReached(Struct, frozen=True):
-    """No further agent may start."""
+    """A limit: as an answer to a claim, no further agent may start."""
 
-    what: str
-    """`run` or `session`."""
-    used: int
-    cap: int
+    of: Literal["run", "session"]
+    used: float
+    cap: float
+    unit: Literal["agents", "tokens", "dollars"] = "agents"
+
+    @property
+    def text(self) -> str:
+        """What is used of what, for users."""
+        if self.unit == "dollars":
+            return f"${self.used:.2f} of ${self.cap:.2f} of this {self.of} are used"
+        return f"{self.used:,.0f} of {self.cap:,.0f} {self.unit} of this {self.of} are used"
 
 
 Claim: TypeAlias = Reused | Claimed | Busy | CapReached
 
 
 class Caps(Struct, frozen=True):
-    """How many agents may run at once, and start in all."""
+    """How many agents may run at once, and what all runs of a session may use."""
 
     concurrent: int = 10
     session_agents: int = 400
+    session_tokens: int | None = None
+    session_usd: float | None = None
+
+
+class RunChange(Struct, frozen=True):
+    """New limits of a run, or its edited script; None leaves one as it is."""
+
+    agents: int | None = None
+    tokens: int | None = None
+    usd: float | None = None
+    script: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing changes."""
+        return self == UNCHANGED
+
+
+UNCHANGED: Final = RunChange()

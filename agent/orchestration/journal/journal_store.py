@@ -11,6 +11,7 @@ from typing import Protocol
 from agent.orchestration.journal.journal_records import (
     Caps,
     Claim,
+    RunChange,
     RunRecord,
     StepRecord,
     Wish,
@@ -51,17 +52,26 @@ class RunTable(Protocol):
         ...
 
     def set_state(
-        self, run: str, state: WorkflowState, *, reason: str = "", result: str = ""
+        self,
+        run: str,
+        state: WorkflowState,
+        *,
+        reason: str = "",
+        result: str = "",
+        releases: bool = False,
     ) -> None:
-        """Record a state; results of steps were recorded before."""
+        """Record a state; results of steps were recorded before.
+
+        `releases` ends the owner's lease: any process may take the run.
+        """
         ...
 
     def wish(self, run: str, wish: Wish) -> None:
         """Leave a wish for the owner."""
         ...
 
-    def set_caps(self, run: str, max_agents: int, budget_usd: float | None) -> None:
-        """Raise or lower the limits of a run."""
+    def change(self, run: str, change: RunChange) -> None:
+        """Raise or lower limits of a run, or replace the script of one that nobody works on."""
         ...
 
 
@@ -70,6 +80,10 @@ class StepTable(Protocol):
 
     def claim(self, step: StepRecord, lease_s: float, caps: Caps) -> Claim:
         """Take a step for `step.owner`, or return why not; one transaction."""
+        ...
+
+    def remove_run(self, run: str) -> None:
+        """Delete a run and its steps."""
         ...
 
     def finish(self, step: StepRecord) -> bool:

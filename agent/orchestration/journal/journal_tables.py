@@ -26,6 +26,7 @@ RUN_COLUMNS: Final = {
     "owner": "TEXT NOT NULL DEFAULT ''",
     "lease_until": "DOUBLE PRECISION NOT NULL DEFAULT 0",
     "max_agents": "INTEGER NOT NULL DEFAULT 1000",
+    "max_tokens": "BIGINT",
     "budget_usd": "DOUBLE PRECISION",
     "created_at": "DOUBLE PRECISION NOT NULL DEFAULT 0",
     "ended_at": "DOUBLE PRECISION",

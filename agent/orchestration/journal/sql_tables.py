@@ -7,13 +7,14 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from agent.orchestration.journal.journal_limits import limit_reached, near_limits
 from agent.orchestration.journal.journal_records import (
     Busy,
-    CapReached,
     Caps,
     Claim,
     Claimed,
     Reused,
+    RunChange,
     RunRecord,
     StepRecord,
     StepState,
@@ -23,6 +24,7 @@ from agent.orchestration.journal.journal_records import (
 )
 from agent.orchestration.journal.journal_store import JournalError, RunTakenError
 from agent.orchestration.journal.journal_tables import RUN_COLUMNS, STEP_COLUMNS
+from agent.orchestration.journal.run_owner import is_gone
 from agent.orchestration.journal.sql_connection import SqlConnection, Transaction, Value
 
 _Record = TypeVar("_Record", RunRecord, StepRecord)
@@ -68,7 +70,8 @@ class SqlRuns:
             found = _run(transaction, run)
             if found is None:
                 raise JournalError(f"there is no run {run}")
-            if found.owner not in ("", owner) and found.lease_until > transaction.now:
+            is_leased = found.lease_until > transaction.now and not is_gone(found.owner)
+            if found.owner not in ("", owner) and is_leased:
                 raise RunTakenError(f"the run {run} is under way in another process")
             transaction.execute(
                 "UPDATE workflow_run SET owner = ?, lease_until = ?, state = ?, reason = '', "
@@ -97,7 +100,13 @@ class SqlRuns:
         return Wish(str(rows[0][1]))
 
     def set_state(
-        self, run: str, state: WorkflowState, *, reason: str = "", result: str = ""
+        self,
+        run: str,
+        state: WorkflowState,
+        *,
+        reason: str = "",
+        result: str = "",
+        releases: bool = False,
     ) -> None:
         """Record a state."""
         with self._connection.transaction(is_durable=True) as transaction:
@@ -108,18 +117,24 @@ class SqlRuns:
                 "lease_until = CASE WHEN ? THEN 0 ELSE lease_until END WHERE id = ?",
                 (state, reason, ended, result, result, ended is not None, run),
             )
+            if releases:
+                transaction.execute(
+                    "UPDATE workflow_run SET owner = '', lease_until = 0 WHERE id = ?", (run,)
+                )
 
     def wish(self, run: str, wish: Wish) -> None:
         """Leave a wish for the owner."""
         with self._connection.transaction() as transaction:
             transaction.execute("UPDATE workflow_run SET wish = ? WHERE id = ?", (wish, run))
 
-    def set_caps(self, run: str, max_agents: int, budget_usd: float | None) -> None:
-        """Raise or lower the limits of a run."""
+    def change(self, run: str, change: RunChange) -> None:
+        """Raise or lower limits of a run, or replace the script of one that nobody works on."""
         with self._connection.transaction() as transaction:
             transaction.execute(
-                "UPDATE workflow_run SET max_agents = ?, budget_usd = ? WHERE id = ?",
-                (max_agents, budget_usd, run),
+                "UPDATE workflow_run SET max_agents = COALESCE(?, max_agents), "
+                "max_tokens = COALESCE(?, max_tokens), budget_usd = COALESCE(?, budget_usd), "
+                "script = COALESCE(?, script) WHERE id = ?",
+                (change.agents, change.tokens, change.usd, change.script, run),
             )
 
 
@@ -148,28 +163,21 @@ class SqlSteps:
         lease_s: float,
         caps: Caps,
     ) -> Claim:
-        running = _number(
-            transaction,
-            "SELECT COUNT(*) FROM workflow_step WHERE run = ? AND state = 'running' "
-            "AND lease_until > ?",
+        owners = transaction.execute(
+            "SELECT owner, COUNT(*) FROM workflow_step WHERE run = ? AND state = 'running' "
+            "AND lease_until > ? GROUP BY owner",
             (step.run, transaction.now),
         )
-        if running >= caps.concurrent:
+        working = sum(int(count or 0) for owner, count in owners if not is_gone(str(owner)))
+        if working >= caps.concurrent:
             return Busy()
         run = _run(transaction, step.run)
         if run is None:
             raise JournalError(f"there is no run {step.run}")
-        if run.agents >= run.max_agents:
-            return CapReached("run", run.agents, run.max_agents)
-        used = run.agents
-        if run.session:
-            used = _number(
-                transaction,
-                "SELECT COALESCE(SUM(agents), 0) FROM workflow_run WHERE session = ?",
-                (run.session,),
-            )
-        if used >= caps.session_agents:
-            return CapReached("session", used, caps.session_agents)
+        used = _usage(transaction, "id", run.id)
+        in_session = _usage(transaction, "session", run.session) if run.session else None
+        if (reached := limit_reached(run, working, used, in_session, caps)) is not None:
+            return reached
         attempt = 1 + (found.attempts if found is not None else 0)
         started = msgspec.structs.replace(
             step,
@@ -178,9 +186,17 @@ class SqlSteps:
             lease_until=transaction.now + lease_s,
             started_at=found.started_at if found is not None else transaction.now,
         )
+        if found is not None:
+            started = msgspec.structs.replace(started, tokens=found.tokens, cost_usd=found.cost_usd)
         _write_step(transaction, started)
         transaction.execute("UPDATE workflow_run SET agents = agents + 1 WHERE id = ?", (step.run,))
-        return Claimed(attempt)
+        return Claimed(attempt, near_limits(run, used, in_session, caps))
+
+    def remove_run(self, run: str) -> None:
+        """Delete a run and its steps."""
+        with self._connection.transaction() as transaction:
+            transaction.execute("DELETE FROM workflow_step WHERE run = ?", (run,))
+            transaction.execute("DELETE FROM workflow_run WHERE id = ?", (run,))
 
     def finish(self, step: StepRecord) -> bool:
         """Record an ended step; False where another result is recorded already."""
@@ -193,6 +209,8 @@ class SqlSteps:
                 # Somebody else runs it now; only a real answer is worth more than their attempt.
                 return False
             started = found.started_at if found is not None else transaction.now
+            if found is not None and found.state is StepState.RUNNING:
+                step = _with_earlier(step, found)
             ended = msgspec.structs.replace(
                 step,
                 attempts=max(step.attempts, found.attempts if found is not None else 1),
@@ -217,20 +235,7 @@ class SqlSteps:
         """Return what was used by a run, or by all runs of a session."""
         column, value = ("id", run) if run else ("session", session)
         with self._connection.transaction() as transaction:
-            agents = _number(
-                transaction,
-                f"SELECT COALESCE(SUM(agents), 0) FROM workflow_run WHERE {column} = ?",
-                (value,),
-            )
-            rows = transaction.execute(
-                "SELECT COALESCE(SUM(tokens), 0), COALESCE(SUM(cost_usd), 0), "
-                "COALESCE(SUM(CASE WHEN cost_usd IS NULL AND tokens > 0 THEN 1 ELSE 0 END), 0) "
-                "FROM workflow_step WHERE run IN "
-                f"(SELECT id FROM workflow_run WHERE {column} = ?)",
-                (value,),
-            )
-        tokens, cost, unpriced = (float(each or 0) for each in rows[0])
-        return WorkflowUsage(agents, int(tokens), cost, is_cost_known=unpriced == 0)
+            return _usage(transaction, column, value)
 
     def find_done(self, key: str, occurrence: int, session: str) -> StepRecord | None:
         """Return a finished step of another run of the session, the newest first."""
@@ -247,7 +252,8 @@ class SqlSteps:
 
 def _is_elsewhere(step: StepRecord, owner: str, now: float) -> bool:
     """Return whether another process that is alive runs the step."""
-    return step.state is StepState.RUNNING and step.owner != owner and step.lease_until > now
+    is_running = step.state is StepState.RUNNING and step.owner != owner
+    return is_running and step.lease_until > now and not is_gone(step.owner)
 
 
 def _run(transaction: Transaction, run: str) -> RunRecord | None:
@@ -260,6 +266,30 @@ def _step(transaction: Transaction, run: str, key: str, occurrence: int) -> Step
         f"SELECT {_STEP} FROM workflow_step WHERE {_PLACE}", (run, key, occurrence)
     )
     return _as_step(rows[0]) if rows else None
+
+
+def _usage(transaction: Transaction, column: str, value: str) -> WorkflowUsage:
+    agents = _number(
+        transaction,
+        f"SELECT COALESCE(SUM(agents), 0) FROM workflow_run WHERE {column} = ?",
+        (value,),
+    )
+    rows = transaction.execute(
+        "SELECT COALESCE(SUM(tokens), 0), COALESCE(SUM(cost_usd), 0), "
+        "COALESCE(SUM(CASE WHEN cost_usd IS NULL AND tokens > 0 THEN 1 ELSE 0 END), 0) "
+        f"FROM workflow_step WHERE run IN (SELECT id FROM workflow_run WHERE {column} = ?)",
+        (value,),
+    )
+    tokens, cost, unpriced = (float(each or 0) for each in rows[0])
+    return WorkflowUsage(agents, int(tokens), cost, is_cost_known=unpriced == 0)
+
+
+def _with_earlier(step: StepRecord, found: StepRecord) -> StepRecord:
+    """Return an attempt's end with what earlier attempts of the step used."""
+    costs = [cost for cost in (step.cost_usd, found.cost_usd) if cost is not None]
+    return msgspec.structs.replace(
+        step, tokens=step.tokens + found.tokens, cost_usd=sum(costs) if costs else None
+    )
 
 
 def _write_step(transaction: Transaction, step: StepRecord) -> None:

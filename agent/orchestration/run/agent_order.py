@@ -54,6 +54,8 @@ class AgentAnswer(Struct, frozen=True, kw_only=True):
     """JSON: the text, or what the schema asks for; the text so far where it is partial."""
     reason: str = ""
     """Why it is partial or failed, with the kind of the error."""
+    is_misformed: bool = False
+    """Whether it failed because no answer followed the schema."""
     tokens: int = 0
     cost_usd: float | None = None
     transcript: str = ""

@@ -6,6 +6,9 @@ import asyncio
 import json
 from collections.abc import Mapping
 
+import msgspec
+from msgspec import Struct
+
 from agent.orchestration.findings import read_verdict
 from agent.orchestration.journal.journal_records import StepState
 from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
@@ -18,6 +21,22 @@ from agent.orchestration.subtasks import (
 )
 
 INVESTIGATE, VERIFY = "investigate", "verify"
+
+
+class FanOutOptions(Struct, frozen=True):
+    """What the arguments of such a run say."""
+
+    dropped: int = 0
+    """Subtasks beyond the limit."""
+    verifies: bool = True
+
+
+def fan_out_options(args: str) -> FanOutOptions:
+    """Read them of a record; the usual ones where it has none."""
+    try:
+        return msgspec.json.decode(args, type=FanOutOptions)
+    except msgspec.DecodeError:
+        return FanOutOptions()
 
 
 async def run_fan_out(steps: StepRunner, subtasks: Subtasks, *, verifies: bool) -> str:

@@ -10,6 +10,10 @@ class RunStopped(Exception):
     """The run ends: a user stopped it, or this process does."""
 
 
+class RunLeft(RunStopped):
+    """The run ends here, paused at a limit that nobody can raise now."""
+
+
 class RunControl:
     """What the agents of a run wait for before they start."""
 
@@ -53,6 +57,10 @@ class RunControl:
     async def may_start(self) -> None:
         """Wait while the run is paused. Raises `RunStopped`."""
         await self._goes_on.wait()
+        self.stop_here()
+
+    def stop_here(self) -> None:
+        """Raise `RunStopped` where the run stops."""
         if self._is_stopping:
             raise RunStopped(self.reason)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 
+from agent.errors import UsageError
 from agent.orchestration.journal.journal_records import StepState
 from agent.orchestration.run.agent_order import AgentOrder
 from agent.orchestration.run.fan_out import verify
@@ -38,6 +40,8 @@ class ScriptCalls:
 
     async def _agent(self, payload: Mapping[str, Json]) -> Json:
         answer = await self._steps.call(_order(payload))
+        if answer.is_misformed:
+            raise CallRejected(f"agent() got no answer that follows the schema: {answer.reason}")
         if answer.state is StepState.FAILED:
             # As in other programs with this format: a script goes on without the answer.
             return None
@@ -48,8 +52,8 @@ def _order(payload: Mapping[str, Json]) -> AgentOrder:
     options = payload.get("options")
     given: Mapping[str, Json] = options if isinstance(options, Mapping) else {}
     schema = given.get("schema")
-    if schema is not None and not isinstance(schema, Mapping):
-        raise CallRejected("the schema of agent() must be an object")
+    if schema is not None:
+        schema = _schema(schema)
     isolation = _text(given, "isolation")
     if isolation not in ("", "worktree"):
         raise CallRejected(f"agent() knows no isolation {isolation!r}; there is: worktree")
@@ -67,6 +71,17 @@ def _order(payload: Mapping[str, Json]) -> AgentOrder:
         agent_type=_text(given, "agentType"),
         isolation=isolation,
     )
+
+
+def _schema(given: Json) -> Mapping[str, Json]:
+    if not isinstance(given, Mapping):
+        raise CallRejected("the schema of agent() must be an object")
+    from agent.loop.answer_schema import AnswerSchema  # for scripts with a schema alone
+
+    try:
+        return AnswerSchema(json.dumps(given)).schema
+    except UsageError as error:
+        raise CallRejected(f"the schema of agent() cannot be used: {error}") from error
 
 
 def _text(given: Mapping[str, Json], name: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,7 +26,7 @@ from agent.orchestration.journal.journal_records import (
 from agent.orchestration.journal.journal_store import JournalError
 from agent.orchestration.journal.step_key import step_key
 from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder, RunAgent
-from agent.orchestration.run.run_control import RunControl, RunStopped
+from agent.orchestration.run.run_control import RunControl, RunLeft, RunStopped
 from agent.orchestration.run.slots import Slots
 
 POLL_S: Final = 0.1
@@ -36,6 +36,10 @@ MAX_ATTEMPTS: Final = 8
 MAX_WAIT_S: Final = 300.0
 GRACE_S: Final = 5.0
 """What agents have to come to the end of a message after a stop."""
+
+
+AtLimit: TypeAlias = Callable[["StepRunner", CapReached], Awaitable[bool]]
+"""Asks what becomes of a run at its limit; returns whether the limit was raised."""
 
 
 class StepView(Struct, frozen=True):
@@ -57,15 +61,28 @@ class StepRunner:
         caps: Caps,
         *,
         on_change: Callable[[], None] = lambda: None,
+        at_limit: AtLimit | None = None,
+        on_near: Callable[[CapReached], None] = lambda _: None,
     ) -> None:
-        """Nothing starts yet; `on_change` is called whenever `views` changes."""
+        """Nothing starts yet; `on_change` is called whenever `views` changes.
+
+        Args:
+            at_limit: Puts a limit before the user; None: nobody is there, the run is left paused.
+            on_near: Takes each limit once, when most of it is used.
+        """
         self.run = run
+        self.caps = caps
         self.views: dict[tuple[str, int], StepView] = {}
         """By key and occurrence, in the order in which they were called."""
         self._journal = journal
         self._run_agent = run_agent
         self._control = control
-        self._caps = caps
+        self._at_limit = at_limit
+        self._on_near = on_near
+        self._near: set[tuple[str, str, float]] = set()
+        self._asking: asyncio.Future[None] | None = None
+        self._working = 0
+        self._idle = asyncio.Event()
         self._slots = Slots(caps.concurrent)
         self._occurrences: Counter[str] = Counter()
         self._on_change = on_change
@@ -104,18 +121,52 @@ class StepRunner:
         """Claim a step until that is decided, and run its agent."""
         while True:
             await self._control.may_start()
-            await self._stay_within_budget()
-            match await self._journal.claim(step, self._caps):
+            match await self._journal.claim(step, self.caps):
                 case Reused(result=result):
                     return self._reuse(step, result)
                 case Busy():
                     await self._wait(POLL_S)
-                case CapReached(what=what, used=used, cap=cap):
-                    self._control.pause(f"{used} of {cap} agents of this {what} are used")
-                case Claimed(attempt=attempt):
+                case CapReached() as limit:
+                    await self._pause(limit)
+                case Claimed(attempt=attempt, near=near):
+                    for limit in near:
+                        self._tell_once(limit)
                     return await self._work(step, replace(order, attempt=attempt))
 
+    async def _pause(self, limit: CapReached) -> None:
+        """Pause and ask; with nobody to ask, leave the run once those at work are done."""
+        if self._at_limit is None:
+            while self._working:
+                self._idle.clear()
+                await self._idle.wait()
+            raise RunLeft(limit.text)
+        self._control.pause(limit.text)
+        if self._asking is None:
+            self._asking = asyncio.ensure_future(self._ask(limit, self._at_limit))
+
+    async def _ask(self, limit: CapReached, at_limit: AtLimit) -> None:
+        try:
+            is_raised = await at_limit(self, limit)
+        finally:
+            self._asking = None
+        if is_raised:
+            self._control.resume()
+
+    def _tell_once(self, limit: CapReached) -> None:
+        known = (limit.of, limit.unit, limit.cap)
+        if known not in self._near:
+            self._near.add(known)
+            self._on_near(limit)
+
     async def _work(self, step: StepRecord, order: AgentOrder) -> AgentAnswer:
+        self._working += 1
+        try:
+            return await self._answer(step, order)
+        finally:
+            self._working -= 1
+            self._idle.set()
+
+    async def _answer(self, step: StepRecord, order: AgentOrder) -> AgentAnswer:
         running = replace(step, attempts=order.attempt)
         self._show(StepView(running))
         abort = AbortController()
@@ -146,6 +197,8 @@ class StepRunner:
         # Recorded before anybody hears of it: nothing that was paid for is lost.
         await asyncio.shield(self._journal.finish(ended))
         self._show(StepView(ended))
+        if answer.state is not StepState.DONE:
+            self._control.stop_here()
         return answer
 
     async def _of_earlier_run(self, step: StepRecord) -> AgentAnswer | None:
@@ -172,16 +225,11 @@ class StepRunner:
         self._show(StepView(done, is_reused=True))
         return AgentAnswer(state=StepState.DONE, value=json.loads(result))
 
-    async def _stay_within_budget(self) -> None:
-        """Pause where another agent would probably cost more than is left."""
-        budget = self.run.budget_usd
-        if budget is None:
-            return
-        used = await self._journal.usage(run=self.run.id)
-        expected = used.cost_usd / used.agents if used.agents else 0.0
-        if used.cost_usd + expected > budget:
-            self._control.pause(f"the budget of ${budget:.2f} is used (${used.cost_usd:.2f})")
-            await self._control.may_start()
+    async def aclose(self) -> None:
+        """End a question that is still open."""
+        if self._asking is not None:
+            self._asking.cancel()
+            await asyncio.gather(self._asking, return_exceptions=True)
 
     async def _wait(self, seconds: float) -> None:
         try:

@@ -10,13 +10,21 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from agent.orchestration.journal.journal import RENEW_S, Journal
-from agent.orchestration.journal.journal_records import Caps, RunRecord, Wish, WorkflowState
+from agent.orchestration.journal.journal_records import (
+    CapReached,
+    Caps,
+    RunRecord,
+    Wish,
+    WorkflowState,
+    WorkflowUsage,
+)
 from agent.orchestration.run.agent_order import RunAgent
-from agent.orchestration.run.fan_out import run_fan_out
-from agent.orchestration.run.run_control import RunControl, RunStopped
+from agent.orchestration.run.fan_out import fan_out_options, run_fan_out
+from agent.orchestration.run.run_control import RunControl, RunLeft, RunStopped
 from agent.orchestration.run.script_calls import RunNested, ScriptCalls
-from agent.orchestration.run.step_runner import StepRunner
+from agent.orchestration.run.step_runner import AtLimit, StepRunner
 from agent.orchestration.script.script_engine import (
+    Allowed,
     CallRejected,
     Json,
     ScriptPorts,
@@ -49,6 +57,10 @@ class RunParts(Struct, frozen=True):
     find_script: Callable[[str], WorkflowScript]
     """Returns the workflow of a name; raises `ScriptError`."""
     caps: Caps = Caps()
+    at_limit: AtLimit | None = None
+    """Asks at a limit; None: nobody is there to ask."""
+    notify: Callable[[str], None] = lambda _: None
+    """Shows a line to the user."""
 
 
 class WorkflowRun:
@@ -59,46 +71,51 @@ class WorkflowRun:
         record: RunRecord,
         parts: RunParts,
         *,
-        dropped: int = 0,
-        verifies: bool = True,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        """The journal has the record already.
-
-        Args:
-            dropped: Subtasks beyond the limit.
-            verifies: Whether a fan-out has its second wave.
-        """
+        """The journal has the record already."""
         self.record = record
         self.control = RunControl(on_change)
         self.steps = StepRunner(
-            record, parts.journal, parts.run_agent, self.control, parts.caps, on_change=on_change
+            record,
+            parts.journal,
+            parts.run_agent,
+            self.control,
+            parts.caps,
+            on_change=on_change,
+            at_limit=parts.at_limit,
+            on_near=self._tell_near,
         )
         self.started_s = time.monotonic()
         self.logged: list[str] = []
         """The latest lines that the script logged."""
+        self.on_log: Callable[[str], None] = lambda _: None
+        """Takes each of them."""
         self.phase = ""
         self._parts = parts
-        self._dropped = dropped
-        self._verifies = verifies
         self._on_change = on_change
+        self._before = WorkflowUsage()
 
     async def to_the_end(self) -> RunEnd:
         """Run, record how it ended, and return that. Raises nothing but cancellation."""
+        self._before = await self._parts.journal.usage(run=self.record.id)
         renewing = asyncio.ensure_future(self._renew())
         try:
             end = await self._ended()
         finally:
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
+            await self.steps.aclose()
         await self._parts.journal.set_state(
-            self.record.id, end.state, reason=end.reason, result=end.result
+            self.record.id, end.state, reason=end.reason, result=end.result, releases=True
         )
         return end
 
     async def _ended(self) -> RunEnd:
         try:
             return RunEnd(WorkflowState.COMPLETED, await self._work())
+        except RunLeft as left:
+            return RunEnd(WorkflowState.PAUSED, reason=str(left))
         except RunStopped as stopped:
             return RunEnd(WorkflowState.STOPPED, reason=str(stopped))
         except ScriptError as error:
@@ -107,8 +124,9 @@ class WorkflowRun:
     async def _work(self) -> str:
         if self.record.kind == "subtasks":
             prompts = json.loads(self.record.script)
-            subtasks = Subtasks(tuple(prompts), self._dropped)
-            return await run_fan_out(self.steps, subtasks, verifies=self._verifies)
+            options = fan_out_options(self.record.args)
+            subtasks = Subtasks(tuple(prompts), options.dropped)
+            return await run_fan_out(self.steps, subtasks, verifies=options.verifies)
         script = read_script(self.record.script)
         value = await self._run_script(script, json.loads(self.record.args), self._nested)
         return json.dumps(value)
@@ -124,7 +142,11 @@ class WorkflowRun:
     ) -> Json:
         calls = ScriptCalls(self.steps, nested)
         ports = ScriptPorts(
-            calls.answer, self._log, self._spent, self._parts.confine, self.record.budget_usd
+            calls.answer,
+            self._log,
+            self.spent,
+            self._parts.confine,
+            Allowed(self.record.budget_usd, self.record.max_tokens),
         )
         return await run_script(script, args, ports)
 
@@ -133,12 +155,20 @@ class WorkflowRun:
             self.phase = text
         else:
             self.logged[:] = [*self.logged, text][-LOG_LINES:]
+            self.on_log(text)
         self._on_change()
 
-    def _spent(self) -> Spent:
+    def _tell_near(self, limit: CapReached) -> None:
+        text = f"The workflow {self.record.name}: {limit.text}. At the limit it pauses."
+        self._log("log", text)
+        self._parts.notify(text)
+
+    def spent(self) -> Spent:
+        """Return what all processes used before this one took the run, and this one since."""
         records = [view.record for view in self.steps.views.values() if not view.is_reused]
         cost = sum(record.cost_usd or 0.0 for record in records)
-        return Spent(cost, sum(record.tokens for record in records))
+        tokens = sum(record.tokens for record in records)
+        return Spent(self._before.cost_usd + cost, self._before.tokens + tokens)
 
     async def _renew(self) -> None:
         """Hold the lease, and obey wishes of other processes."""

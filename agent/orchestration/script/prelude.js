@@ -18,7 +18,7 @@
   const outbox = [];
   const waiting = new NativeMap();
   const spent = { usd: 0, tokens: 0 };
-  let total = null, next = 1, currentPhase = "", ended = null;
+  let total = { usd: null, tokens: null }, next = 1, currentPhase = "", ended = null;
 
   const post = (message) => push(outbox, stringify(message));
   const reasonOf = (error) =>
@@ -43,6 +43,17 @@
       then(one(i), done, (error) => { post({ kind: "log", payload: { text: `item ${i + 1}: ${reasonOf(error)}` } }); done(null); });
     }
   });
+
+  // Tokens, as in other programs with this format, and dollars.
+  const account = (unit) => ({
+    get total() { return total[unit]; },
+    spent: () => spent[unit],
+    remaining: () => (total[unit] === null ? Infinity : total[unit] - spent[unit]),
+  });
+
+  const budget = account("tokens");
+  budget.usd = freeze(account("usd"));
+  freeze(budget);
 
   const api = {
     agent(prompt, options) {
@@ -83,12 +94,7 @@
     workflow(name, args) {
       return ask("workflow", { name: text(name), args: args === undefined ? null : args });
     },
-    budget: freeze({
-      get total() { return total; },
-      spent: () => spent.usd,
-      tokens: () => spent.tokens,
-      remaining: () => (total === null ? Infinity : total - spent.usd),
-    }),
+    budget,
     console: freeze({ log: (...w) => api.log(...w), error: (...w) => api.log(...w), warn: (...w) => api.log(...w) }),
   };
 
@@ -126,7 +132,8 @@
       for (let i = 0; i < names.length; i++)
         Object.defineProperty(globalThis, names[i], { value: api[names[i]], writable: false, configurable: false });
       Object.defineProperty(globalThis, "args", { value: freezeDeep(parse(argsText)), writable: false });
-      total = parse(budgetText);
+      const [usd, tokens] = parse(budgetText);
+      total = { usd, tokens };
       let running;
       try { running = resolved(makeScript()); } catch (error) { ended = { error: reasonOf(error) }; return; }
       then(running, (value) => {

@@ -49,6 +49,13 @@ class Spent(Struct, frozen=True):
     tokens: int = 0
 
 
+class Allowed(Struct, frozen=True):
+    """What the run may use; None: no limit."""
+
+    usd: float | None = None
+    tokens: int | None = None
+
+
 class CallRejected(Exception):
     """A call fails in the script with this text."""
 
@@ -61,7 +68,7 @@ class ScriptPorts(Struct, frozen=True):
     log: Log
     spent: Callable[[], Spent]
     confine: Confine
-    total_usd: float | None = None
+    total: Allowed = Allowed()
     cpu_s: float = CPU_S
     """Processor time of the script itself; its agents do not count."""
 
@@ -117,7 +124,7 @@ class _ScriptRun:
                 "source": '(async () => { "use strict"; ' + script.body + "\n})",
                 "prelude": PRELUDE.read_text("utf-8"),
                 "args": json.dumps(args),
-                "budget": json.dumps(self._ports.total_usd),
+                "budget": json.dumps([self._ports.total.usd, self._ports.total.tokens]),
                 "memory_bytes": MEMORY_BYTES,
                 "message_bytes": MESSAGE_BYTES,
                 "cpu_s": self._ports.cpu_s,

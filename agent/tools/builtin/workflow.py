@@ -70,6 +70,9 @@ class WorkflowInput(BaseModel):
     maxAgents: Annotated[
         int | None, Field(ge=1, le=1000, description="Most agents of the run; 1,000 if not given.")
     ] = None
+    maxTokens: Annotated[
+        int | None, Field(ge=1, description="At so many tokens of its agents the run pauses.")
+    ] = None
     budgetUsd: Annotated[
         float | None, Field(gt=0, description="At this cost in US dollars the run pauses.")
     ] = None
@@ -97,6 +100,7 @@ class WorkflowInput(BaseModel):
             verifies=self.verify,
             in_background=self.run_in_background,
             max_agents=self.maxAgents,
+            max_tokens=self.maxTokens,
             budget_usd=self.budgetUsd,
         )
 

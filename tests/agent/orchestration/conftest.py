@@ -6,6 +6,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -27,17 +28,16 @@ def _postgres_programs() -> Path | None:
 
 
 @pytest.fixture(scope="session")
-def postgres_socket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def postgres_socket() -> Iterator[Path]:
     programs = _postgres_programs()
     if programs is None:
         pytest.skip("no Postgres server is installed")
-    directory = tmp_path_factory.mktemp("postgres")
+    # Not below pytest's own directory: that is closed to the user that the server runs as.
+    directory = Path(tempfile.mkdtemp(prefix="agent-tui-postgres-", dir="/tmp"))
     as_owner: list[str] = []
     if os.geteuid() == 0:
         # The server refuses to run as root.
         nobody = pwd.getpwnam("nobody")
-        for above in (directory, *directory.parents[:3]):
-            above.chmod(above.stat().st_mode | 0o011)
         os.chown(directory, nobody.pw_uid, nobody.pw_gid)
         as_owner = [
             "setpriv",
@@ -50,6 +50,7 @@ def postgres_socket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     def run(*words: str) -> None:
         done = subprocess.run([*as_owner, *words], capture_output=True, text=True, check=False)
         if done.returncode != 0:
+            shutil.rmtree(directory, ignore_errors=True)
             pytest.skip(f"no Postgres server can be started: {done.stderr.strip()[-300:]}")
 
     run(str(programs / "initdb"), "-D", str(data), "-U", "tester", "-A", "trust", "-N")
@@ -60,6 +61,7 @@ def postgres_socket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield directory
     finally:
         run(control, "-D", str(data), "-m", "immediate", "stop")
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from agent.orchestration.journal.journal_records import (
     Caps,
     Claimed,
     Reused,
+    RunChange,
     RunRecord,
     StepRecord,
     StepState,
@@ -94,17 +95,18 @@ def test_the_sessions_limit_counts_all_runs_and_all_attempts(store: JournalStore
     for number in range(5):
         run = "r" if number % 2 else "r2"
         step = replace(STEP, run=run, occurrence=number)
-        assert store.steps.claim(step, 60, replace(CAPS, concurrent=99)) == Claimed(1)
+        claimed = store.steps.claim(step, 60, replace(CAPS, concurrent=99))
+        assert isinstance(claimed, Claimed)
     last = replace(STEP, occurrence=9)
     assert store.steps.claim(last, 60, replace(CAPS, concurrent=99)) == CapReached("session", 5, 5)
 
 
 def test_a_runs_limit_can_be_raised(store: JournalStore) -> None:
-    store.runs.set_caps("r", 1, 2.5)
+    store.runs.change("r", RunChange(agents=1, usd=2.5))
     assert store.steps.claim(STEP, 60, CAPS) == Claimed(1)
     second = replace(STEP, occurrence=1)
     assert store.steps.claim(second, 60, CAPS) == CapReached("run", 1, 1)
-    store.runs.set_caps("r", 2, None)
+    store.runs.change("r", RunChange(agents=2))
     assert store.steps.claim(second, 60, CAPS) == Claimed(1)
 
 
@@ -206,3 +208,43 @@ def test_an_error_inside_a_transaction_leaves_nothing_behind(tmp_path: Path) -> 
     assert steps.of_run("r") == []
     assert runs.newest(1) == []
     connection.close()
+
+
+def test_attempts_of_a_step_add_up(store: JournalStore) -> None:
+    for number in range(2):
+        store.steps.claim(STEP, 60, CAPS)
+        state = StepState.DONE if number else StepState.PARTIAL
+        store.steps.finish(replace(STEP, state=state, result='"r"', tokens=10, cost_usd=0.5))
+    used = store.steps.usage(run="r")
+    assert (used.agents, used.tokens, used.cost_usd) == (2, 20, 1.0)
+
+
+def test_tokens_and_dollars_of_run_and_session_are_limits(store: JournalStore) -> None:
+    store.steps.claim(STEP, 60, CAPS)
+    store.steps.finish(replace(STEP, state=StepState.DONE, tokens=10, cost_usd=0.5))
+    second = replace(STEP, occurrence=1)
+    tokens = store.steps.claim(second, 60, replace(CAPS, session_tokens=15))
+    assert tokens == CapReached("session", 10, 15, "tokens")
+    store.runs.change("r", RunChange(usd=0.75))
+    dollars = store.steps.claim(second, 60, CAPS)
+    assert dollars == CapReached("run", 0.5, 0.75, "dollars")
+    assert dollars.text == "$0.50 of $0.75 of this run are used"
+    store.runs.change("r", RunChange(usd=1.0))
+    # Room for one that costs as much, not for two.
+    assert isinstance(store.steps.claim(second, 60, CAPS), Claimed)
+    assert store.steps.claim(replace(STEP, occurrence=2), 60, CAPS) == Busy()
+
+
+def test_a_limit_that_is_near_is_said_with_the_claim(store: JournalStore) -> None:
+    store.runs.change("r", RunChange(agents=5))
+    claims = [store.steps.claim(replace(STEP, occurrence=n), 60, Caps()) for n in range(5)]
+    assert [len(claim.near) for claim in claims if isinstance(claim, Claimed)] == [0, 0, 0, 0, 1]
+
+
+def test_a_run_that_is_left_or_deleted(store: JournalStore) -> None:
+    store.runs.set_state("r", WorkflowState.PAUSED, releases=True)
+    assert store.runs.take("r", "b", 60).owner == "b"
+    store.steps.claim(STEP, 60, CAPS)
+    store.steps.remove_run("r")
+    assert store.runs.get("r") is None
+    assert list(store.steps.of_run("r")) == []

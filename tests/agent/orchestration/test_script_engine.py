@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.orchestration.script.script_engine import (
+    Allowed,
     CallRejected,
     Json,
     ScriptCall,
@@ -50,7 +51,7 @@ class Host:
             lambda kind, text: self.logged.append((kind, text)),
             lambda: Spent(1.5, 10),
             self.confine,
-            5.0,
+            Allowed(5.0, 100),
             cpu_s=0.5,
         )
         return await run_script(read_script(HEAD + body), args, ports)
@@ -90,8 +91,8 @@ async def test_parallel_waits_for_all_and_never_rejects(host: Host) -> None:
 
 async def test_the_budget_is_seen(host: Host) -> None:
     body = "await agent('a'); const b = budget;"
-    body += "return [b.total, b.spent(), b.tokens(), b.remaining()]"
-    assert await host.run(body) == [5, 1.5, 10, 3.5]
+    body += "return [b, b.usd].flatMap(u => [u.total, u.spent(), u.remaining()])"
+    assert await host.run(body) == [100, 10, 90, 5, 1.5, 3.5]
 
 
 async def test_two_thousand_calls(host: Host) -> None:

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from agent.abort import AbortSignal
 from agent.orchestration.journal.journal import Journal
 from agent.orchestration.journal.journal_records import (
+    CapReached,
     Caps,
+    RunChange,
     RunRecord,
     StepState,
     Wish,
@@ -22,6 +23,7 @@ from agent.orchestration.journal.journal_records import (
 from agent.orchestration.journal.journal_store import JournalError, JournalStore
 from agent.orchestration.journal.sqlite_store import SqliteStore
 from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
+from agent.orchestration.run.step_runner import StepRunner
 from agent.orchestration.run.workflow_run import RunParts, WorkflowRun
 from agent.orchestration.script.script_engine import has_engine
 from agent.orchestration.script.script_meta import ScriptError, WorkflowScript, read_script
@@ -70,6 +72,8 @@ class Place:
         self.path = path
         self.model = Model()
         self.warnings: list[str] = []
+        self.notices: list[str] = []
+        self.at_limit: Limits | None = None
         self.journal = self.another_journal()
         self.scripts: dict[str, str] = {}
 
@@ -79,7 +83,13 @@ class Place:
     async def started(self, record: RunRecord, caps: Caps | None = None) -> WorkflowRun:
         await self.journal.add(record)
         parts = RunParts(
-            self.journal, self.model.run, lambda launch: launch, self.find, caps or Caps()
+            self.journal,
+            self.model.run,
+            lambda launch: launch,
+            self.find,
+            caps or Caps(),
+            at_limit=self.at_limit,
+            notify=self.notices.append,
         )
         return WorkflowRun(record, parts)
 
@@ -181,29 +191,73 @@ async def test_overload_slows_the_run_and_fails_nothing(place: Place) -> None:
     assert run.steps._slots.limit < 10
 
 
+class Limits:
+    """A user who is asked at a limit, and raises it or not."""
+
+    def __init__(self, answers: list[bool], limits: RunChange) -> None:
+        self.asked: list[str] = []
+        self._answers = answers
+        self._limits = limits
+
+    async def __call__(self, steps: StepRunner, limit: CapReached) -> bool:
+        self.asked.append(limit.text)
+        if not self._answers.pop(0):
+            steps._control.stop("enough")
+            return False
+        await steps._journal.ask(lambda store: store.runs.change(steps.run.id, self._limits))
+        return True
+
+
 async def test_the_budget_pauses_and_a_raised_one_continues(place: Place) -> None:
+    place.at_limit = Limits([True], RunChange(usd=100.0))
     run = await place.started(fan_out("a", "b", "c", budget_usd=2.0), Caps(concurrent=1))
-    ending = asyncio.ensure_future(run.to_the_end())
-    paused = asyncio.Event()
-    run.control._on_change = lambda: paused.set() if run.control.is_paused else None
-    await paused.wait()
-    assert "budget of $2.00" in run.control.reason
-    assert len(place.model.orders) == 2
-    run.steps.run = replace(run.steps.run, budget_usd=100.0)
-    run.control.resume()
-    assert (await ending).state is WorkflowState.COMPLETED
+    end = await run.to_the_end()
+    assert end.state is WorkflowState.COMPLETED
+    assert place.at_limit.asked == ["$2.00 of $2.00 of this run are used"]
+    assert len(place.model.orders) == 6
 
 
 async def test_a_cap_of_agents_pauses(place: Place) -> None:
+    place.at_limit = Limits([False], RunChange())
     run = await place.started(fan_out("a", "b", max_agents=1), Caps(concurrent=1))
-    ending = asyncio.ensure_future(run.to_the_end())
-    paused = asyncio.Event()
-    run.control._on_change = lambda: paused.set() if run.control.is_paused else None
-    await paused.wait()
-    assert run.control.reason == "1 of 1 agents of this run are used"
-    run.control.stop("enough")
-    end = await ending
+    end = await run.to_the_end()
+    assert place.at_limit.asked == ["1 of 1 agents of this run are used"]
     assert (end.state, end.reason) == (WorkflowState.STOPPED, "enough")
+
+
+async def test_with_nobody_to_ask_a_run_is_left_paused_and_loses_no_agent(place: Place) -> None:
+    run = await place.started(fan_out("a", "b", "c", max_agents=2))
+    end = await run.to_the_end()
+    assert (end.state, end.reason) == (
+        WorkflowState.PAUSED,
+        "2 of 2 agents of this run are used",
+    )
+    steps = await place.journal.ask(lambda store: store.steps.of_run("r"))
+    assert [step.state for step in steps] == [StepState.DONE] * 2
+    await place.journal.ask(lambda store: store.runs.change("r", RunChange(agents=9)))
+    record = await place.journal.ask(lambda store: store.runs.take("r", "other", 15))
+    parts = RunParts(place.journal, place.model.run, lambda launch: launch, place.find)
+    assert (await WorkflowRun(record, parts).to_the_end()).state is WorkflowState.COMPLETED
+    assert len(place.model.orders) == 6
+
+
+async def test_a_user_is_told_once_that_a_limit_is_near(place: Place) -> None:
+    run = await place.started(fan_out(*"abcde", max_agents=10))
+    await run.to_the_end()
+    assert [text for text in place.notices if "8 of 10 agents" in text]
+    assert len(place.notices) == 1
+
+
+@needs_engine
+async def test_a_restart_resets_no_budget_of_a_script(place: Place) -> None:
+    body = "const first = await agent('a'); return [first, budget.spent(), budget.usd.spent()]"
+    end = await (await place.started(script(body))).to_the_end()
+    assert json.loads(end.result) == ["did a", 10, 1.0]
+    record = await place.journal.ask(lambda store: store.runs.take("r", "me", 15))
+    parts = RunParts(place.journal, place.model.run, lambda launch: launch, place.find)
+    again = await WorkflowRun(record, parts).to_the_end()
+    assert again.result == end.result
+    assert len(place.model.orders) == 1
 
 
 async def test_another_process_stops_a_run_and_no_finished_result_is_lost(place: Place) -> None:

@@ -17,7 +17,7 @@ _MODULES: Final = {
     "sandbox": "tui.command_line.subcommands.sandbox_command",
     "agents": "tui.command_line.subcommands.agents_command",
     "mcp": "tui.command_line.subcommands.mcp_command",
-    "workflow": "tui.command_line.subcommands.workflow_command",
+    "workflow": "tui.command_line.subcommands.workflow.workflow_command",
     "config": "tui.command_line.subcommands.config_command",
     "update": "tui.command_line.subcommands.update_command",
     "completion": "tui.command_line.subcommands.completion",

@@ -3,42 +3,41 @@
 from __future__ import annotations
 
 import json
-import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
-from agent.assembly.agents.journal_place import journal_place, open_journal
-from agent.orchestration.journal.journal_records import RunRecord, StepRecord, Wish, WorkflowState
-from agent.orchestration.journal.journal_store import JournalError, JournalStore
+from agent.orchestration.journal.journal_records import RunRecord, StepRecord, Wish
 from agent.orchestration.script.script_meta import ScriptError
 from agent.orchestration.workflow_files import workflow_file
 from permissions.base.text.sanitize import sanitize
-from tui.command_line.subcommands.places import here, settings_here
+from tui.command_line.subcommands.whole_texts import WholeTexts
+from tui.command_line.subcommands.workflow.journal_here import (
+    found_run,
+    is_owned,
+    journal,
+    state_of,
+    with_json,
+)
+from tui.command_line.subcommands.workflow.keep_commands import collect, save
+from tui.command_line.subcommands.workflow.run_commands import resume, run
 
 NEWEST = 50
-LOST = "lost"
-"""The state of a run whose owner has ended without saying so."""
 
 
-@click.group("workflow", short_help="List, show, pause, resume and stop runs of workflows.")
+@click.group("workflow", cls=WholeTexts, short_help="Run workflows, and list, show and stop runs.")
 def command() -> None:
-    """List, show, pause, resume and stop the workflow runs of this project."""
-
-
-def _with_json(function: Callable[..., int]) -> Callable[..., int]:
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+    """Run workflows; list, show, pause, resume, stop and save the runs of this project."""
 
 
 @command.command("list")
-@_with_json
+@with_json
 @click.option("--all", "shows_all", is_flag=True, help="Also those that are over.")
 def list_runs(as_json: bool, shows_all: bool) -> int:
     """List runs, the newest first."""
-    with _journal() as store:
+    with journal() as store:
         runs = [run for run in store.runs.newest(NEWEST) if shows_all or not run.state.is_over]
     if as_json:
         click.echo(json.dumps([_run_json(run) for run in runs], ensure_ascii=False))
@@ -51,12 +50,12 @@ def list_runs(as_json: bool, shows_all: bool) -> int:
 
 
 @command.command("show")
-@_with_json
+@with_json
 @click.argument("run_id", metavar="RUN")
 def show(as_json: bool, run_id: str) -> int:
     """Show a run with its agents and its result."""
-    with _journal() as store:
-        run = _found(store, run_id)
+    with journal() as store:
+        run = found_run(store, run_id)
         steps = store.steps.of_run(run_id)
         used = store.steps.usage(run=run_id)
     if as_json:
@@ -82,13 +81,12 @@ def show(as_json: bool, run_id: str) -> int:
 
 def _wishes(wish: Wish) -> Callable[[str, bool], int]:
     def leave(run_id: str, as_json: bool) -> int:
-        with _journal() as store:
-            run = _found(store, run_id)
-            state = _state(run)
-            if state not in (WorkflowState.RUNNING, WorkflowState.PAUSED, WorkflowState.QUEUED):
+        with journal() as store:
+            run = found_run(store, run_id)
+            if not is_owned(run):
                 raise click.ClickException(
-                    f"The run {run_id} is {state}: no process works on it. A session resumes it: "
-                    f"ask for the workflow with resumeFromRunId {run_id}."
+                    f"The run {run_id} is {state_of(run)}: no process works on it. To continue "
+                    f"it: agent-tui workflow resume {run_id}"
                 )
             store.runs.wish(run_id, wish)
         click.echo(json.dumps({"run": run_id, "wish": wish}) if as_json else f"{wish}: {run_id}")
@@ -99,16 +97,19 @@ def _wishes(wish: Wish) -> Callable[[str, bool], int]:
 
 for _wish, _help in (
     (Wish.PAUSE, "Start no further agent; those at work continue."),
-    (Wish.RESUME, "Let a paused run continue."),
     (Wish.STOP, "Stop a run; what is finished stays recorded."),
 ):
     command.command(str(_wish), help=_help)(
-        _with_json(click.argument("run_id", metavar="RUN")(_wishes(_wish)))
+        with_json(click.argument("run_id", metavar="RUN")(_wishes(_wish)))
     )
 
 
+for _one in (run, resume, save, collect):
+    command.add_command(_one)
+
+
 @command.command("check")
-@_with_json
+@with_json
 @click.argument("file", type=click.Path(path_type=Path))
 def check(as_json: bool, file: Path) -> int:
     """Read the head of a script, without running it."""
@@ -129,39 +130,10 @@ def check(as_json: bool, file: Path) -> int:
     return 0
 
 
-@contextmanager
-def _journal() -> Iterator[JournalStore]:
-    place = here()
-    settings = settings_here(place)
-    where = journal_place(os.environ, settings.agent_home, settings.project_root)
-    try:
-        store = open_journal(where)
-        try:
-            yield store
-        finally:
-            store.close()
-    except JournalError as error:
-        raise click.ClickException(f"The journal of workflows: {error}") from error
-
-
-def _found(store: JournalStore, run_id: str) -> RunRecord:
-    run = store.runs.get(run_id)
-    if run is None:
-        known = ", ".join(one.id for one in store.runs.newest(5)) or "none"
-        raise click.ClickException(f"There is no run {run_id}. The newest: {known}.")
-    return run
-
-
-def _state(run: RunRecord) -> str:
-    if run.state in (WorkflowState.RUNNING, WorkflowState.PAUSED) and run.lease_until < time.time():
-        return LOST
-    return run.state
-
-
 def _run_line(run: RunRecord) -> str:
     began = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created_at))
     reason = f"  ({sanitize(run.reason)})" if run.reason else ""
-    return f"{run.id}  {_state(run)}  {began}  {run.agents} agents{reason}"
+    return f"{run.id}  {state_of(run)}  {began}  {run.agents} agents{reason}"
 
 
 def _run_json(run: RunRecord) -> dict[str, object]:
@@ -169,12 +141,13 @@ def _run_json(run: RunRecord) -> dict[str, object]:
         "id": run.id,
         "name": run.name,
         "kind": run.kind,
-        "state": _state(run),
+        "state": state_of(run),
         "reason": run.reason,
         "createdAt": run.created_at,
         "endedAt": run.ended_at,
         "agentsStarted": run.agents,
         "maxAgents": run.max_agents,
+        "maxTokens": run.max_tokens,
         "budgetUsd": run.budget_usd,
         "session": run.session,
     }

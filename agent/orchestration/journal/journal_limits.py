@@ -1,0 +1,96 @@
+"""Limits of a run and of its session: agents, tokens, dollars, as the journal counts them.
+
+What is counted is recorded with the steps, so that a restart resets nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from agent.orchestration.journal.journal_records import (
+    Busy,
+    CapReached,
+    Caps,
+    RunRecord,
+    WorkflowUsage,
+)
+
+SOFT: Final = 0.8
+"""Share of a limit from which users are told that it is near."""
+
+
+class _Limit(Struct, frozen=True):
+    of: Literal["run", "session"]
+    unit: Literal["agents", "tokens", "dollars"]
+    used: float
+    cap: float
+    each: float
+    """What an agent uses in the mean."""
+
+    def after(self, agents: int) -> float:
+        """Return what will probably be used once so many more agents have ended."""
+        return self.used + self.each * agents
+
+
+def limit_reached(
+    run: RunRecord,
+    working: int,
+    run_usage: WorkflowUsage,
+    session_usage: WorkflowUsage | None,
+    caps: Caps,
+) -> CapReached | Busy | None:
+    """Return why no further agent may start now; None where one may.
+
+    An agent costs what agents cost so far in the mean: while the cost of those at work is not
+    known yet, the next one waits.
+    """
+    limits = list(_limits(run, working, run_usage, session_usage, caps))
+    for limit in limits:
+        if limit.used >= limit.cap or limit.after(1) > limit.cap:
+            return CapReached(limit.of, limit.used, limit.cap, limit.unit)
+    if working and any(limit.after(1 + working) > limit.cap for limit in limits):
+        return Busy()
+    return None
+
+
+def near_limits(
+    run: RunRecord, run_usage: WorkflowUsage, session_usage: WorkflowUsage | None, caps: Caps
+) -> tuple[CapReached, ...]:
+    """Return the limits of which most is used."""
+    return tuple(
+        CapReached(limit.of, limit.used, limit.cap, limit.unit)
+        for limit in _limits(run, 0, run_usage, session_usage, caps)
+        if limit.used >= SOFT * limit.cap
+    )
+
+
+def _limits(
+    run: RunRecord,
+    working: int,
+    run_usage: WorkflowUsage,
+    session_usage: WorkflowUsage | None,
+    caps: Caps,
+) -> Iterator[_Limit]:
+    run_caps = (run.max_agents, run.max_tokens, run.budget_usd)
+    yield from _of("run", run_usage, working, run_caps)
+    if session_usage is not None:
+        session_caps = (caps.session_agents, caps.session_tokens, caps.session_usd)
+        yield from _of("session", session_usage, working, session_caps)
+
+
+def _of(
+    of: Literal["run", "session"],
+    usage: WorkflowUsage,
+    working: int,
+    caps: tuple[int, int | None, float | None],
+) -> Iterator[_Limit]:
+    agents, tokens, dollars = caps
+    ended = max(1, usage.agents - working)
+    yield _Limit(of, "agents", usage.agents, agents, 0)
+    if tokens is not None:
+        yield _Limit(of, "tokens", usage.tokens, tokens, usage.tokens / ended)
+    if dollars is not None:
+        yield _Limit(of, "dollars", usage.cost_usd, dollars, usage.cost_usd / ended)

@@ -1,0 +1,42 @@
+"""Agents that begin alike wait until the first one's answer begins, whose prompt cache they read.
+
+The figure is that of other programs with this kind of workflow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable
+from typing import Final
+
+STAGGER_S: Final = 5.0
+"""The longest wait for the first of them."""
+WARM_S: Final = 240.0
+"""How long a cache that was read or written is relied on, of the five minutes that it lasts."""
+
+
+class PrefixStagger:
+    """Lets one agent of each kind begin, and the others once its answer has begun."""
+
+    def __init__(self, clock: Callable[[], float] | None = None) -> None:
+        """`clock`: seconds, those of the loop unless given."""
+        self._clock = clock
+        self._begun: dict[Hashable, tuple[asyncio.Event, float]] = {}
+
+    async def wait(self, kind: Hashable) -> Callable[[], None]:
+        """Wait for the first agent of a kind; returns what to call when the answer begins."""
+        now = (self._clock or asyncio.get_running_loop().time)()
+        known = self._begun.get(kind)
+        if known is None or (known[0].is_set() and now - known[1] > WARM_S):
+            first = asyncio.Event()
+            self._begun[kind] = (first, now)
+            return first.set
+        event, _ = known
+        if not event.is_set():
+            try:
+                async with asyncio.timeout(STAGGER_S):
+                    await event.wait()
+            except TimeoutError:
+                event.set()  # the others need not wait that long again
+        self._begun[kind] = (event, now)
+        return event.set

@@ -1,0 +1,1 @@
+"""`agent-tui workflow`: runs of workflows from the command line."""

@@ -1,0 +1,60 @@
+"""The journal of the project that a command is called in."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+
+from agent.assembly.agents.journal_place import journal_place, open_journal
+from agent.orchestration.journal.journal_records import RunRecord, WorkflowState
+from agent.orchestration.journal.journal_store import JournalError, JournalStore
+from agent.orchestration.journal.run_owner import is_gone
+from tui.command_line.subcommands.places import here, settings_here
+
+LOST = "lost"
+"""The state of a run whose owner has ended without saying so."""
+
+
+def with_json(function: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the option `--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+
+
+@contextmanager
+def journal() -> Iterator[JournalStore]:
+    """Open the journal; what fails ends the command."""
+    settings = settings_here(here())
+    where = journal_place(os.environ, settings.agent_home, settings.project_root)
+    try:
+        store = open_journal(where)
+        try:
+            yield store
+        finally:
+            store.close()
+    except JournalError as error:
+        raise click.ClickException(f"The journal of workflows: {error}") from error
+
+
+def found_run(store: JournalStore, run_id: str) -> RunRecord:
+    """Return a run; an unknown one ends the command."""
+    run = store.runs.get(run_id)
+    if run is None:
+        known = ", ".join(one.id for one in store.runs.newest(5)) or "none"
+        raise click.ClickException(f"There is no run {run_id}. The newest: {known}.")
+    return run
+
+
+def state_of(run: RunRecord) -> str:
+    """Return the state of a run, `lost` where its owner has gone."""
+    is_open = run.state in (WorkflowState.RUNNING, WorkflowState.PAUSED)
+    return LOST if is_open and run.owner and not is_owned(run) else run.state
+
+
+def is_owned(run: RunRecord) -> bool:
+    """Whether a process that is alive works on a run."""
+    has_owner = bool(run.owner) and not run.state.is_over
+    return has_owner and run.lease_until >= time.time() and not is_gone(run.owner)

@@ -1,0 +1,229 @@
+"""`agent-tui workflow run` and `resume`: work on a run here, or in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from msgspec.structs import replace
+
+from agent.errors import AgentError
+from agent.exit_status import EXIT_COMPLETED
+from agent.options import RunOptions
+from agent.orchestration.journal.journal_records import (
+    UNCHANGED,
+    RunChange,
+    RunRecord,
+    Wish,
+    WorkflowState,
+)
+from agent.orchestration.journal.journal_store import JournalError, JournalStore
+from agent.orchestration.new_run import new_record
+from agent.orchestration.script.script_meta import ScriptError
+from agent.orchestration.workflow_files import WorkflowPlaces, workflow_file
+from agent.session.background_runs import BackgroundRuns
+from agent.session.store import SessionStore
+from agent.tools.base import ToolError
+from agent.tools.workflow_port import WorkflowCall
+from permissions.base.process.worker_threads import run_to_end
+from tui.command_line.subcommands.places import here, settings_here
+from tui.command_line.subcommands.workflow.journal_here import (
+    found_run,
+    is_owned,
+    journal,
+    with_json,
+)
+
+
+def _limits(function: Callable[..., int]) -> Callable[..., int]:
+    for option in (
+        click.option("--max-agents", type=click.IntRange(1), help="Most agents of the run."),
+        click.option("--max-tokens", type=click.IntRange(1), help="Pause at so many tokens."),
+        click.option("--budget-usd", type=click.FloatRange(0, min_open=True), help="Pause at it."),
+    ):
+        function = option(function)
+    return function
+
+
+def _session(function: Callable[..., int]) -> Callable[..., int]:
+    for option in (
+        click.option("--model", help="Model of the agents."),
+        click.option("--permission-mode", help="Mode that the agents work in."),
+        click.option("--allow", multiple=True, metavar="RULE", help="Allow calls of agents."),
+        click.option("--deny", multiple=True, metavar="RULE", help="Deny calls of agents."),
+        click.option("--trust", is_flag=True, help="Trust what the project configures."),
+        click.option("--detach", is_flag=True, help="Work in the background, and return at once."),
+    ):
+        function = option(function)
+    return function
+
+
+@click.command("run")
+@with_json
+@click.argument("workflow", metavar="NAME|FILE")
+@click.option("--args", "args_text", metavar="JSON", help="What the script finds in args.")
+@_limits
+@_session
+def run(
+    as_json: bool,
+    workflow: str,
+    args_text: str | None,
+    max_agents: int | None,
+    max_tokens: int | None,
+    budget_usd: float | None,
+    detach: bool,
+    **session: Any,
+) -> int:
+    """Run a saved workflow, or the script in a file, and print its result.
+
+    Agents have nobody to ask: what no rule and no mode allows is denied.
+    """
+    is_file = workflow.endswith(".js") or "/" in workflow
+    call = WorkflowCall(
+        name=None if is_file else workflow,
+        path=workflow if is_file else None,
+        args=_json(args_text),
+        max_agents=max_agents,
+        max_tokens=max_tokens,
+        budget_usd=budget_usd,
+    )
+    place = here()
+    settings = settings_here(place)
+    places = WorkflowPlaces(place.home, settings.agent_home, settings.project_root, place.cwd)
+    mode = session["permission_mode"] or ""
+    try:
+        record = new_record(call, places, session=str(uuid.uuid4()), mode=mode)
+    except ToolError as error:
+        raise click.ClickException(str(error)) from error
+    # Whoever works on it takes it, here or in the background.
+    record = replace(record, owner="")
+    with journal() as store:
+        store.runs.add(record)
+    return _work(record, UNCHANGED, session, as_json=as_json, detach=detach)
+
+
+@click.command("resume")
+@with_json
+@click.argument("run_id", metavar="RUN")
+@click.option(
+    "--script", type=click.Path(path_type=Path), help="An edited script, whose calls count."
+)
+@_limits
+@_session
+def resume(
+    as_json: bool,
+    run_id: str,
+    script: Path | None,
+    max_agents: int | None,
+    max_tokens: int | None,
+    budget_usd: float | None,
+    detach: bool,
+    **session: Any,
+) -> int:
+    """Continue a run: finished agents are not asked again.
+
+    A paused run goes on in its own process; one whose process has ended, here.
+    """
+    limits = RunChange(max_agents, max_tokens, budget_usd)
+    with journal() as store:
+        record = found_run(store, run_id)
+        if is_owned(record):
+            return _continue_there(store, record, limits, script, as_json=as_json)
+        if record.state is WorkflowState.COMPLETED and script is None:
+            raise click.ClickException(f"The run {run_id} is completed: workflow show {run_id}")
+        if script is not None:
+            try:
+                text = workflow_file(script).text
+            except ScriptError as error:
+                raise click.ClickException(str(error)) from error
+            store.runs.change(run_id, RunChange(script=text))
+        if detach:
+            store.runs.change(run_id, limits)
+    session["permission_mode"] = session["permission_mode"] or record.mode or None
+    return _work(record, limits, session, as_json=as_json, detach=detach)
+
+
+def _continue_there(
+    store: JournalStore, record: RunRecord, limits: RunChange, script: Path | None, *, as_json: bool
+) -> int:
+    if script is not None:
+        raise click.ClickException(f"The run {record.id} is under way: stop it to edit its script.")
+    if not limits.is_empty:
+        store.runs.change(record.id, limits)
+    store.runs.wish(record.id, Wish.RESUME)
+    text = (
+        json.dumps({"run": record.id, "wish": Wish.RESUME}) if as_json else f"resume: {record.id}"
+    )
+    click.echo(text)
+    return EXIT_COMPLETED
+
+
+def _work(
+    record: RunRecord, limits: RunChange, session: dict[str, Any], *, as_json: bool, detach: bool
+) -> int:
+    if detach:
+        return _detach(record, session, as_json=as_json)
+    # Loaded only for a run: it is the whole program.
+    from agent.orchestration.run.workflow_run import WorkflowRun
+    from agent.orchestration.workflows import Workflows
+    from tui.startup.workflow_session import run_workflow
+
+    async def begin(workflows: Workflows) -> WorkflowRun:
+        return await workflows.resume(record.id, limits)
+
+    options = RunOptions(
+        headless=True, session_id=_free_session(record.session), name=record.name, **session
+    )
+    try:
+        return run_to_end(run_workflow(options, here().cwd, begin, as_json=as_json))
+    except JournalError as error:
+        raise click.ClickException(f"The run cannot be resumed: {error}.") from error
+    except AgentError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _detach(record: RunRecord, session: dict[str, Any], *, as_json: bool) -> int:
+    words: list[str] = []
+    for name, value in session.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(option)
+        for one in value if isinstance(value, Sequence) and not isinstance(value, str) else [value]:
+            words += [option, one] if isinstance(one, str) else []
+    argv = [sys.executable, "-P", "-m", "agent_tui", "workflow", "resume", record.id, "--json"]
+    place = here()
+    try:
+        started = BackgroundRuns(place.agent_home).start(
+            [*argv, *words], os.environ, place.cwd, f"workflow {record.name}", record.session
+        )
+    except AgentError as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps({"run": record.id, "background": started.id}))
+    else:
+        click.echo(f"{record.id}  works in the background")
+        click.echo(f"agent-tui workflow show {record.id}   shows it")
+        click.echo(f"agent-tui workflow stop {record.id}   ends it")
+    return EXIT_COMPLETED
+
+
+def _free_session(wanted: str) -> str | None:
+    """Return the id for the session of a run; None where it is an earlier session's."""
+    taken = {info.id for info in SessionStore(here().agent_home).list()}
+    return wanted if wanted and wanted not in taken else None
+
+
+def _json(text: str | None) -> object:
+    if text is None:
+        return None
+    try:
+        value: object = json.loads(text)
+    except ValueError as error:
+        raise click.BadParameter(f"--args is not JSON: {error}") from error
+    return value

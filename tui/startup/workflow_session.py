@@ -1,0 +1,182 @@
+"""A session that works on one run of a workflow and nothing else, from the command line.
+
+Its agents have nobody to ask: what would ask is denied. Next: `agent.orchestration.workflows`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from agent.assembly.assemble import UserPorts, assemble, environment_from, settings_for
+from agent.conversation.conversation import Conversation
+from agent.events import AgentEvent, PermissionRequested, PermissionResolved
+from agent.exit_status import (
+    EXIT_COMPLETED,
+    EXIT_DENIED,
+    EXIT_ERROR,
+    EXIT_INTERRUPTED,
+    EXIT_LIMIT,
+    EXIT_TERMINATED,
+)
+from agent.options import RunOptions
+from agent.orchestration.journal.journal_records import StepState, WorkflowState
+from agent.orchestration.run.workflow_run import RunEnd, WorkflowRun
+from agent.orchestration.run_report import failed_agents, how_to_continue
+from agent.orchestration.workflows import Workflows
+from permissions.base.process.own_environment import hide_secrets
+from permissions.base.text.sanitize import sanitize
+from permissions.decision import Behavior, DecisionSource
+from tui.conversation.model_choice import real_model
+from tui.version import version
+
+Begin = Callable[[Workflows], Awaitable[WorkflowRun]]
+"""Starts or resumes the run. Raises `JournalError`, or what the command reports."""
+_BY_SOMEBODY: Final = frozenset({DecisionSource.HOOK, DecisionSource.CLASSIFIER})
+
+
+async def run_workflow(
+    options: RunOptions, launch_dir: Path, begin: Begin, *, as_json: bool
+) -> int:
+    """Work on a run to its end, write its result, return the exit status. Raises AgentError."""
+    environment = environment_from(os.environ, launch_dir, version=version())
+    settings = settings_for(options, environment)
+    setup = await real_model(settings, environment, options)
+    hide_secrets()
+    user = UserPorts(notice=lambda text, _level: _tell(text))
+    assembled = await assemble(options, environment, settings, setup, user)
+    for notice in assembled.notices:
+        _tell(notice)
+    conversation = assembled.conversation
+    watch = _Watch(conversation)
+    try:
+        await conversation.start()
+        run = await begin(conversation.workflows)
+        arrived = _heed_signals(run)
+        end = await watch.to_the_end(run)
+    finally:
+        await conversation.aclose()
+    _write(run, end, as_json=as_json)
+    if arrived:
+        return arrived[0]
+    return _status(end, denied=watch.denied)
+
+
+def _status(end: RunEnd, *, denied: bool) -> int:
+    if end.state is WorkflowState.COMPLETED:
+        return EXIT_DENIED if denied else EXIT_COMPLETED
+    return EXIT_LIMIT if end.state is WorkflowState.PAUSED else EXIT_ERROR
+
+
+def _heed_signals(run: WorkflowRun) -> list[int]:
+    """Stop the run at a signal; return the exit statuses of those that arrived."""
+    arrived: list[int] = []
+
+    def on_signal(status: int) -> None:
+        arrived.append(status)
+        run.control.stop("it was interrupted")
+
+    loop = asyncio.get_running_loop()
+    for number, status in (
+        (signal.SIGINT, EXIT_INTERRUPTED),
+        (signal.SIGTERM, EXIT_TERMINATED),
+        (signal.SIGHUP, EXIT_TERMINATED),
+    ):
+        if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, on_signal, status)
+    return arrived
+
+
+class _Shown(Struct):
+    states: dict[tuple[str, int], tuple[str, int]]
+    logged: int = 0
+    phase: str = ""
+    pause: str = ""
+
+
+class _Watch:
+    """Writes to standard error what a run does."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self.denied = False
+        self._asked: set[str] = set()
+        self._workflows = conversation.workflows
+        self._shown = _Shown({})
+        conversation.agents.between_turns = self._see
+
+    async def to_the_end(self, run: WorkflowRun) -> RunEnd:
+        self._workflows.on_change = lambda: self._changed(run)
+        run.on_log = lambda text: _tell(text)
+        end = await self._workflows.to_the_end(run.record.id)
+        assert end is not None, "it was begun here"
+        return end
+
+    def _see(self, event: AgentEvent) -> None:
+        if isinstance(event, PermissionRequested):
+            self._asked.add(event.request_id)
+        elif isinstance(event, PermissionResolved):
+            decision = event.decision
+            was_asked = event.request_id in self._asked
+            if decision.behavior is Behavior.DENY and was_asked:
+                self.denied = self.denied or decision.source not in _BY_SOMEBODY
+
+    def _changed(self, run: WorkflowRun) -> None:
+        shown = self._shown
+        if run.phase != shown.phase:
+            shown.phase = run.phase
+            _tell(f"phase {run.phase}")
+        pause = run.control.reason if run.control.is_paused else ""
+        if pause != shown.pause:
+            shown.pause = pause
+            _tell(f"paused: {pause}" if pause else "continues")
+        for place, view in tuple(run.steps.views.items()):
+            record = view.record
+            now = (str(record.state), record.attempts)
+            if shown.states.get(place) == now:
+                continue
+            shown.states[place] = now
+            if record.state is not StepState.RUNNING:
+                how = "reused" if view.is_reused else str(record.state)
+                _tell(f"{how:8}{record.label or record.prompt.partition(chr(10))[0][:60]}")
+
+
+def _write(run: WorkflowRun, end: RunEnd, *, as_json: bool) -> None:
+    record, views = run.record, run.steps.views.values()
+    is_over = end.state is WorkflowState.COMPLETED
+    if as_json:
+        value: object = end.result
+        if record.kind == "script" and end.result:
+            value = json.loads(end.result)
+        line = {
+            "run": record.id,
+            "name": record.name,
+            "state": str(end.state),
+            "reason": end.reason,
+            "result": value if is_over else None,
+            "agents": len(views),
+            "reused": sum(view.is_reused for view in views),
+            "failed": sum(view.record.state is StepState.FAILED for view in views),
+            "tokens": run.spent().tokens,
+            "costUsd": round(run.spent().usd, 6),
+        }
+        print(json.dumps(line, ensure_ascii=False))
+        return
+    if is_over:
+        print(sanitize(end.result) if sys.stdout.isatty() else end.result)
+        if failed := failed_agents(run):
+            _tell(failed)
+    else:
+        _tell(f"{end.state}: {end.reason or 'no reason is known'}")
+        _tell(how_to_continue(record.id, end))
+
+
+def _tell(text: str) -> None:
+    print(f"agent-tui: {sanitize(text)}", file=sys.stderr, flush=True)
