@@ -66,10 +66,9 @@ async def verify(steps: StepRunner, task: str, result: str, label: str) -> Mappi
         prompt=verification_prompt(task, result), label=label, phase=VERIFY, reports_findings=True
     )
     answer = await steps.call(order)
-    if answer.state is StepState.FAILED:
+    if answer.state is not StepState.DONE:
         return {"verdict": "unverified", "text": f"unverified: {answer.reason}"}
-    text = answer_text(answer)
-    return {"verdict": read_verdict(_summary(answer)), "text": text}
+    return {"verdict": read_verdict(_summary(answer)), "text": answer_text(answer)}
 
 
 def answer_text(answer: AgentAnswer) -> str:

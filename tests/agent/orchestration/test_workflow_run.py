@@ -142,13 +142,16 @@ async def test_a_failed_agent_is_named_and_not_verified(place: Place) -> None:
     assert len(place.model.orders) == 3
 
 
-async def test_a_verifier_that_could_not_check_refutes_nothing(place: Place) -> None:
+@pytest.mark.parametrize("state", [StepState.FAILED, StepState.PARTIAL])
+async def test_a_verifier_that_could_not_check_refutes_nothing(
+    place: Place, state: StepState
+) -> None:
     run = await place.started(fan_out("a"))
     original = place.model.run
 
     async def fails(order: AgentOrder, abort: AbortSignal) -> AgentAnswer:
         if order.label.startswith("verify"):
-            return AgentAnswer(state=StepState.FAILED, reason="Overloaded: 529")
+            return AgentAnswer(state=state, value="half", reason="Overloaded: 529")
         return await original(order, abort)
 
     run.steps._run_agent = fails
