@@ -33,4 +33,4 @@ def test_ci_runs_the_tests_and_the_checks() -> None:
     assert os.access(script, os.X_OK)
     subprocess.run(["bash", "-n", str(script)], check=True)
     commands = re.findall(r"^make ([a-z]+)", script.read_text(encoding="utf-8"), re.MULTILINE)
-    assert commands == ["test", "check"]
+    assert commands == ["test", "check", "conformance"]

@@ -32,23 +32,26 @@ def postgres() -> Iterator[str]:
     if make is None or control is None:
         pytest.skip("Postgres is not installed (initdb, pg_ctl)")
     # The server refuses to run as root; a path to a socket has to be short.
-    account = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    account = "postgres" if os.geteuid() == 0 else None
     with tempfile.TemporaryDirectory(prefix="pg-", dir="/tmp") as directory:
-        if account and subprocess.run(["chown", "postgres", directory], check=False).returncode:
-            pytest.skip("Postgres does not run as root, and there is no account 'postgres'")
+        if account is not None:
+            try:
+                shutil.chown(directory, account)
+            except LookupError:
+                pytest.skip("Postgres does not run as root, and there is no account 'postgres'")
         data, log = f"{directory}/data", f"{directory}/log"
         options = f"-k {directory} -c listen_addresses='' -c fsync=off"
 
         def run(*command: str) -> None:
             done = subprocess.run(
-                [*account, *command], cwd=directory, capture_output=True, text=True, check=False
+                command, cwd=directory, user=account, capture_output=True, text=True, check=False
             )
             assert done.returncode == 0, done.stderr
 
         run(make, "-D", data, "-A", "trust", "-U", "postgres", "--no-sync")
         # Its output is not read to the end: the server holds on to it.
-        started = [*account, control, "-D", data, "-w", "-l", log, "-o", options, "start"]
-        subprocess.run(started, cwd=directory, check=True, stdout=subprocess.DEVNULL)
+        started = [control, "-D", data, "-w", "-l", log, "-o", options, "start"]
+        subprocess.run(started, cwd=directory, user=account, check=True, stdout=subprocess.DEVNULL)
         try:
             yield f"postgresql://postgres@/runs?host={directory}"
         finally:
