@@ -19,6 +19,7 @@ import os
 import sqlite3
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
@@ -30,6 +31,7 @@ from agent.library.base.raw_items import InputItem, RawItem, as_json
 from agent.library.base.run_exceptions import AgentsException, UserError
 from agent.library.context.run_context import RunContextWrapper
 from agent.library.durable.owners import OwnerLocks
+from agent.library.durable.sqlite_clock import connect_options
 from agent.library.items.run_items import ToolApprovalItem
 from agent.library.running.run_config import DEFAULT_MAX_TURNS, RunConfig
 from agent.library.running.run_result import RunResult
@@ -259,7 +261,7 @@ class DurableRunner:
 
         if self._file is not None:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            with sqlite3.connect(self._file) as connection:
+            with closing(sqlite3.connect(self._file)) as connection:
                 connection.execute("PRAGMA journal_mode = WAL")
             self._locks = OwnerLocks(self._file.with_name(f"{self._file.name}.owners"))
             self._executor_id = f"owner-{self._locks.number}"
@@ -273,6 +275,7 @@ class DurableRunner:
                 "serializer": DBOSPortableJSONSerializer(),
                 "notification_listener_polling_interval_sec": LOOK_S,
                 "log_level": "WARNING",
+                "db_engine_kwargs": {"connect_args": connect_options()} if self._file else {},
             }
         )
 

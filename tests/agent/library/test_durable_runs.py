@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from agent import (
     function_tool,
 )
 from agent.library.durable.owners import OwnerLocks
+from agent.library.durable.sqlite_clock import connect_options
 from agent.model.scripted.scenario import Text, ToolCall, Turn
 from tests.agent.library.conftest import Serve
 from tests.repo.checkout import ROOT
@@ -95,3 +98,9 @@ def test_a_number_is_taken_once_and_again_when_its_process_is_gone(tmp_path: Pat
     first.release()
     assert second.take_dead() == [0]
     assert OwnerLocks(tmp_path).number == 2
+
+
+def test_every_version_of_sqlite_has_the_clock_that_dbos_calls() -> None:
+    with closing(sqlite3.connect(":memory:", **connect_options())) as connection:
+        times = connection.execute("SELECT unixepoch('subsec'), unixepoch('now')").fetchone()
+    assert times[0] == pytest.approx(times[1], abs=60)
