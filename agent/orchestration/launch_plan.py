@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from agent.display import WorkflowDisplay
 from agent.orchestration.journal.journal import Journal
+from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.journal_records import Caps, RunRecord
-from agent.orchestration.journal.journal_store import JournalError, JournalStore
+from agent.orchestration.journal.journal_store import JournalStore
 from agent.orchestration.script.script_meta import WorkflowPhase, read_script
 
 EARLIER_RUNS: Final = 20

@@ -17,6 +17,7 @@ from agent.abort import AbortSignal
 from agent.display import WorkflowDisplay
 from agent.loop.loop_ports import BackgroundReport
 from agent.orchestration.journal.journal import LEASE_S, Journal
+from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.journal_records import (
     UNCHANGED,
     CapReached,
@@ -25,7 +26,6 @@ from agent.orchestration.journal.journal_records import (
     RunRecord,
     WorkflowState,
 )
-from agent.orchestration.journal.journal_store import JournalError
 from agent.orchestration.journal.run_owner import new_owner
 from agent.orchestration.journal.step_key import script_hash
 from agent.orchestration.launch_plan import launch_plan

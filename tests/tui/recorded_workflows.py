@@ -8,7 +8,8 @@ from pathlib import Path
 from agent.abort import AbortSignal
 from agent.orchestration.journal.journal import Journal
 from agent.orchestration.journal.journal_records import StepState
-from agent.orchestration.journal.sqlite_store import SqliteStore
+from agent.orchestration.journal.journal_store import JournalStore
+from agent.orchestration.journal.sqlite_connection import SqliteConnection
 from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
 from agent.orchestration.workflow_files import WorkflowPlaces
 from agent.orchestration.workflows import Workflows, WorkflowSurround
@@ -45,8 +46,9 @@ def recorded_workflows(
 ) -> Workflows:
     """Workflows with a journal below the home directory."""
 
-    def open_store() -> SqliteStore:
-        return SqliteStore(home / ".agent" / "workflows" / "journal.sqlite")
+    def open_store() -> JournalStore:
+        path = home / ".agent" / "workflows" / "journal.sqlite"
+        return JournalStore(SqliteConnection(path))
 
     held = agents or HeldAgents()
     surround = WorkflowSurround(

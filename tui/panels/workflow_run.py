@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import SessionError
+from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.journal_records import StepRecord, StepState
-from agent.orchestration.journal.journal_store import JournalError
 from agent.orchestration.project_runs import ProjectRuns, ShownRun
 from agent.orchestration.run_figures import verdict_of
 from agent.session.archive.transcript_export import export

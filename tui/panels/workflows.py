@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from agent.errors import AgentError
-from agent.orchestration.journal.journal_store import JournalError
+from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.project_runs import ProjectRuns, ShownRun
 from agent.orchestration.saved_workflow import save_workflow
 from tui.panels.line_entry import LineEntry

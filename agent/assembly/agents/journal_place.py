@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from agent.orchestration.journal.journal_store import JournalStore
 from agent.session.store import project_slug
+
+if TYPE_CHECKING:
+    from agent.orchestration.journal.journal_store import JournalStore
 
 JOURNAL_VARIABLE: Final = "ORCH_JOURNAL"
 
@@ -20,10 +22,13 @@ def journal_place(env: Mapping[str, str], agent_home: Path, project: Path) -> st
 
 def open_journal(place: str) -> JournalStore:
     """Open a journal. Raises JournalError."""
+    # With the first run; Postgres only where it is named.
+    from agent.orchestration.journal.journal_store import JournalStore
+
     if place.startswith(("postgres://", "postgresql://")):
-        from agent.orchestration.journal.postgres_store import PostgresStore  # where asked for
+        from agent.orchestration.journal.postgres_connection import PostgresConnection
 
-        return PostgresStore(place)
-    from agent.orchestration.journal.sqlite_store import SqliteStore  # with the first run
+        return JournalStore(PostgresConnection(place))
+    from agent.orchestration.journal.sqlite_connection import SqliteConnection
 
-    return SqliteStore(Path(place))
+    return JournalStore(SqliteConnection(Path(place)))

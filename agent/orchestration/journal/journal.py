@@ -11,8 +11,9 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.journal_records import (
     Caps,
     Claim,
@@ -25,7 +26,10 @@ from agent.orchestration.journal.journal_records import (
     WorkflowState,
     WorkflowUsage,
 )
-from agent.orchestration.journal.journal_store import JournalError, JournalStore
+
+if TYPE_CHECKING:
+    # Loaded when a journal is opened.
+    from agent.orchestration.journal.journal_store import JournalStore
 
 LEASE_S: Final = 15.0
 RENEW_S: Final = 0.5
@@ -139,10 +143,11 @@ class Journal:
             await self._write_again()
         except JournalError as error:
             self._report(error)
-        if self._store is not None:
-            await self.ask(lambda store: store.close())
-            self._store = None
-        self._thread.shutdown(wait=False)
+        finally:
+            if self._store is not None:
+                await self.ask(lambda store: store.close())
+                self._store = None
+            self._thread.shutdown(wait=False)
 
     async def _write_again(self) -> None:
         for place, step in tuple(self._unwritten.items()):

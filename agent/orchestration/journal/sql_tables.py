@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from agent.orchestration.journal.journal_error import JournalError, RunTakenError
 from agent.orchestration.journal.journal_limits import limit_reached, near_limits
 from agent.orchestration.journal.journal_records import (
     Busy,
@@ -22,7 +23,6 @@ from agent.orchestration.journal.journal_records import (
     WorkflowState,
     WorkflowUsage,
 )
-from agent.orchestration.journal.journal_store import JournalError, RunTakenError
 from agent.orchestration.journal.journal_tables import RUN_COLUMNS, STEP_COLUMNS
 from agent.orchestration.journal.run_owner import is_gone
 from agent.orchestration.journal.sql_connection import SqlConnection, Transaction, Value
@@ -65,7 +65,7 @@ class SqlRuns:
         return [_as_run(row) for row in rows]
 
     def take(self, run: str, owner: str, lease_s: float) -> RunRecord:
-        """Make a process the owner."""
+        """Make a process the owner. Raises `RunTakenError` while another one is alive."""
         with self._connection.transaction() as transaction:
             found = _run(transaction, run)
             if found is None:
@@ -83,7 +83,7 @@ class SqlRuns:
         return taken
 
     def renew(self, run: str, owner: str, lease_s: float) -> Wish:
-        """Extend the leases; return what others want, once."""
+        """Extend the leases of a run and its steps; return what others want, once."""
         with self._connection.transaction() as transaction:
             until = transaction.now + lease_s
             rows = transaction.execute("SELECT owner, wish FROM workflow_run WHERE id = ?", (run,))

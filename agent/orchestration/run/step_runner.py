@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from agent.abort import AbortController
 from agent.orchestration.journal.journal import Journal
+from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.journal_records import (
     Busy,
     CapReached,
@@ -23,7 +24,6 @@ from agent.orchestration.journal.journal_records import (
     StepRecord,
     StepState,
 )
-from agent.orchestration.journal.journal_store import JournalError
 from agent.orchestration.journal.step_key import step_key
 from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder, RunAgent
 from agent.orchestration.run.run_control import RunControl, RunLeft, RunStopped

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from agent.orchestration.journal.journal_store import JournalStore
-from agent.orchestration.journal.postgres_store import PostgresStore
-from agent.orchestration.journal.sqlite_store import SqliteStore
+from agent.orchestration.journal.postgres_connection import PostgresConnection
+from agent.orchestration.journal.sqlite_connection import SqliteConnection
 
 OpenStore = Callable[[], JournalStore]
 
@@ -78,6 +78,6 @@ def postgres_url(postgres_socket: Path) -> str:
 @pytest.fixture(params=["sqlite", "postgres"])
 def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> OpenStore:
     if request.param == "sqlite":
-        return lambda: SqliteStore(tmp_path / "journal.sqlite")
+        return lambda: JournalStore(SqliteConnection(tmp_path / "journal.sqlite"))
     url: str = request.getfixturevalue("postgres_url")
-    return lambda: PostgresStore(url)
+    return lambda: JournalStore(PostgresConnection(url))

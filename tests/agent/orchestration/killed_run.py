@@ -19,11 +19,12 @@ from msgspec.structs import replace
 
 from agent.abort import AbortSignal
 from agent.orchestration.journal.journal import Journal
+from agent.orchestration.journal.journal_error import RunTakenError
 from agent.orchestration.journal.journal_records import Caps, StepState
-from agent.orchestration.journal.journal_store import JournalStore, RunTakenError
-from agent.orchestration.journal.postgres_store import PostgresStore
+from agent.orchestration.journal.journal_store import JournalStore
+from agent.orchestration.journal.postgres_connection import PostgresConnection
 from agent.orchestration.journal.sql_connection import SqlConnection, Transaction
-from agent.orchestration.journal.sqlite_store import SqliteStore
+from agent.orchestration.journal.sqlite_connection import SqliteConnection
 from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
 from agent.orchestration.run.workflow_run import RunParts, WorkflowRun
 from agent.orchestration.script.script_meta import ScriptError
@@ -54,12 +55,10 @@ class Killing:
 
 
 def open_store(where: str, kill_after: int = 0) -> JournalStore:
-    store = SqliteStore(Path(where)) if where.startswith("/") else PostgresStore(where)
-    if kill_after:
-        killing = Killing(store._connection, kill_after)
-        store.runs._connection = killing
-        store.steps._connection = killing
-    return store
+    connection: SqlConnection = (
+        SqliteConnection(Path(where)) if where.startswith("/") else PostgresConnection(where)
+    )
+    return JournalStore(Killing(connection, kill_after) if kill_after else connection)
 
 
 async def main(where: str, run: str, log: str, kill_after: str, seed: str) -> None:

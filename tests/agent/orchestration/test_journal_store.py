@@ -5,11 +5,13 @@ from __future__ import annotations
 import sqlite3
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from agent.orchestration.journal.journal_error import JournalError, RunTakenError
 from agent.orchestration.journal.journal_records import (
     Busy,
     CapReached,
@@ -23,10 +25,8 @@ from agent.orchestration.journal.journal_records import (
     Wish,
     WorkflowState,
 )
-from agent.orchestration.journal.journal_store import JournalError, JournalStore, RunTakenError
-from agent.orchestration.journal.journal_tables import make_tables
-from agent.orchestration.journal.sql_tables import SqlRuns, SqlSteps
-from agent.orchestration.journal.sqlite_store import SqliteConnection, SqliteStore
+from agent.orchestration.journal.journal_store import JournalStore
+from agent.orchestration.journal.sqlite_connection import SqliteConnection
 from agent.orchestration.journal.step_key import step_key
 from tests.agent.orchestration.conftest import OpenStore
 
@@ -170,22 +170,22 @@ def test_a_journal_opens_again_with_what_was_in_it(open_store: OpenStore) -> Non
 
 def test_an_older_journal_gets_the_columns_that_are_new(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
-    with sqlite3.connect(path) as old:
+    with closing(sqlite3.connect(path, isolation_level=None)) as old:
         old.execute("CREATE TABLE workflow_run (id TEXT PRIMARY KEY, name TEXT, later TEXT)")
         old.execute("INSERT INTO workflow_run VALUES ('r', 'n', 'kept')")
-    store = SqliteStore(path)
+    store = JournalStore(SqliteConnection(path))
     run = store.runs.get("r")
     assert run is not None
     assert run.state is WorkflowState.QUEUED
     store.runs.wish("r", Wish.STOP)
     store.close()
-    with sqlite3.connect(path) as after:
+    with closing(sqlite3.connect(path)) as after:
         assert after.execute("SELECT later FROM workflow_run").fetchone() == ("kept",)
 
 
 def test_only_its_owner_reads_the_file(tmp_path: Path) -> None:
     path = tmp_path / "below" / "journal.sqlite"
-    SqliteStore(path).close()
+    JournalStore(SqliteConnection(path)).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -193,21 +193,18 @@ def test_a_file_that_is_no_journal_is_named(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     path.write_text("not a database, and long enough to be seen as none" * 10)
     with pytest.raises(JournalError, match=r"journal\.sqlite"):
-        SqliteStore(path)
+        JournalStore(SqliteConnection(path))
     (tmp_path / "directory.sqlite").mkdir()
     with pytest.raises(JournalError):
-        SqliteStore(tmp_path / "directory.sqlite")
+        SqliteConnection(tmp_path / "directory.sqlite")
 
 
 def test_an_error_inside_a_transaction_leaves_nothing_behind(tmp_path: Path) -> None:
-    connection = SqliteConnection(tmp_path / "journal.sqlite")
-    make_tables(connection)
-    runs, steps = SqlRuns(connection), SqlSteps(connection)
-    with pytest.raises(JournalError, match="no run"):
-        steps.claim(STEP, 60, CAPS)
-    assert steps.of_run("r") == []
-    assert runs.newest(1) == []
-    connection.close()
+    with closing(JournalStore(SqliteConnection(tmp_path / "journal.sqlite"))) as store:
+        with pytest.raises(JournalError, match="no run"):
+            store.steps.claim(STEP, 60, CAPS)
+        assert store.steps.of_run("r") == []
+        assert store.runs.newest(1) == []
 
 
 def test_attempts_of_a_step_add_up(store: JournalStore) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from agent.abort import AbortSignal
 from agent.orchestration.journal.journal import Journal
+from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.journal_records import (
     CapReached,
     Caps,
@@ -20,8 +21,8 @@ from agent.orchestration.journal.journal_records import (
     Wish,
     WorkflowState,
 )
-from agent.orchestration.journal.journal_store import JournalError, JournalStore
-from agent.orchestration.journal.sqlite_store import SqliteStore
+from agent.orchestration.journal.journal_store import JournalStore
+from agent.orchestration.journal.sqlite_connection import SqliteConnection
 from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
 from agent.orchestration.run.step_runner import StepRunner
 from agent.orchestration.run.workflow_run import RunParts, WorkflowRun
@@ -74,11 +75,17 @@ class Place:
         self.warnings: list[str] = []
         self.notices: list[str] = []
         self.at_limit: Limits | None = None
+        self.journals: list[Journal] = []
         self.journal = self.another_journal()
         self.scripts: dict[str, str] = {}
 
     def another_journal(self, open_store: Callable[[], JournalStore] | None = None) -> Journal:
-        return Journal(open_store or (lambda: SqliteStore(self.path)), self.warnings.append)
+        journal = Journal(open_store or self.opened, self.warnings.append)
+        self.journals.append(journal)
+        return journal
+
+    def opened(self) -> JournalStore:
+        return JournalStore(SqliteConnection(self.path))
 
     async def started(self, record: RunRecord, caps: Caps | None = None) -> WorkflowRun:
         await self.journal.add(record)
@@ -100,8 +107,11 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path / "journal.sqlite")
+async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    made = Place(tmp_path / "journal.sqlite")
+    yield made
+    for journal in made.journals:
+        await journal.aclose()
 
 
 def fan_out(
@@ -289,7 +299,6 @@ async def test_another_process_stops_a_run_and_no_finished_result_is_lost(place:
     stopped = await other.ask(lambda store: store.runs.get("r"))
     assert stopped is not None
     assert stopped.state is WorkflowState.STOPPED
-    await other.aclose()
 
 
 async def test_a_journal_that_cannot_be_written_loses_no_result(place: Place) -> None:
@@ -311,7 +320,7 @@ async def test_a_journal_that_cannot_be_written_loses_no_result(place: Place) ->
 
 async def test_results_are_written_once_the_journal_works_again(place: Place) -> None:
     class Sometimes:
-        def __init__(self, store: SqliteStore) -> None:
+        def __init__(self, store: JournalStore) -> None:
             self._store = store
             self.runs = store.runs
             self.fails = True
@@ -325,7 +334,7 @@ async def test_results_are_written_once_the_journal_works_again(place: Place) ->
         def close(self) -> None:
             self._store.close()
 
-    store = Sometimes(SqliteStore(place.path))
+    store = Sometimes(place.opened())
     place.journal = place.another_journal(lambda: store)  # type: ignore[arg-type,return-value]
     run = await place.started(fan_out("a"))
     await run.to_the_end()

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 import click
 
 from agent.assembly.agents.journal_place import journal_place, open_journal
+from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.journal_records import RunRecord, WorkflowState
-from agent.orchestration.journal.journal_store import JournalError, JournalStore
+from agent.orchestration.journal.journal_store import JournalStore
 from agent.orchestration.journal.run_owner import is_gone
 from tui.command_line.subcommands.places import here, settings_here
 

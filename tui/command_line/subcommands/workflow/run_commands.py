@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from agent.errors import AgentError
 from agent.exit_status import EXIT_COMPLETED
 from agent.options import RunOptions
+from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.journal_records import (
     UNCHANGED,
     RunChange,
@@ -23,7 +24,7 @@ from agent.orchestration.journal.journal_records import (
     Wish,
     WorkflowState,
 )
-from agent.orchestration.journal.journal_store import JournalError, JournalStore
+from agent.orchestration.journal.journal_store import JournalStore
 from agent.orchestration.new_run import new_record
 from agent.orchestration.script.script_meta import ScriptError
 from agent.orchestration.workflow_files import WorkflowPlaces, workflow_file

@@ -9,10 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agent.orchestration.journal.journal_store import JournalError
-from agent.orchestration.journal.journal_tables import make_tables
+from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.sql_connection import Transaction, Value
-from agent.orchestration.journal.sql_tables import SqlRuns, SqlSteps
 
 if TYPE_CHECKING:
     import sqlite3
@@ -84,22 +82,3 @@ class SqliteConnection:
 
     def _execute(self, statement: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
         return self._database.execute(statement, tuple(values)).fetchall()
-
-
-class SqliteStore:
-    """See `JournalStore`."""
-
-    def __init__(self, path: Path) -> None:
-        """Open or make the file. Raises `JournalError`."""
-        self._connection = SqliteConnection(path)
-        try:
-            make_tables(self._connection)
-        except BaseException:
-            self._connection.close()
-            raise
-        self.runs: Final = SqlRuns(self._connection)
-        self.steps: Final = SqlSteps(self._connection)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from agent.orchestration.journal.journal_store import JournalError
-from agent.orchestration.journal.journal_tables import make_tables
+from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.sql_connection import Transaction, Value
-from agent.orchestration.journal.sql_tables import SqlRuns, SqlSteps
 
 if TYPE_CHECKING:
     import psycopg
@@ -76,22 +74,3 @@ class PostgresConnection:
         ours = statement.replace("?", "%s").encode()
         cursor = self._database.execute(ours, tuple(values) or None)
         return cursor.fetchall() if cursor.description is not None else []
-
-
-class PostgresStore:
-    """See `JournalStore`."""
-
-    def __init__(self, url: str) -> None:
-        """Connect. Raises `JournalError`."""
-        self._connection = PostgresConnection(url)
-        try:
-            make_tables(self._connection)
-        except BaseException:
-            self._connection.close()
-            raise
-        self.runs: Final = SqlRuns(self._connection)
-        self.steps: Final = SqlSteps(self._connection)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()

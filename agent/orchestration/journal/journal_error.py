@@ -1,0 +1,11 @@
+"""Why the journal did not do what was asked."""
+
+from __future__ import annotations
+
+
+class JournalError(Exception):
+    """The store cannot be read or written; the text is the reason."""
+
+
+class RunTakenError(JournalError):
+    """Another process that is alive owns the run."""
