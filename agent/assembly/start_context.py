@@ -41,6 +41,7 @@ from agent.session.resume import ResumedConversation
 from agent.session.session_recorder import SessionRecorder
 from agent.session.store import Session
 from agent.settings.load import Settings
+from agent.subagents.definition import AgentDefinition
 from agent.teams.seat import MemberStart
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import AskUser, WorkingScope
@@ -142,6 +143,8 @@ class StartContext(Struct, frozen=True, kw_only=True):
     is_demo: bool
     member: MemberStart | None
     """For a worker of a team."""
+    lead: AgentDefinition | None = None
+    """The agent that leads the session."""
     env: Mapping[str, str]
     """What child processes may see."""
     sandbox: Sandbox

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from agent.display import Display
 from agent.hook_events.file_events import HookSources
 from agent.loop.loop_ports import LoopPorts
 from agent.stream import EventStream
+from agent.subagents.definition import AgentDefinition
 from agent.teams.seat import TeamSeat
 from agent.tools.services import ToolServices
 from agent.tools.shell.shells import ShellRegistry
@@ -24,7 +26,11 @@ from permissions.base.process.background_tasks import BackgroundTasks
 from permissions.gate import PermissionGate
 
 if TYPE_CHECKING:
+    from agent.mcp.live.agent_servers import OpenServers
     from agent.mcp.live.live_servers import LiveServers
+
+OpenAgentServers = Callable[[AgentDefinition], Awaitable["OpenServers"]]
+"""Connects to the servers that a definition configures."""
 
 
 class LateParts(Struct, frozen=True):
@@ -44,6 +50,8 @@ class LateParts(Struct, frozen=True):
 
     making_servers: Late[asyncio.Task[None]] = field(default_factory=lambda: Late("start of MCP"))
     """Bound with the start of what will be `mcp`."""
+
+    open_servers: Late[OpenAgentServers] = field(default_factory=lambda: Late("servers of agents"))
 
     async def servers_made(self) -> None:
         """Return once the MCP servers are there, where any are configured."""

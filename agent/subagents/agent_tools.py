@@ -48,22 +48,41 @@ def tools_of(
     """
     left_out = frozenset() if leads else NEVER if may_start_agents else NEVER | STARTS_AGENTS
     names = [tool.name for tool in parent.all() if tool.name not in left_out]
-    for entry in definition.disallowed_tools:
-        names = [name for name in names if not _fits(entry, name)]
+    listed = [name for name in names if may_have(definition, name)]
     if definition.tools is None:
-        return AgentTools(_only(parent, names))
-    servers = (f"mcp__{re.sub(r'[^A-Za-z0-9_-]', '_', name)}" for name in definition.mcp_servers)
-    wanted = (*definition.tools, *servers)
-    listed = [name for name in names if any(_fits(entry, name) for entry in wanted)]
+        return AgentTools(_only(parent, listed))
+    wanted = _wanted(definition)
     missing = tuple(entry for entry in wanted if not any(_fits(entry, name) for name in names))
     if definition.memory is not None:
-        listed += [name for name in ("Read", "Write", "Edit") if name in names]
-    if not listed:
+        listed += [
+            name
+            for name in ("Read", "Write", "Edit")
+            if name in names and not _is_among(definition.disallowed_tools, name)
+        ]
+    # Those of servers come once these are connected.
+    if not listed and not (leads and any(entry.startswith("mcp__") for entry in wanted)):
         raise NoTools(
             f"The agent {definition.name} cannot be started: none of its tools is there "
             f"({', '.join(definition.tools) or 'its list is empty'})."
         )
     return AgentTools(_only(parent, listed), _rules(definition.tools), missing)
+
+
+def may_have(definition: AgentDefinition, name: str) -> bool:
+    """Whether the lists of a definition let its agents have a tool."""
+    if _is_among(definition.disallowed_tools, name):
+        return False
+    return definition.tools is None or _is_among(_wanted(definition), name)
+
+
+def _wanted(definition: AgentDefinition) -> tuple[str, ...]:
+    """Return the entries of a list of tools, and those that stand for its servers."""
+    servers = (f"mcp__{re.sub(r'[^A-Za-z0-9_-]', '_', name)}" for name in definition.mcp_servers)
+    return (*(definition.tools or ()), *servers)
+
+
+def _is_among(entries: Sequence[str], name: str) -> bool:
+    return any(_fits(entry, name) for entry in entries)
 
 
 def _fits(entry: str, name: str) -> bool:

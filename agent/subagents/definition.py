@@ -55,6 +55,9 @@ class AgentDefinition(Struct, frozen=True, kw_only=True):
     skills: tuple[str, ...] = ()
     """Whose texts it starts with."""
     mcp_servers: tuple[str, ...] = ()
+    """Names of servers all of whose tools it has, those of its own included."""
+    own_servers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """Servers of its own by name, each an entry as in `.mcp.json`; they run while it does."""
     hooks: Mapping[str, object] | None = None
     memory: MemoryScope | None = None
     background: bool = False

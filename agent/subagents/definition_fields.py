@@ -7,12 +7,13 @@ no agent.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal, cast, get_args
 
 from agent.model.client import Effort
 from agent.prompt.frontmatter import read_head, split_rules
+from agent.settings.servers.mcp_entry import entry_mistake
 from agent.subagents.definition import (
     MAX_TURNS,
     MOST_TURNS,
@@ -77,6 +78,7 @@ class DefinitionFields:
         description = self._text("description", MAX_DESCRIPTION)
         if not description:
             raise NoAgent("has no description")
+        servers, own = self._servers()
         return AgentDefinition(
             name=prefix + name,
             description=description,
@@ -90,7 +92,8 @@ class DefinitionFields:
             permission_mode=self._mode(),
             max_turns=self._max_turns(),
             skills=self._entries("skills") or (),
-            mcp_servers=self._servers(),
+            mcp_servers=servers,
+            own_servers=own,
             hooks=self._hooks(),
             memory=cast(MemoryScope | None, self._choice("memory", get_args(MemoryScope))),
             background=self._flag("background"),
@@ -149,18 +152,33 @@ class DefinitionFields:
         self.problems.append("maxTurns should be a number above 0")
         return MAX_TURNS
 
-    def _servers(self) -> tuple[str, ...]:
+    def _servers(self) -> tuple[tuple[str, ...], dict[str, Mapping[str, object]]]:
+        """Return the names of servers, and the entries of those that are configured here."""
         value = self._values.get("mcpServers")
         if isinstance(value, str):
-            return split_rules(value)
-        parts = value if isinstance(value, list) else [] if value is None else [value]
-        names = tuple(part for part in parts if isinstance(part, str))
-        if len(names) < len(parts):
-            self.problems.append(
-                "mcpServers should be a list of names of configured servers: those with a "
-                "configuration of their own are not started"
-            )
-        return names
+            return split_rules(value), {}
+        names: list[str] = []
+        own: dict[str, Mapping[str, object]] = {}
+        for part in value if isinstance(value, list) else [] if value is None else [value]:
+            if isinstance(part, str):
+                names.append(part)
+            elif isinstance(part, Mapping):
+                own.update(self._own_servers(part))
+            else:
+                self.problems.append("mcpServers should be a list of names and of configurations")
+        return (*names, *own), own
+
+    def _own_servers(
+        self, entries: Mapping[object, object]
+    ) -> Iterator[tuple[str, Mapping[str, object]]]:
+        for key, raw in entries.items():
+            name = str(key)
+            mistake = entry_mistake(name, raw)
+            if mistake is not None:
+                where = ".".join(["mcpServers", sanitize(name), *map(str, mistake.path)])
+                self.problems.append(f"{where}: {mistake.message}; the server is ignored")
+            elif isinstance(raw, Mapping):
+                yield name, raw
 
     def _hooks(self) -> Mapping[str, object] | None:
         value = self._values.get("hooks")

@@ -111,6 +111,13 @@ class ToolRegistry:
         copy._aliases = {a: n for a, n in self._aliases.items() if n not in left_out}
         return copy
 
+    def with_tools(self, tools: Iterable[AnyTool]) -> ToolRegistry:
+        """Return a registry that also has these tools, unless it has one of that name."""
+        copy = self.without(())
+        for tool in tools:
+            copy._tools.setdefault(tool.name, tool)
+        return copy
+
     def to_wire(self, loaded: Collection[str] = ()) -> tuple[dict[str, object], ...]:
         """Return the tools as the Messages API takes them, in order.
 

@@ -160,6 +160,7 @@ class AgentKinds(Struct, frozen=True):
             setup = replace(setup, model=expand_alias(lead.model))
         return replace(
             start,
+            lead=lead,
             setup=setup,
             options=replace(
                 options,

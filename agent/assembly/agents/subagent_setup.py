@@ -12,12 +12,14 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agent.abort import Aborted
 from agent.assembly.context_setup import ContextSetup, request_builder
+from agent.assembly.late import Late
 from agent.assembly.model_setup import ModelParts
 from agent.assembly.prompt_setup import PromptParts
 from agent.assembly.sandbox_setup import refusal_offers
 from agent.assembly.start_context import StartContext
-from agent.assembly.wiring import LateParts
+from agent.assembly.wiring import LateParts, OpenAgentServers
 from agent.conversation.model_selection import ModelInUse
 from agent.errors import AgentError
 from agent.hook_events.hook_dispatch import HookDispatch
@@ -77,6 +79,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
     managers: ContextSetup
     tail: str
     """Ends the system prompt."""
+    open_servers: Late[OpenAgentServers]
     max_depth: int
     worktrees: Worktrees
     ask: AskAboutWorktree
@@ -84,10 +87,31 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
     async def build(self, agent: RunningAgent, parent: LoopPorts | None) -> BuiltSubagent:
         """Return one sub-agent, ready to run. Raises AgentError where it has no tools."""
         above = parent or self.parent()
+        if not agent.definition.own_servers:
+            return await self._ready(agent, above, above.calls.registry)
+        try:
+            servers = await agent.controller.signal.race(self.open_servers()(agent.definition))
+        except Aborted as error:
+            raise AgentError(error.reason) from error
+        try:
+            built = await self._ready(agent, above, above.calls.registry.with_tools(servers.tools))
+        except BaseException:
+            await servers.close()
+            raise
+
+        async def close() -> None:
+            if built.close is not None:
+                await built.close()
+            await servers.close()
+
+        missing = [user_message(text, origin="reminder") for text in servers.problems]
+        return replace(built, opening=(*built.opening, *missing), close=close)
+
+    async def _ready(
+        self, agent: RunningAgent, above: LoopPorts, offered: ToolRegistry
+    ) -> BuiltSubagent:
         definition = agent.definition
-        tools = tools_of(
-            definition, above.calls.registry, may_start_agents=agent.depth < self.max_depth
-        )
+        tools = tools_of(definition, offered, may_start_agents=agent.depth < self.max_depth)
         tree = await self._worktree(agent)
         if agent.task.answer is not None:
             tools.registry.register(answer_tool(agent.task.answer, partial(_hand_in, agent)))
@@ -304,6 +328,7 @@ def subagent_setup(
         instructions=prompt.instructions,
         managers=managers,
         tail="\n\n".join(filter(None, (_PROMPT, start.options.append_system_prompt))),
+        open_servers=late.open_servers,
         max_depth=max_depth,
         worktrees=Worktrees(
             start.settings.project_root,

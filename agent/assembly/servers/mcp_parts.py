@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from agent.assembly.hook_setup import HookParts
 from agent.assembly.model_setup import ModelParts
+from agent.assembly.servers.mcp_setup import own_servers
 from agent.assembly.start_context import StartContext
 from agent.assembly.tool_setup import ToolParts
 from agent.assembly.wiring import LateParts
@@ -21,6 +22,7 @@ from agent.mcp.configuration.consent_store import ConsentStore, ProjectConsents
 from agent.mcp.configuration.rule_digests import RuleDigests
 from agent.mcp.configuration.server_definition import ServerDefinition
 from agent.mcp.configuration.tool_pins import ToolPins
+from agent.mcp.live.agent_servers import AgentServers
 from agent.mcp.live.caller_channel import CallerChannel
 from agent.mcp.live.elicitation import Elicitations
 from agent.mcp.live.live_servers import LiveServers
@@ -35,6 +37,7 @@ from agent.mcp.server_requests import McpPorts, SamplingAnswer, SamplingRequest
 from agent.mcp.server_state import ServerView
 from agent.permission_config.denied_tools import denied_tools
 from agent.settings.schema import McpSection
+from agent.subagents.agent_tools import may_have
 from agent.tools.base import AnyTool
 
 _LOG = logging.getLogger(__name__)
@@ -47,8 +50,8 @@ def live_servers(
     model: ModelParts,
     hooks: HookParts,
     tools: ToolParts,
-) -> LiveServers:
-    """Return them; nothing is started yet."""
+) -> tuple[LiveServers, AgentServers]:
+    """Return those of the conversation and those of its agents; nothing is started yet."""
     environment = start.environment
     user = start.user.mcp() if start.user.mcp is not None else None
     changes = ToolChangeGuard(
@@ -83,17 +86,22 @@ def live_servers(
     for tool in resource_tools(servers):
         if tools.registry.get(tool.name) is None:
             tools.registry.register(replace(tool, should_defer=True, always_load=False))
-    return LiveServers(
+    build = _builder(servers, start, late)
+
+    def build_for_lead(view: ServerView) -> Sequence[AnyTool]:
+        lead = start.lead
+        return [tool for tool in build(view) if lead is None or may_have(lead, tool.name)]
+
+    live = LiveServers(
         servers,
         start.current_settings,
         ServerSources(
             env=environment.env,
             strict=start.options.strict_mcp_config,
             plugin_dirs=start.plugins_with_servers,
+            of_lead=own_servers(start.lead) if start.lead is not None else (),
         ),
-        tools=OfferedTools(
-            tools.registry, tools.deferred, _builder(servers, start, late), room_tokens
-        ),
+        tools=OfferedTools(tools.registry, tools.deferred, build_for_lead, room_tokens),
         changes=changes,
         rules=RuleBinding(
             RuleDigests(start.settings.agent_home), servers.views, late.gate, start.user.notify
@@ -101,6 +109,7 @@ def live_servers(
         user=user,
         notify=start.user.notify,
     )
+    return live, AgentServers(live, build)
 
 
 class _AskedModel:

@@ -18,10 +18,14 @@ from agent.errors import FlagError
 from agent.permission_config.permission_context import Grants
 from agent.prompt.system import note
 from agent.settings.locations import POLICY_DIR
+from agent.settings.servers.mcp_file import McpServerText
+from agent.subagents.definition import AgentDefinition, AgentSource
 from permissions.base.files.plain_file import read_plain
+from permissions.rule import RuleSource
 
 if TYPE_CHECKING:
     from agent.conversation.conversation_ports import Reminders
+    from agent.mcp.live.agent_servers import AgentServers, OpenServers
     from agent.mcp.mcp_servers import McpServers
 
 CONNECT_VARIABLE: Final = "MCP_CONNECT_TIMEOUT_MS"
@@ -30,6 +34,11 @@ MANAGED_FILE: Final = "managed-mcp.json"
 _MAX_BYTES: Final = 50_000_000
 _CONNECT_MS: Final = 5_000
 _TIMEOUT_MS: Final = 30_000
+_SOURCES: Final = {
+    AgentSource.POLICY: RuleSource.POLICY,
+    AgentSource.FLAG: RuleSource.CLI,
+    AgentSource.USER: RuleSource.USER,
+}
 
 
 async def has_servers(start: StartContext) -> bool:
@@ -47,6 +56,8 @@ async def has_servers(start: StartContext) -> bool:
 def _any_servers(start: StartContext) -> bool:
     """Whether there may be one, found out without reading what it is."""
     settings = start.settings
+    if start.lead is not None and start.lead.own_servers:
+        return True
     if any(_brings_servers(root) for root in start.plugins_with_servers):
         return True
     if settings.mcp_servers or settings.bad_mcp_servers or (POLICY_DIR / MANAGED_FILE).exists():
@@ -65,6 +76,16 @@ def _names_servers(file: Path) -> bool:
         return b'"mcpServers"' in read_plain(file, _MAX_BYTES)
     except OSError:
         return False
+
+
+def own_servers(definition: AgentDefinition) -> tuple[McpServerText, ...]:
+    """Return the servers that a definition configures, as the settings have theirs."""
+    # A file of a project counts once its content is trusted; what it starts is asked about too.
+    source = _SOURCES.get(definition.source, RuleSource.PROJECT)
+    return tuple(
+        McpServerText(name, raw, source, definition.path, None)
+        for name, raw in definition.own_servers.items()
+    )
 
 
 class McpSetup:
@@ -90,6 +111,8 @@ class McpSetup:
         self._tools = tools
         self._is_wanted = is_wanted
         self._making: asyncio.Task[None] | None = None
+        self._of_agents: AgentServers | None = None
+        late.open_servers.bind(self.open_for)
 
     def begin(self, grants: Grants) -> None:
         """Load and start what is configured, in the background; `grants` stores rules."""
@@ -107,15 +130,14 @@ class McpSetup:
         await asyncio.to_thread(importlib.import_module, "agent.assembly.servers.mcp_parts")
         from agent.assembly.servers.mcp_parts import live_servers
 
-        live = self._late.mcp.bind(
-            live_servers(
-                self._start,
-                self._late,
-                model=self._model,
-                hooks=self._hooks,
-                tools=self._tools,
-            )
+        live, self._of_agents = live_servers(
+            self._start,
+            self._late,
+            model=self._model,
+            hooks=self._hooks,
+            tools=self._tools,
         )
+        self._late.mcp.bind(live)
         try:
             await live.begin()
         except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
@@ -131,6 +153,15 @@ class McpSetup:
             self._shared.background.start(self._late.mcp().follow_settings())
         elif self._making is None and _any_servers(self._start):
             self._begin_making()
+
+    async def open_for(self, definition: AgentDefinition) -> OpenServers:
+        """Connect to the servers of an agent's own; MCP is loaded with the first."""
+        if self._making is None:
+            self._begin_making()
+        assert self._making is not None
+        await asyncio.shield(self._making)
+        assert self._of_agents is not None
+        return await self._of_agents.open(own_servers(definition))
 
     async def ready(self) -> None:
         """Wait for what the first prompt needs: all servers without a screen, within limits."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
@@ -85,6 +85,8 @@ class ServerSources(Struct, frozen=True, kw_only=True):
     """Only servers of the command line, and managed ones."""
     plugin_dirs: tuple[Path, ...] = ()
     """Plugins whose servers count."""
+    of_lead: tuple[McpServerText, ...] = ()
+    """Servers that the definition of the agent that leads the session configures."""
     policy_dir: Path = POLICY_DIR
 
 
@@ -113,6 +115,7 @@ def configured_servers(settings: Settings, sources: ServerSources) -> Configured
         plugins = _plugins(settings, sources)
         others += [local, user, *(one.entries for one in plugins)]
         candidates += _in_order(settings, local, user)
+        candidates += map(_Candidate, sources.of_lead)
         candidates += (
             _Candidate(text, plugin=one.place) for one in plugins for text in one.entries.servers
         )
@@ -127,6 +130,24 @@ def configured_servers(settings: Settings, sources: ServerSources) -> Configured
         (*(w for one in others for w in one.all_warnings), *_warnings(reads)),
         is_exclusive,
     )
+
+
+def judged_servers(
+    texts: Sequence[McpServerText], settings: Settings, sources: ServerSources
+) -> tuple[ConfiguredServer, ...]:
+    """Judge servers that the settings do not contain, such as those of an agent's definition."""
+    is_exclusive = (sources.policy_dir / "managed-mcp.json").exists()
+    consents = ConsentStore(settings.agent_home).of(settings.project_root)
+    judge = _Judge(settings, consents, server_policy(settings.mcp_lists))
+    found: list[ConfiguredServer] = []
+    for text in texts:
+        one = judge.judge(text, _read(_Candidate(text), settings, sources).definition)
+        if is_exclusive and text.source is not RuleSource.POLICY:
+            one = replace(one, standing="blocked", reason="a managed file lists those allowed")
+        elif sources.strict and text.source not in (RuleSource.CLI, RuleSource.POLICY):
+            one = replace(one, standing="blocked", reason="only --mcp-config names servers here")
+        found.append(one)
+    return tuple(found)
 
 
 def _plugins(settings: Settings, sources: ServerSources) -> list[PluginServers]:

@@ -16,6 +16,7 @@ from agent.mcp.configuration.configured_servers import (
     ServerSources,
     Standing,
     configured_servers,
+    judged_servers,
 )
 from agent.mcp.configuration.consent_store import ConsentAnswer, ConsentStore
 from agent.mcp.live.offered_tools import OfferedTools
@@ -31,6 +32,7 @@ from agent.mcp.server_text import call_for_text
 from agent.mcp.tool_names import full_name
 from agent.messages import Block
 from agent.settings.load import Settings
+from agent.settings.servers.mcp_file import McpServerText
 from agent.tools.base import ToolError
 
 Notify = Callable[[str, str], None]
@@ -65,11 +67,13 @@ class LiveServers:
         self.changes = changes
         self.rules = rules
         self.configured = ConfiguredServers()
+        self.apart: set[str] = set()
+        """Names of servers whose tools only some agents have."""
         self._settings = settings
         self._sources = sources
         self._user = user
         self._notify = notify
-        self._notes = ServerNotes(servers.views, tools, changes.withholds_instructions)
+        self._notes = ServerNotes(self._own_views, tools, changes.withholds_instructions)
         self._one_at_a_time = asyncio.Lock()
         self._asking: asyncio.Task[None] | None = None
         self._open: set[str] = set()
@@ -78,7 +82,11 @@ class LiveServers:
 
     def _follow_view(self, view: ServerView) -> None:
         self.rules.check(view)
-        self.tools.follow(view)
+        if view.name not in self.apart:
+            self.tools.follow(view)
+
+    def _own_views(self) -> tuple[ServerView, ...]:
+        return tuple(view for view in self.servers.views() if view.name not in self.apart)
 
     # -- start and settings ---------------------------------------------------------------------
 
@@ -185,6 +193,27 @@ class LiveServers:
                     await self.answer(servers[0], approved=answer == "approved")
         finally:
             self._asking = None
+
+    async def judged(self, texts: Sequence[McpServerText]) -> tuple[ConfiguredServer, ...]:
+        """Judge servers that the settings do not contain, and ask the user about the foreign."""
+
+        def judge() -> tuple[ConfiguredServer, ...]:
+            return judged_servers(texts, self._settings(), self._sources)
+
+        found = await asyncio.to_thread(judge)
+        to_ask = [
+            one
+            for one in found
+            if one.standing == "needs_approval" and one.definition.digest not in self._open
+        ]
+        if self._user is None or not to_ask:
+            return found
+        for server in to_ask:
+            answer = await self._user.approve_server(server)
+            self._open.add(server.definition.digest)
+            if answer is not None:
+                await self.answer(server, approved=answer == "approved")
+        return await asyncio.to_thread(judge)
 
     async def answer(self, server: ConfiguredServer, *, approved: bool) -> None:
         """Store the user's answer about a project's server; it takes effect at once."""

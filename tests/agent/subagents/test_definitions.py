@@ -234,10 +234,29 @@ def test_servers_are_named_and_their_tools_are_added() -> None:
         "---\nname: x\ndescription: y\ntools: Read\nmcpServers: [my db, {b: {command: c}}]\n---\n"
     )
     found = parse(text)
-    assert found.mcp_servers == ("my db",)
-    assert "are not started" in found.problems[0]
+    assert found.mcp_servers == ("my db", "b")
+    assert found.own_servers == {"b": {"command": "c"}}
+    assert found.problems == ()
     registry = ToolRegistry()
-    assert tools_of(found, registry, may_start_agents=True).missing == ("mcp__my_db",)
+    assert tools_of(found, registry, may_start_agents=True).missing == ("mcp__my_db", "mcp__b")
+
+
+@pytest.mark.parametrize(
+    ("written", "names", "problem"),
+    [
+        ("{a: {command: c}, b: {type: http, url: 'https://b'}}", ("a", "b"), ""),
+        ("[{a: {type: pigeon}}, b]", ("b",), "mcpServers.a.type: expected one of"),
+        ("[{a: {url: 'https://a'}}]", (), 'mcpServers.a: has a "url" but no "type"'),
+        ("[7]", (), "mcpServers should be a list of names and of configurations"),
+    ],
+)
+def test_servers_of_a_definition_are_checked_as_those_of_settings(
+    written: str, names: tuple[str, ...], problem: str
+) -> None:
+    found = parse(f"---\nname: x\ndescription: y\nmcpServers: {written}\n---\n")
+    assert found.mcp_servers == names
+    assert ("".join(found.problems)).startswith(problem)
+    assert bool(found.problems) == bool(problem)
 
 
 def test_the_kinds_that_an_agent_may_start_can_be_listed() -> None:

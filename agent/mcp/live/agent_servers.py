@@ -1,0 +1,99 @@
+"""Servers that an agent's definition configures: connected while agents of that kind work.
+
+Their tools are offered to these agents alone. Agents that run at the same time share a connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from agent.mcp.configuration.configured_servers import ConfiguredServer
+from agent.mcp.configuration.server_definition import ServerDefinition
+from agent.mcp.live.live_servers import LiveServers
+from agent.mcp.server_state import ServerState, ServerView
+from agent.settings.servers.mcp_file import McpServerText
+from agent.tools.base import AnyTool
+
+CONNECT_S: Final = 30.0
+
+
+class OpenServers(Struct, frozen=True):
+    """The servers of one agent's own."""
+
+    tools: tuple[AnyTool, ...]
+    problems: tuple[str, ...]
+    """Which servers are not there and why, a sentence each."""
+    close: Callable[[], Awaitable[None]]
+    """Ends what no other agent uses."""
+
+
+class AgentServers:
+    """Opens them beside the servers of the conversation."""
+
+    def __init__(self, live: LiveServers, build: Callable[[ServerView], Sequence[AnyTool]]) -> None:
+        """`build` makes the tools of a server."""
+        self._live = live
+        self._build = build
+        self._users: Counter[str] = Counter()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def open(self, texts: Sequence[McpServerText]) -> OpenServers:
+        """Connect to these servers, as far as the user and the settings allow them."""
+        problems: list[str] = []
+        names: list[str] = []
+        servers = self._live.servers
+        async with self._one_at_a_time:
+            for server in await self._live.judged(texts):
+                definition = server.definition
+                problem = self._refusal(server)
+                if problem:
+                    problems.append(f"The MCP server {definition.name} {problem}.")
+                    continue
+                names.append(definition.name)
+                self._users[definition.name] += 1
+                self._live.apart.add(definition.name)
+                servers.start([definition])
+        try:
+            await servers.settle(names, timeout_s=CONNECT_S)
+        except asyncio.CancelledError:
+            await self._close(names)
+            raise
+        views = [view for name in names if (view := servers.view(name)) is not None]
+        problems += [
+            f"The MCP server {view.name} is not connected: {view.reason}."
+            for view in views
+            if view.state is not ServerState.CONNECTED
+        ]
+        tools = tuple(tool for view in views for tool in self._build(view))
+
+        async def close() -> None:
+            await self._close(names)
+
+        return OpenServers(tools, tuple(problems), close)
+
+    def _refusal(self, server: ConfiguredServer) -> str:
+        definition = server.definition
+        if server.standing != "may_start":
+            return f"is not started ({server.reason})"
+        if self._is_taken(definition):
+            return "is not started: another server has this name"
+        return ""
+
+    def _is_taken(self, definition: ServerDefinition) -> bool:
+        view = self._live.servers.view(definition.name)
+        if self._live.configured.get(definition.name) is not None:
+            return True
+        return view is not None and view.definition.digest != definition.digest
+
+    async def _close(self, names: Sequence[str]) -> None:
+        for name in names:
+            self._users[name] -= 1
+            if not self._users[name]:
+                self._live.apart.discard(name)
+            if not self._users[name] and self._live.configured.get(name) is None:
+                await self._live.servers.remove(name)
