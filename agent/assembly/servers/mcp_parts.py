@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agent.assembly.hook_setup import HookParts
 from agent.assembly.model_setup import ModelParts
-from agent.assembly.servers.mcp_setup import own_servers
+from agent.assembly.servers.own_servers import own_servers
 from agent.assembly.start_context import StartContext
 from agent.assembly.tool_setup import ToolParts
 from agent.assembly.wiring import LateParts

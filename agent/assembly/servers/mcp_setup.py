@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.assembly.hook_setup import HookParts
 from agent.assembly.model_setup import ModelParts
+from agent.assembly.servers.own_servers import own_servers
 from agent.assembly.start_context import StartContext
 from agent.assembly.tool_setup import ToolParts
 from agent.assembly.wiring import LateParts, SharedState
@@ -18,10 +19,8 @@ from agent.errors import FlagError
 from agent.permission_config.permission_context import Grants
 from agent.prompt.system import note
 from agent.settings.locations import POLICY_DIR
-from agent.settings.servers.mcp_file import McpServerText
-from agent.subagents.definition import AgentDefinition, AgentSource
+from agent.subagents.definition import AgentDefinition
 from permissions.base.files.plain_file import read_plain
-from permissions.rule import RuleSource
 
 if TYPE_CHECKING:
     from agent.conversation.conversation_ports import Reminders
@@ -34,11 +33,6 @@ MANAGED_FILE: Final = "managed-mcp.json"
 _MAX_BYTES: Final = 50_000_000
 _CONNECT_MS: Final = 5_000
 _TIMEOUT_MS: Final = 30_000
-_SOURCES: Final = {
-    AgentSource.POLICY: RuleSource.POLICY,
-    AgentSource.FLAG: RuleSource.CLI,
-    AgentSource.USER: RuleSource.USER,
-}
 
 
 async def has_servers(start: StartContext) -> bool:
@@ -76,16 +70,6 @@ def _names_servers(file: Path) -> bool:
         return b'"mcpServers"' in read_plain(file, _MAX_BYTES)
     except OSError:
         return False
-
-
-def own_servers(definition: AgentDefinition) -> tuple[McpServerText, ...]:
-    """Return the servers that a definition configures, as the settings have theirs."""
-    # A file of a project counts once its content is trusted; what it starts is asked about too.
-    source = _SOURCES.get(definition.source, RuleSource.PROJECT)
-    return tuple(
-        McpServerText(name, raw, source, definition.path, None)
-        for name, raw in definition.own_servers.items()
-    )
 
 
 class McpSetup:
