@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tui.app.appearance import Appearance
 from tui.app.key_table import KeyTable
+from tui.app.keys.between_dialogs import BetweenDialogs
 from tui.app.notices import Notices
 from tui.app.session.session_control import ScreenSession
 from tui.app.workspace import ScreenWorkspace
@@ -29,6 +30,7 @@ class CommandApi:
         keys: KeyTable,
         composer: Composer,
         dialogs: DialogHost,
+        between_dialogs: BetweenDialogs,
         notices: Notices,
     ) -> None:
         """Take the parts of the screen that commands use."""
@@ -38,6 +40,7 @@ class CommandApi:
         self.keys = keys
         self.composer = composer
         self._dialogs = dialogs
+        self._between_dialogs = between_dialogs
         self._notices = notices
 
     def notice(self, text: str, level: str = "info") -> None:
@@ -52,6 +55,7 @@ class CommandApi:
         """Show a dialog and return its answer."""
         from tui.dialogs.ports import show  # with the first dialog: it takes 30 ms to import
 
+        self._between_dialogs.has_shown()
         return await show(self._dialogs, dialog)
 
 

@@ -6,7 +6,7 @@ shown), `tui.app.keys.key_wiring` (keys), `tui.app.command_api` and `tui.command
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from tui.app.event_presenter import EventPresenter, RunPresenter
 from tui.app.frame_clock import EventBridge
 from tui.app.idle_notification import IdleNotification
 from tui.app.key_table import KeyTable
+from tui.app.keys.between_dialogs import BetweenDialogs
 from tui.app.keys.key_panels import KeyPanels
 from tui.app.keys.key_wiring import Keyboard, KeyboardParts
 from tui.app.main_screen import MainScreen, ScreenRuntime
@@ -403,6 +404,13 @@ class ScreenParts:
         )
         self._conversation_failed.connect(self.session.leave)
         self.keys = KeyTable(self.chords)
+        between_dialogs = BetweenDialogs(
+            self.dialogs, self._runtime.handover, self.composer.insert, self._runtime.set_timer
+        )
+        self._dialogs_changed.connect(between_dialogs.on_dialogs)
+        self._start_command: Callable[[Awaitable[None]], None] = lambda work: (
+            self._runtime.start_worker(between_dialogs.command(work))
+        )
         self.command_api = CommandApi(
             self.session,
             self.appearance,
@@ -410,6 +418,7 @@ class ScreenParts:
             self.keys,
             self.composer,
             self.dialogs,
+            between_dialogs,
             self.notices,
         )
         self.submission = Submission(
@@ -418,6 +427,7 @@ class ScreenParts:
             self.bang_commands,
             self.presenter.show,
             self._runtime.start_worker,
+            self._start_command,
         )
 
     def _make_keyboard(self) -> None:
@@ -432,7 +442,7 @@ class ScreenParts:
                     self.document,
                     self.transcript,
                     self.submission.submit,
-                    self._runtime.start_worker,
+                    self._start_command,
                 ),
                 chords=self.chords,
                 document=self.document,

@@ -2,6 +2,7 @@
 
 A key that no listener claimed is handled by the focused widget in its own task. Until that has
 happened no later key may be routed, or "a" then Enter in one read would submit without the "a".
+They also wait while `must_wait` says that what they are meant for is not on the screen yet.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ class KeyHandover:
         self._parked: deque[events.Event] = deque()
         self._target: DOMNode | None = None
         self._count = 0
+        self.must_wait: Callable[[], bool] = lambda: False
+        """Whether keys wait for another reason; `resume` is called when that has changed."""
 
     def take(self, event: events.Event) -> bool:
         """Queue an event for later if it must wait; reserved keys never do."""
@@ -48,9 +51,27 @@ class KeyHandover:
         if target.call_later(self._end, self._count):
             self._target = target
 
+    def resume(self) -> None:
+        """Route what waits, unless it still has to."""
+        if self._parked and self._target is None:
+            self._app.call_later(self._route_parked)
+
+    def take_text(self) -> str:
+        """Return the text of what waits, which is not routed any more."""
+        pieces = []
+        for event in self._parked:
+            if isinstance(event, events.Paste):
+                pieces.append(event.text)
+            elif isinstance(event, events.Key) and event.is_printable:
+                pieces.append(event.character or "")
+        self._parked.clear()
+        return "".join(pieces)
+
     def _must_wait(self, event: events.Event) -> bool:
         if isinstance(event, events.Key) and event.key in RESERVED_KEYS:
             return False
+        if self.must_wait():
+            return True
         if self._target is None:
             return bool(self._parked)
         if not self._target.is_running:
@@ -64,9 +85,8 @@ class KeyHandover:
     def _end(self, count: int) -> None:
         if count == self._count and self._target is not None:
             self._target = None
-            if self._parked:
-                self._app.call_later(self._route_parked)
+            self.resume()
 
     async def _route_parked(self) -> None:
-        while self._parked and self._target is None:
+        while self._parked and self._target is None and not self.must_wait():
             await self._route(self._parked.popleft())

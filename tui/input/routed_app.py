@@ -58,7 +58,7 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         """Set by a discrete event, cleared by the frame that shows its effect."""
         self.early: EarlyPrompt | None = None
         """The owner of the terminal until the driver takes over."""
-        self._handover = KeyHandover(self, self._route)
+        self.handover: Final = KeyHandover(self, self._route)
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
@@ -89,7 +89,7 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         kind = kind_of(event)
         if kind is None or event.is_forwarded:
             await super().on_event(event)
-        elif kind not in (EventKind.KEY, EventKind.PASTE) or not self._handover.take(event):
+        elif kind not in (EventKind.KEY, EventKind.PASTE) or not self.handover.take(event):
             await self._route(event)
 
     async def _route(self, event: events.Event) -> None:
@@ -110,7 +110,7 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
             self._mouse_down_widget = None
         await super().on_event(event)
         if kind in (EventKind.KEY, EventKind.PASTE):
-            self._handover.begin()
+            self.handover.begin()
         elif kind is EventKind.RESIZE and self._resize_timer is not None:
             # Textual waits for more of them; the bus has done so already.
             self._check_resize()

@@ -21,7 +21,7 @@ class KeyPanels:
         document: TranscriptModel,
         transcript: TranscriptWidget,
         submit: Callable[[str], None],
-        start_worker: Callable[[Awaitable[None]], None],
+        start_command: Callable[[Awaitable[None]], None],
     ) -> None:
         """`submit` runs a command that is chosen in the palette."""
         self._screen = screen
@@ -29,19 +29,19 @@ class KeyPanels:
         self._document = document
         self._transcript = transcript
         self._submit = submit
-        self._start_worker = start_worker
+        self._start_command = start_command
 
     def open_palette(self) -> None:
         """Offer all actions and commands."""
         from tui.panels.palette import open_palette
 
-        self._start_worker(open_palette(self._screen, self._table.perform, self._submit))
+        self._start_command(open_palette(self._screen, self._table.perform, self._submit))
 
     def show_keys(self) -> None:
         """Show the keys that matter."""
         from tui.panels.keys_overlay import open_keys
 
-        self._start_worker(open_keys(self._screen))
+        self._start_command(open_keys(self._screen))
 
     def choose_detail(self) -> None:
         """Open the choice of how much is shown of each tool's calls."""
@@ -50,6 +50,6 @@ class KeyPanels:
         levels = self._transcript.viewport.levels
         cards = (block for block in self._document.blocks if isinstance(block, ToolCard))
         tools = list(dict.fromkeys((*levels, *(card.name for card in cards))))
-        self._start_worker(
+        self._start_command(
             open_tool_detail(self._screen, tools, levels, self._transcript.set_levels)
         )

@@ -24,18 +24,20 @@ class Submission:
         bang_commands: BangCommands,
         show: Callable[[], None],
         start_worker: Callable[[Awaitable[None]], None],
+        start_command: Callable[[Awaitable[None]], None],
     ) -> None:
-        """`show` shows the document after a command."""
+        """`show` shows the document after a command; `start_command` starts what may ask."""
         self._screen = screen
         self._conversations = conversations
         self._bang_commands = bang_commands
         self._show = show
         self._start_worker = start_worker
+        self._start_command = start_command
 
     def submit(self, text: str) -> None:
         """Send a prompt, or run a command."""
         if text.startswith("/"):
-            self._start_worker(self._run_command(text))
+            self._start_command(self._run_command(text))
         elif text.startswith("!"):
             self._start_worker(self._bang_commands.run(text[1:].strip()))
         else:

@@ -1,0 +1,85 @@
+"""Keys typed between two dialogs of a command are for the next dialog, not for the prompt.
+
+A command often shows one dialog after another, and reads something in between. Keys that arrive in
+that gap wait: the next dialog of the command gets them in the order typed, or the main screen does
+once the command has ended. Reserved keys do not wait.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from textual.timer import Timer
+
+from tui.dialogs.dialog import manners_of
+from tui.dialogs.host import DialogHost
+from tui.input.key_handover import KeyHandover
+
+HOLD_LIMIT_S: Final = 2.0
+"""How long keys wait for the next dialog; after that the user sees the prompt, and types there."""
+
+
+class BetweenDialogs:
+    """Decides which keys wait, by what runs and what is open."""
+
+    def __init__(
+        self,
+        dialogs: DialogHost,
+        handover: KeyHandover,
+        give_back: Callable[[str], None],
+        set_timer: Callable[[float, Callable[[], None]], Timer],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`give_back` moves text to the prompt that was typed ahead of a question."""
+        self._dialogs = dialogs
+        self._handover = handover
+        handover.must_wait = self.must_wait
+        self._give_back = give_back
+        self._set_timer = set_timer
+        self._clock = clock
+        self._running = 0
+        self._has_shown = False
+        self._held_until_s: float | None = None
+
+    def command(self, work: Awaitable[None]) -> Awaitable[None]:
+        """Return the work of a command; it counts as running from now until it has ended."""
+        self._running += 1
+        return self._to_the_end(work)
+
+    def has_shown(self) -> None:
+        """A command shows a dialog: from now on keys between its dialogs wait."""
+        self._has_shown = True
+
+    def must_wait(self) -> bool:
+        """Return whether a key that arrives now has to wait."""
+        dialog = self._dialogs.current
+        if dialog is not None:
+            # Answered, and about to close: it would ignore the key.
+            return dialog.is_done
+        return self._held_until_s is not None and self._clock() < self._held_until_s
+
+    def on_dialogs(self) -> None:
+        """A dialog was opened, or the last one was closed."""
+        dialog = self._dialogs.current
+        if dialog is not None:
+            if self._held_until_s is not None and manners_of(dialog).is_guarded:
+                # A question that the keys were not typed for; what answers it is pressed later.
+                self._give_back(self._handover.take_text())
+            self._held_until_s = None
+        elif self._running and self._has_shown:
+            self._held_until_s = self._clock() + HOLD_LIMIT_S
+            self._set_timer(HOLD_LIMIT_S, self._handover.resume)
+        self._handover.resume()
+
+    async def _to_the_end(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._has_shown = False
+                self._held_until_s = None
+                self._handover.resume()
