@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from permissions.shell.access import Access, AccessKind, each, names
 from permissions.shell.arguments import split_arguments
@@ -57,72 +57,29 @@ def awk_risk(_program: str, words: Sequence[Word]) -> str:
     return ""
 
 
-_TOKEN = re.compile(
-    r"""(?P<blank>[ \t]+|\#[^\n]*)|(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<name>[A-Za-z_]\w*)"""
-    r"""|(?P<number>\d[\w.]*|\.\d\w*)|(?P<separator>[\n;{}])|(?P<open>[(\[])|(?P<close>[)\]])"""
-    r"""|(?P<step>\+\+|--)|(?P<operator>\|\||&&|[-+*%^<>=!~?:,$&])|(?P<slash>/)""",
-    re.ASCII,
-)
-_REGEX = re.compile(r"/(?:[^/\\\n\[]|\\.|\[\^?\]?(?:[^\]/\\\n]|\\[^/\n])*\])+/")
-_KEYWORDS = names("BEGIN END if else for while do in print printf next exit delete return function")
 _FUNCTIONS = names(
     "length substr index split sub gsub match sprintf tolower toupper int rand srand sqrt exp log "
     "sin cos atan2 strftime systime mktime gensub asort asorti and or xor compl lshift rshift "
-    "strtonum patsplit isarray typeof"
+    "strtonum patsplit isarray typeof if for while print printf in return else do exit"
 )
-_FORBIDDEN = names(
-    "system getline close fflush func nextfile ENVIRON PROCINFO ARGV ARGC SYMTAB FUNCTAB switch"
+"""What may stand before a parenthesis: functions that calculate, and keywords."""
+_CALL = re.compile(r"([A-Za-z_]\w*)[ \t]*\(", re.ASCII)
+_REACHES = re.compile(
+    r"@|(?<!\|)(?:\|\|)*\|(?!\|)|\b(?:system|getline|close|fflush|nextfile|ENVIRON|PROCINFO|ARGV|ARGC|SYMTAB"
+    r"|FUNCTAB|func)\b|\bprint.*>",
+    re.ASCII | re.DOTALL,
 )
-"""Names that run, write, read another file or the environment, or are not needed here."""
+"""What runs, writes, or reads something else, wherever it stands: in a text or a pattern, too."""
 
 
 def _only_calculates(program: str) -> bool:
-    """Does the program provably print and calculate only? Each of its tokens has to be known."""
-    called = _KEYWORDS | _FUNCTIONS | set(re.findall(r"\bfunction[ \t]+(\w+)", program))
-    depth, prints, before = 0, False, ""
-    for text, kind, following in _tokens(program):
-        depth += (kind == "open") - (kind == "close")
-        if kind == "separator" and not (text == "\n" and before == "operator"):
-            prints = False
-        prints = prints or text in ("print", "printf")
-        is_call = kind == "name" and following == "("
-        is_redirection = prints and depth == 0 and text == ">"
-        if not kind or text in _FORBIDDEN or is_redirection or (is_call and text not in called):
-            return False
-        before = kind
-    return True
+    """Does the program provably print and calculate only?
 
-
-def _tokens(program: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each token with its kind, and the character behind it; no kind for what is unknown."""
-    position, before, kind = 0, "", "separator"
-    while position < len(program):
-        match = _TOKEN.match(program, position)
-        found = (match.lastgroup or "") if match is not None else ""
-        end = match.end() if match is not None else None
-        if found == "slash":
-            end = _slash_end(program, position, before, kind)
-            found = "operator" if end == position + 1 else "string"
-        if end is None:
-            yield "", "", ""
-            return
-        text = program[position:end]
-        position = end
-        if found != "blank":
-            yield text, found, program[end : end + 1]
-            before, kind = text, found
-
-
-def _slash_end(program: str, position: int, before: str, kind: str) -> int | None:
-    """Return where a regular expression, or a division, that begins here ends; None if unsure."""
-    if kind in ("separator", "open", "operator") or before in _KEYWORDS:
-        regex = _REGEX.match(program, position) if before != "$" else None
-        return None if regex is None else regex.end()
-    is_sure = kind in ("string", "number") or before == "]"
-    is_sure = is_sure or (kind == "name" and before not in _FUNCTIONS)
-    if is_sure or "/" not in program[position + 1 :]:
-        return position + 1
-    return None
+    Where texts and patterns end is not looked at: what could reach anything else counts in them.
+    """
+    called = _FUNCTIONS | set(re.findall(r"\bfunction[ \t]+(\w+)", program))
+    is_known = all(name in called for name in _CALL.findall(program))
+    return is_known and _REACHES.search(program) is None
 
 
 _STARTS = re.compile(
