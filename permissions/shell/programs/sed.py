@@ -107,11 +107,21 @@ def run_by_script(words: Sequence[Word]) -> Iterator[str]:
 
 
 _ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/[IM]*|\+\d+)"
-_PREFIX = re.compile(rf"(?:{_ADDRESS}(?:[ \t]*,[ \t]*{_ADDRESS})?)?[ \t]*!?[ \t]*")
-_SIMPLE = re.compile(r"[pdDgGhHnNxlq=][ \t]*\d*[ \t]*(?=[;}\n]|$)")
-_TEXT = re.compile(r"[aic][ \t]*(?:\\\n?)?[ \t]*[^\s\\][^\n\\]*(?:\n|$)")
-"""A text may not be empty: GNU sed would read the next line as a command."""
-_BRANCH = re.compile(r"(?:[bt][ \t]*[\w.-]*|:[ \t]*[\w.-]+)[ \t]*(?=[;}\n]|$)")
+_PATTERN = r"(?:\\.|\[(?!(?P=mark)).(?:(?!(?P=mark))[^\]])*\]|(?!(?P=mark))[^\\\[])*"
+"""A delimiter inside a bracket differs between seds: it is not understood."""
+_END = r"[ \t]*(?=[;}\n]|\Z)"
+_PREFIX = rf"[ \t\n;]*(?:{_ADDRESS}(?:[ \t]*,[ \t]*{_ADDRESS})?)?[ \t]*!?[ \t]*"
+_COMMAND = re.compile(
+    rf"{_PREFIX}(?:[{{}}]"
+    rf"|[pdDgGhHnNxlq=][ \t]*\d*{_END}"
+    # A text may not be empty: GNU sed would read the next line as a command.
+    r"|[aic][ \t]*(?:\\\n?)?[ \t]*[^\s\\][^\n\\]*(?:\n|\Z)"
+    rf"|(?:[bt][ \t]*[\w.-]*|:[ \t]*[\w.-]+){_END}"
+    rf"|[sy](?P<mark>[^\\\w\s\[]){_PATTERN}(?P=mark)"
+    rf"(?:\\.|(?!(?P=mark))[^\\])*(?P=mark)[gpiIM0-9]*{_END})",
+    re.DOTALL,
+)
+"""One command that neither runs nor writes something."""
 
 
 def sed_script_risk(script: str) -> str:
@@ -155,67 +165,11 @@ _WRITE_FLAG = re.compile(r"[^\w\s\\][gpiIM0-9]*w\s*([^\s;}][^;}]*)$")
 def _first_risk(script: str) -> int | None:
     """Return the position of the first command that is not known to be harmless."""
     position = 0
-    depth = 0
-    while position < len(script):
-        if script[position] in " \t\n;":
-            position += 1
-            continue
-        prefix = _PREFIX.match(script, position)
-        position = prefix.end() if prefix else position
-        if position >= len(script):
-            break
-        command = script[position]
-        if command == "{" or (command == "}" and depth):
-            depth += 1 if command == "{" else -1
-            position += 1
-            continue
-        end = _command_end(script, position)
-        if end is None:
-            return position
-        position = end
-    return None
-
-
-def _command_end(script: str, start: int) -> int | None:
-    """Return where a command ends that is known to be harmless."""
-    if script[start] in "sy":
-        return _substitution_end(script, start)
-    matches = (pattern.match(script, start) for pattern in (_SIMPLE, _BRANCH, _TEXT))
-    return next((match.end() for match in matches if match), None)
-
-
-def _substitution_end(script: str, start: int) -> int | None:
-    """Return where `s/a/b/flags` or `y/a/b/` ends; None when its flags are not harmless."""
-    if start + 1 >= len(script):
-        return None
-    delimiter = script[start + 1]
-    if delimiter in "\\\n" or delimiter.isalnum():
-        return None
-    position = _part_end(script, start + 2, delimiter, has_brackets=True)
-    if position is not None:
-        position = _part_end(script, position, delimiter, has_brackets=False)
-    flags = None if position is None else _FLAGS.match(script, position)
-    return flags.end() if flags else None
-
-
-_FLAGS = re.compile(r"[gpiIM0-9]*[ \t]*(?=[;}\n]|$)")
-
-
-def _part_end(script: str, start: int, delimiter: str, *, has_brackets: bool) -> int | None:
-    """Return where a part of a substitution ends, behind its delimiter."""
-    position = start
-    while position < len(script):
-        character = script[position]
-        if character == delimiter:
-            return position + 1
-        if character == "[" and has_brackets:
-            # A delimiter inside a bracket differs between seds: leave it to a user.
-            closing = script.find("]", position + 2)
-            if closing < 0 or delimiter in script[position:closing]:
-                return None
-            position = closing
-        position += 2 if character == "\\" else 1
-    return None
+    while match := _COMMAND.match(script, position):
+        position = match.end()
+    prefix = re.compile(_PREFIX).match(script, position)
+    position = prefix.end() if prefix else position
+    return position if position < len(script) else None
 
 
 PROGRAMS = (
