@@ -48,8 +48,8 @@ class Subcommand(Struct, frozen=True):
     """The word that a command follows."""
     writes_words: bool = False
     """Words that lead out of the work tree, or to a protected file, may be written."""
-    read_only: str | None = None
-    """Words with which it only reads; `*` for all that are not risky; None: it is not known to."""
+    read_only: bool = False
+    """It only reads, whatever its words, if none is risky."""
     files: Callable[[Sequence[Word], bool], list[Access]] | None = None
     """Files among its operands, and whether git was moved elsewhere (`-C`)."""
 
@@ -280,11 +280,6 @@ def _has_short(texts: Iterable[str], option: str) -> bool:
 # What a rule or a mode may allow.
 
 _RISKY_OPTIONS = names("-c --config-env --exec-path")
-_HARMLESS_KEYS = re.compile(
-    r"user\.(?:name|email)|(?:color|advice)\.\w+|init\.defaultbranch|pull\.rebase|fetch\.prune"
-    r"|push\.(?:default|autosetupremote)|rebase\.autostash|core\.autocrlf",
-    re.IGNORECASE,
-)
 _LOG_VALUED = names(
     "-n -S -G -L --author --committer --grep --since --until --after --before --max-count --skip"
 )
@@ -309,7 +304,8 @@ def git_risk(_program: str, words: Sequence[Word]) -> str:
     for word in _words_at_risk(subcommand, rest):
         if risk := _word_risk(subcommand, known, word):
             return risk
-    return _config_risk(rest) if subcommand == "config" else ""
+    sets = subcommand == "config" and not _reads_config(rest)
+    return "git config can set programs that git runs" if sets else ""
 
 
 def _words_at_risk(subcommand: str, rest: Sequence[Word]) -> Iterator[Word]:
@@ -349,71 +345,30 @@ def _word_risk(subcommand: str, known: Subcommand, word: Word) -> str:
     return ""
 
 
-def _config_risk(rest: Sequence[Word]) -> str:
-    if _reads_config(rest):
-        return ""
-    config = _config(rest)
-    given = config.operands[1:] if config.operands[:1] == (_SET,) else config.operands
-    is_plain = config.options <= _WHERE_CONFIG and len(given) == 2
-    is_harmless = is_plain and _HARMLESS_KEYS.fullmatch(given[0].text) is not None
-    return "" if is_harmless else "git config can set programs that git runs"
-
-
-_SET = Word("set", "set")
-
-
 _READING_OPTIONS = ("-C", "--no-pager", "--no-optional-locks", "-P")
-_DRY_RUN = re.compile(r"-[ndxXfq]+|--dry-run")
+_LISTING = re.compile(
+    r"(?:branch|tag)(?: (?:-[alnrv]+\d*|--(?:all|show-current|remotes|verbose|list"
+    r"|(?:(?:no-)?(?:color|merged)|format|sort|contains|points-at)(?:=\S*)?)))*"
+    r"|(?:branch|tag) (?:-\S+ )*(?:-[ln]+|--(?:list|contains|(?:no-)?merged|points-at))(?: .*)?"
+    r"|clean(?: -[dxXfq]+)* (?:-[dxXfq]*n[dxXfqn]*|--dry-run)(?: -[dxXfqn]+)*"
+    r"|remote(?: -v| --verbose| show| show -n .*| get-url .*)?"
+    r"|reflog(?: -n.*| show.*)?|stash (?:list|show)(?: .*)?|worktree list(?: --porcelain)?"
+)
+"""Subcommands that may write, with words with which they are meant to list. That they write nothing
+is enforced where such a command needs no permission."""
 
 
 def reads_only(words: Sequence[Word]) -> bool:
-    """Does git provably only read, if nothing risky is among its words?"""
+    """Is git meant to read, if nothing risky is among its words?"""
     found, subcommand, rest = git_parts(words)
     if any(option.name not in _READING_OPTIONS for option in found.options):
         return False
-    listed = _known(subcommand).read_only
-    if listed is None or any(word.splits for word in rest):
+    if any(word.splits for word in rest):
         return False
-    if subcommand == "config":
-        return _reads_config(rest)
-    plain = [word.plain for word in rest]
-    return listed == "*" or _is_listing(subcommand, plain, names(listed))
-
-
-_LISTING = names("--list -l --contains --merged --no-merged --points-at -n")
-
-
-def _is_listing(subcommand: str, plain: Sequence[str], options: frozenset[str]) -> bool:
-    """Do its words, `options` and operands, make a subcommand that may write only list?"""
-    if subcommand == "clean":
-        # `-f` beside `-n` deletes nothing.
-        return "n" in "".join(plain) and all(map(_DRY_RUN.fullmatch, plain))
-    if subcommand in ("stash", "worktree", "remote", "reflog") and plain:
-        return _lists(subcommand, plain, options)
-    if subcommand in ("stash", "worktree"):
-        return False
-    return _has_listing_words(subcommand, plain, options)
-
-
-def _has_listing_words(subcommand: str, plain: Sequence[str], options: frozenset[str]) -> bool:
-    given = {text.partition("=")[0] for text in plain if text.startswith("-")}
-    operands = [text for text in plain if not text.startswith("-")]
-    if not given <= options:
-        return False
-    return subcommand not in ("branch", "tag") or not operands or not given.isdisjoint(_LISTING)
-
-
-def _lists(subcommand: str, plain: Sequence[str], options: frozenset[str]) -> bool:
-    """Does a subcommand of its own only list?"""
-    first = plain[0]
-    given = {text for text in plain if text.startswith("-")}
-    if subcommand == "remote" and first in ("-v", "--verbose"):
-        # A subcommand may still follow.
-        return len(plain) == 1
-    if subcommand == "remote" and first == "show" and len(plain) > 1 and "-n" not in plain:
-        # It asks the other side.
-        return False
-    return first in options and given <= options and (first not in given or subcommand == "reflog")
+    if _known(subcommand).read_only or subcommand == "config":
+        return subcommand != "config" or _reads_config(rest)
+    texts = [word.plain.replace(" ", "\xa0") for word in rest]
+    return _LISTING.fullmatch(" ".join((subcommand, *texts))) is not None
 
 
 # What it runs.
@@ -482,33 +437,29 @@ _SUBCOMMANDS = {
     name: one
     for one in (
         Subcommand("status rev-parse ls-tree describe check-ignore check-attr merge-base name-rev "
-            "for-each-ref show-ref count-objects", reads_place=True, read_only="*"),
+            "for-each-ref show-ref count-objects", reads_place=True, read_only=True),
         Subcommand("help var version show-branch verify-commit verify-tag fsck merge-tree",
             reads_place=True),
         Subcommand("diff", reads_place=True, output_options="--output", risky=_DIFF_RISK,
-            read_only="*", files=_compared),
+            read_only=True, files=_compared),
         Subcommand("show log whatchanged", reads_place=True, output_options="--output",
-            risky=_DIFF_RISK, read_only="*"),
+            risky=_DIFF_RISK, read_only=True),
         Subcommand("shortlog rev-list diff-tree diff-index diff-files range-diff cherry",
-            reads_place=True, risky=_DIFF_RISK, read_only="*"),
-        Subcommand("ls-files", reads_place=True, input_options="-X --exclude-from", read_only="*"),
+            reads_place=True, risky=_DIFF_RISK, read_only=True),
+        Subcommand("ls-files", reads_place=True, input_options="-X --exclude-from", read_only=True),
         Subcommand("blame", reads_place=True, input_options="-S --contents --ignore-revs-file",
-            risky=_DIFF_RISK, read_only="*"),
+            risky=_DIFF_RISK, read_only=True),
         Subcommand("annotate", reads_place=True, risky=_DIFF_RISK),
-        Subcommand("cat-file", reads_place=True, risky="--filters --textconv", read_only="*"),
+        Subcommand("cat-file", reads_place=True, risky="--filters --textconv", read_only=True),
         Subcommand("grep", reads_place=True, input_options="-f", risky="-O --open-files-in-pager "
-            "--textconv", read_only="*", files=_compared),
-        Subcommand("branch", read_only="-a --all --color --contains --format -l --list --merged "
-            "--no-color --no-merged -r --remotes --show-current --sort -v --verbose -vv"),
-        Subcommand("tag", input_options="-F --file", read_only="--contains --format -l --list -n "
-            "--points-at --sort"),
-        Subcommand("remote", read_only="get-url -n show -v --verbose"),
-        Subcommand("stash", output_options="--output", writes_words=True, risky=_DIFF_RISK,
-            read_only="list -p show --stat"),
-        Subcommand("config", output_options="-f --file", read_only=""),
-        Subcommand("worktree", read_only="list --porcelain", files=_work_trees, writes_words=True),
-        Subcommand("reflog", risky=_DIFF_RISK, read_only="-n show"),
-        Subcommand("clean", read_only="", writes_words=True),
+            "--textconv", read_only=True, files=_compared),
+        Subcommand("branch remote"),
+        Subcommand("tag", input_options="-F --file"),
+        Subcommand("stash", output_options="--output", writes_words=True, risky=_DIFF_RISK),
+        Subcommand("config", output_options="-f --file"),
+        Subcommand("worktree", files=_work_trees, writes_words=True),
+        Subcommand("reflog", risky=_DIFF_RISK),
+        Subcommand("clean", writes_words=True),
         Subcommand("format-patch", output_options="-o --output --output-directory",
             risky=f"-o --output-directory {_DIFF_RISK}", writes_words=True),
         Subcommand("rebase", risky="--exec -x"),
