@@ -181,7 +181,9 @@ def _may_be_sent(bash: CallView, access: ResolvedAccess) -> bool:
 
 def _file_rule_floors(bash: CallView, facts: CommandFacts) -> Iterator[Floor | None]:
     for one in facts.with_inner():
-        yield recursive_read_floor(bash, bash.rules, bash.anchors, one)
+        yield recursive_read_floor(
+            bash, bash.rules, bash.anchors, one, is_confined=bash.is_confined
+        )
     if facts.accesses or facts.inner:
         yield possible_path_rule(bash, facts)
 

@@ -35,11 +35,19 @@ class CallView(Struct, dict=True):
     """The user works inside the sandbox, and this call with them: no question is asked."""
     leaves: bool = False
     """The call asks to run outside the sandbox."""
+    is_confined: bool = False
+    """Whatever allows the call, it runs confined: files of deny rules are hidden from it."""
 
     @property
     def level(self) -> SandboxLevel:
         """How much this machine enforces."""
         return self.context.sandbox.level
+
+    @property
+    def may_be_confined(self) -> bool:
+        """Do only the answer or an exact rule of a user let it run without confinement?"""
+        is_open = self.mode is Mode.BYPASS or self.leaves
+        return self.is_bash and self.level is SandboxLevel.FULL and not is_open
 
     @property
     def plan_runs(self) -> bool:

@@ -85,8 +85,21 @@ def evaluate_parts(
     request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
 ) -> Evaluation:
     """Evaluate every part of a call. Pure; raises nothing."""
+    base = absolute(cwd or context.launch_dir)
+    found = _evaluated(request, context, base, is_confined=True)
+    is_open = found.decision.confinement in (None, Confinement.NONE)
+    if is_open and found.view.is_confined and found.view.guards_files:
+        # By a user's answer or exact rule: nothing confines the parts beside it either.
+        return _evaluated(request, context, base, is_confined=False)
+    return found
+
+
+def _evaluated(
+    request: PermissionRequest, context: PermissionContext, base: str, *, is_confined: bool
+) -> Evaluation:
     tool = canonical_tool(request.tool)
-    view, warnings = _view(request, tool, context, absolute(cwd or context.launch_dir))
+    view, warnings = _view(request, tool, context, base)
+    view.is_confined = is_confined and view.may_be_confined
     result = (
         command_parts(view) if view.is_bash else CommandParts((), [tool_part(request, tool, view)])
     )

@@ -8,13 +8,9 @@ the sandbox's business.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Iterator
 from posixpath import normpath
 
-from msgspec import Struct
-
-from permissions.base.text.star_pattern import without_brackets
 from permissions.decision import Behavior, Reason
 from permissions.matching.match_tool import Anchors, RuleSubject, first_match
 from permissions.paths.path_pattern import PathPattern
@@ -45,55 +41,59 @@ _READERS = {
 """By program: the words with which it reads all of a directory."""
 _WHOLE = {name: re.compile(one) for many, one in _READERS.items() for name in many.split()}
 _HIDING = names("rg ag ack")
-_SHOWS_HIDDEN = re.compile(r"-uu|--hidden|--unrestricted|\.$")
-_CHOOSES = re.compile(
-    r"(?P<not>--exclude(?:-dir)?|-x)|(?P<glob>--include|--i?glob|-g|-i?name)|(?P<type>--type|-t(?!ype))"
-)
-
-
-class _Choice(Struct, frozen=True):
-    """Which of the names in a directory a command reads."""
-
-    hides: bool
-    wanted: tuple[str, ...]
-    """Patterns, one of which a file must fit; all do when there are none."""
-    unwanted: tuple[str, ...]
-
-    def takes(self, path: str) -> bool:
-        """Is the file at this path, seen from the directory, read?"""
-        *directories, name = path.split("/")
-        if any(fnmatchcase(one, pattern) for one in path.split("/") for pattern in self.unwanted):
-            return False
-        is_named = any(fnmatchcase(name, pattern) for pattern in self.wanted)
-        is_hidden = any(one.startswith(".") for one in (*directories, name))
-        return is_named or not (self.wanted or (self.hides and is_hidden))
+_SHOWS_HIDDEN = re.compile(r"-uu|--hidden|--unrestricted|\.$|--?i?g")
+"""Options with which hidden files are read, or may be: patterns choose them, too."""
 
 
 def recursive_read_floor(
-    scoped: Scoped, rules: RuleSet, anchors: Anchors, facts: CommandFacts
+    scoped: Scoped, rules: RuleSet, anchors: Anchors, facts: CommandFacts, *, is_confined: bool
 ) -> Floor | None:
-    """Ask when a directory that is read as a whole contains a file that a rule is about."""
-    choice = _choice(facts)
+    """Ask when a directory that is read as a whole contains a file that a rule is about.
+
+    Which files the command leaves out is not looked at.
+
+    Args:
+        is_confined: The kernel hides files of deny rules in the working directories.
+    """
+    skips_hidden = _skips_hidden(facts)
     scope = scoped.scope
-    for directory in _directories(scope, facts) if choice is not None else ():
+    for directory in _directories(scope, facts) if skips_hidden is not None else ():
+        is_hidden = is_confined and any(is_below(directory, root) for root in scope.roots)
+        behaviors = _ASK if is_hidden else _RESTRICTIONS
         for path in _candidates(scope, rules, anchors, directory):
             below = path[len(directory) :].lstrip("/")
-            if choice is None or not choice.takes(below):
+            if skips_hidden and "/." in f"/{below}":
                 continue
             target = resolve_literal(path, path, base="/", files=scope.files)
-            for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
+            for behavior in behaviors:
                 rule = first_match(rules, behavior, RuleSubject("Read", {}, target), anchors)
                 if rule is not None and isinstance(rule.specifier, PathPattern):
                     return _asks(directory, below, rule.text)
     return None
 
 
+_ASK = (RuleBehavior.ASK,)
+_RESTRICTIONS = (RuleBehavior.DENY, RuleBehavior.ASK)
+
+
+def _skips_hidden(facts: CommandFacts) -> bool | None:
+    """Does a command leave out hidden files? None when it reads no directory as a whole."""
+    form = next((one for one in facts.deny_forms if one.head in _WHOLE and one.joined), None)
+    if form is None:
+        return None
+    words = form.joined.split(WORD_END)[1:]
+    tests = words[:1] if form.head.startswith("7z") else words
+    if not any(map(_WHOLE[form.head].match, tests)) or "--files" in words:
+        return None
+    return form.head in _HIDING and not any(map(_SHOWS_HIDDEN.match, words))
+
+
 def _asks(directory: str, path: str, rule: str) -> Floor:
     return Floor(
         Behavior.ASK,
         Reason.UNPARSABLE,
-        f"reads all of {directory}, where {path} is, which {rule} is about; leave it out, or name "
-        "the folders to be read",
+        f"reads all of {directory}, where {path} is, which {rule} is about; name the "
+        "directories to be read",
     )
 
 
@@ -110,46 +110,6 @@ def _candidates(scope: Scope, rules: RuleSet, anchors: Anchors, directory: str) 
                     spelt = (normpath(f"{place}/{pattern.literal_base}") for place in places)
                     found.extend(path for path in spelt if is_below(path, directory))
     return [path for path in found if not files.is_dir(path) and not files.is_link(path)]
-
-
-def _choice(facts: CommandFacts) -> _Choice | None:
-    """Return which names a command reads; None when it reads no directory as a whole."""
-    form = next((one for one in facts.deny_forms if one.head in _WHOLE and one.joined), None)
-    if form is None:
-        return None
-    program, words = form.head, form.joined.split(WORD_END)[1:]
-    tests = words[:1] if program.startswith("7z") else words
-    if not any(map(_WHOLE[program].match, tests)) or "--files" in words:
-        return None
-    wanted, unwanted = _patterns(words)
-    hides = program in _HIDING and not any(map(_SHOWS_HIDDEN.match, words))
-    return _Choice(hides, tuple(wanted), tuple(unwanted))
-
-
-def _patterns(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    wanted: list[str] = []
-    unwanted: list[str] = []
-    befores, nexts = ("", *words), (*words[1:], "")
-    for before, word, following in zip(befores, words, nexts, strict=False):
-        match = _CHOOSES.match(word)
-        if match is None or (match[0] == "-x" != word):
-            continue
-        value = word[match.end() :].removeprefix("=") or following
-        text = f"*.{value}*" if match["type"] else value.strip("'\"")
-        is_not = bool(match["not"]) or text.startswith("!") or before in ("!", "-not")
-        for one in _alternatives(text.removeprefix("!")):
-            name = one.rstrip("/*").rpartition("/")[2] or one
-            if is_not:
-                unwanted.append(name)
-            else:
-                wanted.append(without_brackets(one.rpartition("/")[2] or one))
-    return wanted, unwanted
-
-
-def _alternatives(pattern: str) -> list[str]:
-    """Return what `{a,b}` in a pattern of ripgrep expands to."""
-    match = re.fullmatch(r"([^{}]*)\{([^{}]*)\}([^{}]*)", pattern)
-    return [f"{match[1]}{one}{match[3]}" for one in match[2].split(",")] if match else [pattern]
 
 
 def _directories(scope: Scope, facts: CommandFacts) -> Iterator[str]:

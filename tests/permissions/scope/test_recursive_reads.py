@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from permissions.confinement import Confinement
+from permissions.context import SandboxState
 from permissions.decision import Behavior
 from permissions.mode import Mode
-from tests.permissions.engine import Engine, make_engine
+from tests.permissions.engine import FILES, NOTHING, Engine, make_engine
 
 RULES = ["Read(.env)", "Read(keys/**)", "Read(./docs/private.md)", "Read(*.pem)"]
 
@@ -67,7 +69,31 @@ def test_only_what_is_there_counts(project: Engine) -> None:
 
 
 def test_the_reason_names_file_and_rule(project: Engine) -> None:
-    found = project.bash("grep -r x .", allow=["Bash"], deny=["Read(.env)"])
+    found = project.bash("grep -r x .", deny=["Read(.env)"], mode=Mode.BYPASS)
     assert found.behavior is Behavior.ASK
     assert "where .env is" in found.message
     assert "Read(.env)" in found.message
+
+
+def test_a_confined_command_does_not_find_what_a_rule_denies(project: Engine) -> None:
+    """The kernel hides the file from it; not from a command that a user's exact rule lets run."""
+    commands = ["grep -r x .", "ls && grep -r x ."]
+    for command in commands:
+        found = project.bash(command, allow=["Bash(grep *)", "Bash(ls *)"], deny=["Read(.env)"])
+        assert found.confinement is Confinement.PROJECT_FILES, found.message
+        exact = project.bash(command, allow=["Bash(grep *)", "Bash(ls)"], deny=["Read(.env)"])
+        assert (exact.behavior is Behavior.ASK) is ("ls" in command), exact.message
+    asked = project.bash("npm x; grep -r x .", allow=["Bash(grep *)"], deny=["Read(.env)"])
+    assert any("where .env is" in part.message for part in asked.parts)
+    outside = ["grep -r x ../outside", "grep -r x .."]
+    for command in outside:
+        found = project.bash(command, allow=["Bash"], deny=["Read(secret.txt)"])
+        assert found.behavior is Behavior.ASK, found.message
+
+
+@pytest.mark.parametrize("sandbox", [FILES, NOTHING])
+def test_where_nothing_hides_the_file_it_is_asked_about(
+    project: Engine, sandbox: SandboxState
+) -> None:
+    found = project.bash("grep -r x .", allow=["Bash"], deny=["Read(.env)"], sandbox=sandbox)
+    assert found.behavior is Behavior.ASK
