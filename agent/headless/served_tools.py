@@ -14,33 +14,19 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from agent.abort import AbortController
+from agent.permission_config.bare_services import bare_services
 from agent.permission_config.permission_context import permission_setup
-from agent.permission_config.tool_scope import WorkingDirectories
 from agent.settings.load import Settings
 from agent.tools.base import AnyTool, ToolContext, ToolError, ToolOutcome
 from agent.tools.builtin.glob import glob_tool
 from agent.tools.builtin.grep import grep_tool
 from agent.tools.builtin.read import read_tool
-from agent.tools.file_state import FileState
 from agent.tools.large_results import bound_result
-from agent.tools.services import ModePort, ToolServices
-from agent.tools.shell.shells import ShellRegistry
-from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.decision import Behavior
 from permissions.evaluate.cascade import evaluate_parts
 from permissions.request import PermissionRequest
 
 REFUSED: Final = "Not allowed here ({reason}). A rule in the user's settings can allow it."
-
-
-class _NoModes:
-    """The mode never changes while nobody is there."""
-
-    mode = "default"
-
-    def enter_plan_mode(self) -> None: ...
-
-    def leave_plan_mode(self, mode: str) -> None: ...
 
 
 class ServedTools:
@@ -53,21 +39,12 @@ class ServedTools:
             settings, bypass_available=False, scratch_dir=scratch
         ).context
         self._numbers = itertools.count(1)
-        modes: ModePort = _NoModes()
-        self._services = ToolServices(
-            launch_dir=settings.launch_dir,
-            cwd=settings.launch_dir,
-            home=settings.home,
-            scratch_dir=scratch,
-            results_dir=scratch,
-            env=env,
-            reading=ReadingPrograms(env, settings.project_root, lambda program: program),
-            files=FileState(),
-            shells=ShellRegistry(),
-            scope=WorkingDirectories(lambda: self._context),
-            mode=modes,
-            session_id="served",
-            may_search=lambda path: self._is_allowed("Read", {"file_path": str(path)}),
+        self._services = bare_services(
+            settings,
+            env,
+            scratch,
+            self._context,
+            lambda path: self._is_allowed("Read", {"file_path": str(path)}),
         )
 
     async def call(self, name: str, raw: Mapping[str, object]) -> ToolOutcome:

@@ -136,7 +136,6 @@ from agent.library.tools.function_tool import (
     default_tool_error_function,
     function_tool,
 )
-from agent.library.tools.tool_gate import GateAnswer, OpenGate, ToolGate
 from agent.library.tools.tool_guards import (
     ToolGuardrailFunctionOutput,
     ToolInputGuardrail,
@@ -199,7 +198,6 @@ __all__ = [
     "FuncSchema",
     "FunctionTool",
     "FunctionToolResult",
-    "GateAnswer",
     "GuardrailFunctionOutput",
     "Handoff",
     "HandoffCallItem",
@@ -231,7 +229,6 @@ __all__ = [
     "ModelSettings",
     "ModelTimeoutError",
     "ModelTracing",
-    "OpenGate",
     "OutputGuardrail",
     "OutputGuardrailResult",
     "OutputGuardrailTripwireTriggered",
@@ -273,7 +270,6 @@ __all__ = [
     "ToolErrorFormatter",
     "ToolErrorFormatterArgs",
     "ToolExecutionConfig",
-    "ToolGate",
     "ToolGuardrailFunctionOutput",
     "ToolInputGuardrail",
     "ToolInputGuardrailData",

@@ -1,7 +1,7 @@
-"""The gate of every run: the rules and hooks of the program's settings, for the caller's tools.
+"""The gate of every run: calls of a caller's tools take the way of the program's own calls.
 
-A tool of the caller runs unless a rule or a hook has something against it: the caller wrote it. A
-deny rule or a hook's deny is final; a rule or hook that asks makes the call wait for approval.
+`agent.tools.lifecycle` runs them: rules, hooks, the tool, hooks. A tool of the caller runs unless a
+rule or a hook has something against it: the caller wrote it. What asks becomes an approval.
 """
 
 from __future__ import annotations
@@ -9,132 +9,140 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+from pydantic import BaseModel
+
+from agent.abort import AbortController
 from agent.hook_events.config import hook_config
+from agent.hook_events.fire import HookFiring
+from agent.hook_events.tool_events import ToolEvents
 from agent.library.base.raw_items import RawItem
 from agent.library.program.callback_hooks import HookFunction, callback_hooks
 from agent.library.program.program_setup import read_setup
-from agent.library.tools.tool_gate import GateAnswer, ToolGate
+from agent.messages import ToolUse
 from agent.options import RunOptions
+from agent.permission_config.bare_services import bare_services
 from agent.permission_config.permission_context import permission_setup
-from hooks.answers.outcome import EventOutcome
-from hooks.events import PermissionDenied, PostToolUse, PostToolUseFailure, PreToolUse
+from agent.stream import TurnEvents, discard
+from agent.tools.base import AnyTool, ToolContext, ToolOutcome, build_tool
+from agent.tools.call import CallHooks, CallOutcome, CallPorts
+from agent.tools.lifecycle import run_call
+from agent.tools.registry import ToolRegistry
+from agent.tools.services import ToolServices
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
 from permissions.base.process.child_environment import child_environment
 from permissions.context import PermissionContext
-from permissions.decision import Behavior, Reason, TraceStep
-from permissions.evaluate.cascade import evaluate_parts, failed_evaluation
+from permissions.decision import Behavior, Decision, Reason, TraceStep
+from permissions.evaluate.cascade import Evaluation
+from permissions.gate import PermissionGate
 from permissions.request import PermissionRequest
+from permissions.resolve.handlers import HeadlessHandler, user_decision
+from permissions.resolve.race import Abort
 
-DENIED: Final = "Permission denied: "
+Arguments = Mapping[str, RawItem]
+Work = Callable[[Arguments], Awaitable[ToolOutcome]]
+Decide = Callable[[str], Awaitable[RawItem]]
+"""Takes why a call is asked about; returns None to run it, else what ends it."""
+
 _NO_OBJECTION: Final = {Reason.MODE_DEFAULT, Reason.UNKNOWN_TOOL}
 """The mode would ask about any call, and no setting knows the tools of a caller."""
+
+
+class CallStopped(BaseException):
+    """Ends a call without a result. Not an `Exception`: those become results for the model."""
+
+    def __init__(self, found: RawItem) -> None:
+        """`found` takes the place of the output."""
+        super().__init__()
+        self.found = found
 
 
 class StandardGate:
     """Rules and hooks of one directory."""
 
-    def __init__(self, context: PermissionContext, hooks: HookRunner) -> None:
+    def __init__(
+        self, context: PermissionContext, hooks: CallHooks, services: ToolServices
+    ) -> None:
         """`context` has the rules."""
         self._context = context
         self._hooks = hooks
+        self._services = services
 
-    async def check(
-        self, tool_name: str, arguments: Mapping[str, RawItem], call_id: str
-    ) -> GateAnswer:
-        """Decide about a call; what fails is denied."""
-        answer = self._by_rules(tool_name, arguments, call_id)
-        if answer.behavior == "deny":
-            if self._hooks.has("PermissionDenied"):
-                reason = answer.message.removeprefix(DENIED)
-                await self._hooks.run(
-                    PermissionDenied(**_call(tool_name, arguments, call_id), reason=reason)
-                )
-            return answer
-        if not self._hooks.has("PreToolUse"):
-            return answer
-        return await self._hooked(tool_name, arguments, call_id, answer)
+    async def run(self, use: ToolUse, work: Work, decide: Decide) -> CallOutcome:
+        """Run a call of a caller's tool, if it may run.
 
-    def _by_rules(
-        self, tool_name: str, arguments: Mapping[str, RawItem], call_id: str
-    ) -> GateAnswer:
-        request = PermissionRequest(
-            tool=tool_name, tool_input=arguments, request_id=call_id, tool_use_id=call_id
+        Args:
+            use: the call, with the name that rules and hooks know the tool by.
+            work: runs the tool with the arguments that hooks left; raises ToolError for a failure.
+            decide: called where a rule or a hook asks.
+
+        Raises:
+            CallStopped: `decide` or `work` ended it.
+        """
+        ports = CallPorts(
+            ToolRegistry([_tool(use.name, work)]),
+            _CallerPermissions(self._context, decide),
+            self._hooks,
+            self._services,
         )
-        try:
-            decision = evaluate_parts(request, self._context, cwd=self._context.launch_dir).decision
-        except Exception as error:  # noqa: BLE001 - fail closed: no exception becomes an allow
-            decision = failed_evaluation(request, self._context, error).decision
-        if decision.behavior is Behavior.DENY:
-            return GateAnswer("deny", f"{DENIED}{decision.message}")
-        if decision.ask_reasons - _NO_OBJECTION:
-            return GateAnswer("ask", decision.message)
-        matched = [entry.rule for entry in decision.trace if entry.step is TraceStep.ASK]
-        if decision.behavior is Behavior.ASK and any(matched):
-            return GateAnswer("ask", f"The rule {matched[0]} asks about it.")
-        return GateAnswer()
+        events = TurnEvents(discard, "library")
+        return await run_call(use, ports, events, AbortController().signal)
 
-    async def _hooked(
-        self, tool_name: str, arguments: Mapping[str, RawItem], call_id: str, answer: GateAnswer
-    ) -> GateAnswer:
-        outcome = await self._hooks.run(PreToolUse(**_call(tool_name, arguments, call_id)))
-        reason = outcome.reason or outcome.stop_reason or "A hook denied the call."
-        if outcome.decision in ("deny", "block") or not outcome.continue_:
-            return GateAnswer("deny", f"{DENIED}{reason}")
-        if outcome.updated_input is not None and dict(outcome.updated_input) != dict(arguments):
-            # What a hook wrote is another call than the one that the rules have seen.
-            answer = self._by_rules(tool_name, outcome.updated_input, call_id)
-            answer = GateAnswer(answer.behavior, answer.message, outcome.updated_input)
-        if outcome.decision in ("ask", "defer") and answer.behavior == "allow":
-            return GateAnswer("ask", reason, answer.arguments)
-        return answer
 
-    async def finished(
-        self, tool_name: str, arguments: Mapping[str, RawItem], call_id: str, output: str
-    ) -> str:
-        """Return the output as PostToolUse hooks leave it."""
-        if not self._hooks.has("PostToolUse"):
-            return output
-        call = _call(tool_name, arguments, call_id)
-        return _left(output, await self._hooks.run(PostToolUse(**call, tool_response=output)))
+class _CallerPermissions(PermissionGate):
+    """The rules as they count for tools that no setting knows."""
 
-    async def failed(
+    def __init__(self, context: PermissionContext, decide: Decide) -> None:
+        super().__init__(context, HeadlessHandler())
+        self._decide = decide
+
+    def evaluation(self, request: PermissionRequest, *, cwd: Path | None = None) -> Evaluation:
+        found = super().evaluation(request, cwd=cwd)
+        decision = found.decision
+        has_rule = any(entry.rule for entry in decision.trace if entry.step is TraceStep.ASK)
+        is_objection = has_rule or decision.ask_reasons - _NO_OBJECTION
+        if decision.behavior is not Behavior.ASK or is_objection:
+            return found
+        return replace(found, decision=replace(decision, behavior=Behavior.ALLOW))
+
+    async def resolve(
         self,
-        tool_name: str,
-        arguments: Mapping[str, RawItem],
-        call_id: str,
-        error: str,
-        output: str,
-    ) -> str:
-        """Return what the model is given as PostToolUseFailure hooks leave it."""
-        if not self._hooks.has("PostToolUseFailure"):
-            return output
-        call = _call(tool_name, arguments, call_id)
-        return _left(output, await self._hooks.run(PostToolUseFailure(**call, error=error)))
+        request: PermissionRequest,
+        pending: Decision,
+        abort: Abort,
+        *,
+        cwd: Path | None = None,
+        evaluation: Evaluation | None = None,
+    ) -> Decision:
+        found = await self._decide(pending.message)
+        if found is not None:
+            raise CallStopped(found)
+        return user_decision(Behavior.ALLOW)
 
 
-def _call(tool_name: str, arguments: Mapping[str, RawItem], call_id: str) -> dict[str, RawItem]:
-    return {"tool_name": tool_name, "tool_input": dict(arguments), "tool_use_id": call_id}
+class _Given(BaseModel):
+    """The arguments; the caller's tool checks them itself."""
+
+    values: dict[str, RawItem]
 
 
-def _left(output: str, outcome: EventOutcome) -> str:
-    """Return what of an output goes to the model, with what hooks add."""
-    if outcome.updated_tool_output is not None:
-        output = str(outcome.updated_tool_output)
-    notes = [outcome.additional_context or ""]
-    if outcome.decision == "block":
-        notes.append(outcome.reason or "")
-    return "\n\n".join([output, *(note for note in notes if note)])
+def _tool(name: str, work: Work) -> AnyTool:
+    async def run(given: _Given, _context: ToolContext) -> ToolOutcome:
+        return await work(given.values)
+
+    tool = build_tool(name="tool", description="", input_model=_Given, run=run)
+    return replace(tool, name=name, parse=lambda raw: _Given.model_construct(values=dict(raw)))
 
 
-_gates: dict[Path, ToolGate] = {}
+_gates: dict[Path, StandardGate] = {}
 
 
-async def standard_gate() -> ToolGate:
+async def standard_gate() -> StandardGate:
     """Return the gate of the current directory; its settings are read once.
 
     Raises:
@@ -178,8 +186,9 @@ def program_gate(
         state_dir=state,
         cwd=environment.launch_dir,
     )
-    ports = HookPorts(env=child_environment(environment.env, settings.env))
-    runner = HookRunner(hook_config(settings), session=session, ports=ports)
+    child_env = child_environment(environment.env, settings.env)
+    runner = HookRunner(hook_config(settings), session=session, ports=HookPorts(env=child_env))
     runner.register(callback_hooks(hooks or {}))
     context = permission_setup(settings, bypass_available=False).context
-    return StandardGate(context, runner)
+    services = bare_services(settings, child_env, state, context)
+    return StandardGate(context, ToolEvents(HookFiring(runner, session)), services)

@@ -101,7 +101,7 @@ class RunConfig:
     tool_execution: ToolExecutionConfig | None = None
     tool_not_found_behavior: Literal["raise_error", "return_error_to_model"] = "raise_error"
     permissions: RawItem = None
-    """A `ToolGate`; None is the gate of the current directory with the user's settings."""
+    """What `program_gate` returns; None is that of the current directory."""
 
     def __post_init__(self) -> None:
         """Take settings that were given as dicts."""

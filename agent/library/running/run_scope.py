@@ -11,11 +11,11 @@ from agent.library.context.run_context import AgentHookContext, RunContextWrappe
 from agent.library.items.run_events import StreamEvent, item_event
 from agent.library.items.run_items import RunItem
 from agent.library.models.model_interface import Model
+from agent.library.program.standard_gate import StandardGate
 from agent.library.running.run_config import RunConfig, RunErrorHandlers
 from agent.library.running.run_progress import RunProgress
 from agent.library.running.run_steps import RunSteps, current_steps
 from agent.library.sessions.item_session import ItemSession
-from agent.library.tools.tool_gate import ToolGate
 
 Emit = Callable[[StreamEvent], None]
 
@@ -29,7 +29,7 @@ class RunScope:
     hooks: RunHooks
     find_model: Callable[[RawItem], Model]
     """Returns the model of an agent."""
-    gate: Callable[[], Awaitable[ToolGate]]
+    gate: Callable[[], Awaitable[StandardGate]]
     session: ItemSession | None = None
     session_history: list[InputItem] = field(default_factory=list)
     """What the session had, and what was added to it, as the model is given it."""

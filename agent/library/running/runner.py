@@ -15,7 +15,7 @@ from agent.library.base.raw_items import RawItem
 from agent.library.base.run_exceptions import UserError
 from agent.library.context.run_context import RunContextWrapper
 from agent.library.items.run_events import AgentUpdatedStreamEvent
-from agent.library.program.standard_gate import standard_gate
+from agent.library.program.standard_gate import StandardGate, standard_gate
 from agent.library.program.standard_models import StandardModels
 from agent.library.running.agent_tool_runs import AgentToolRuns
 from agent.library.running.engine import RunEngine
@@ -30,7 +30,6 @@ from agent.library.running.run_result import RunResult, RunResultStreaming
 from agent.library.running.run_scope import RunScope
 from agent.library.running.run_state import RunState
 from agent.library.running.state_results import result_of, streaming_result, update_result
-from agent.library.tools.tool_gate import ToolGate
 from agent.library.tracing.run_spans import RunTrace, get_current_trace, trace
 
 
@@ -231,8 +230,8 @@ def _hooks(hooks: RunHooks | None) -> RunHooks:
 
 
 def _gate(config: RunConfig) -> RawItem:
-    async def gate() -> ToolGate:
-        given: ToolGate | None = config.permissions
+    async def gate() -> StandardGate:
+        given: StandardGate | None = config.permissions
         return given if given is not None else await standard_gate()
 
     return gate

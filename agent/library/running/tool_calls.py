@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agent.library.agents.agent_definition import Agent
@@ -19,6 +20,7 @@ from agent.library.base.run_exceptions import (
 from agent.library.context.call_context import CallContext
 from agent.library.items.item_helpers import ItemHelpers
 from agent.library.items.run_items import RunItem, ToolApprovalItem, ToolCallOutputItem
+from agent.library.program.standard_gate import CallStopped
 from agent.library.running.response_reading import ToolRun
 from agent.library.running.run_scope import RunScope
 from agent.library.tools.function_tool import (
@@ -34,6 +36,10 @@ from agent.library.tools.tool_guards import (
     ToolOutputGuardrailResult,
 )
 from agent.library.tracing.run_spans import TraceSpan, function_span
+from agent.messages import ToolUse
+from agent.tools.base import ToolError, ToolOutcome
+from agent.tools.call import CallOutcome
+from permissions.base.text.sanitize import sanitize
 
 NOT_APPROVED = "Tool execution was not approved."
 
@@ -152,12 +158,7 @@ class _CallRun:
         rejected = await self._input_guardrails()
         if rejected is not None:
             return self._result(rejected)
-        gated = await self._gate()
-        if isinstance(gated, ToolApprovalItem):
-            return gated
-        if isinstance(gated, str):
-            return self._result(gated)
-        return await self._invoked(span)
+        return await self._gated(span)
 
     async def _approval(self) -> ToolApprovalItem | str | None:
         """Return what has to be approved, the text of a rejection, or None to go on."""
@@ -185,16 +186,35 @@ class _CallRun:
         )
         return told if told is not None else await rejection_text(self._scope, self._context)
 
-    async def _gate(self) -> ToolApprovalItem | str | None:
-        """Ask rules and hooks; an ask of theirs is an approval like any other."""
+    async def _gated(self, span: TraceSpan) -> FunctionToolResult | ToolApprovalItem:
+        """Run the call as the program runs its own; an ask is an approval like any other."""
         given = self._given()
+        ran: list[RawItem] = []
+        errors: list[Exception] = []
+
+        async def work(arguments: Mapping[str, RawItem]) -> ToolOutcome:
+            if arguments != given:
+                self._context.tool_arguments = json.dumps(dict(arguments))
+            try:
+                output = await self._invoked(span)
+            except Exception as error:
+                errors.append(error)
+                raise ToolError(str(error)) from error
+            ran.append(output)
+            if self._context.failure is not None:
+                raise ToolError(self._context.failure)
+            return ToolOutcome(str(output))
+
+        use = ToolUse(self._context.tool_call_id, self._tool.rule_name or self._tool.name, given)
         gate = await self._scope.gate()
-        answer = await gate.check(self._rule_name, given, self._context.tool_call_id)
-        if answer.behavior == "deny":
-            return answer.message
-        if answer.arguments is not None:
-            self._context.tool_arguments = json.dumps(dict(answer.arguments))
-        return await self._decided(answer.message) if answer.behavior == "ask" else None
+        try:
+            outcome = await gate.run(use, work, self._decided)
+        except CallStopped as stopped:
+            found: FunctionToolResult | ToolApprovalItem | str = stopped.found
+            return self._result(found) if isinstance(found, str) else found
+        if errors:
+            raise errors[0]
+        return self._result(self._as_hooks_left_it(outcome, *ran))
 
     async def _input_guardrails(self) -> str | None:
         data = ToolInputGuardrailData(self._context, self._agent)
@@ -220,30 +240,25 @@ class _CallRun:
                     return output.behavior["message"]
         return result
 
-    async def _invoked(self, span: TraceSpan) -> FunctionToolResult:
+    async def _invoked(self, span: TraceSpan) -> RawItem:
         hooks, own = self._scope.hooks, self._agent.hooks
         starts = [hooks.on_tool_start(self._context, self._agent, self._tool)]
         if own is not None:
             starts.append(own.on_tool_start(self._context, self._agent, self._tool))
         await asyncio.gather(*starts)
-        try:
-            output = await self._output()
-        except Exception as error:
-            gate = await self._scope.gate()
-            call_id = self._context.tool_call_id
-            await gate.failed(self._rule_name, self._given(), call_id, str(error), "")
-            raise
+        output = await self._output()
         nested = self._scope.context.nested_states.get(self._context.tool_call_id)
         if nested is not None:
-            return FunctionToolResult(self._tool, None, None, nested["interruptions"])
-        output = await self._output_guardrails(await self._passed_on(output))
+            interruptions = nested["interruptions"]
+            raise CallStopped(FunctionToolResult(self._tool, None, None, interruptions))
+        output = await self._output_guardrails(output)
         ends = [hooks.on_tool_end(self._context, self._agent, self._tool, output)]
         if own is not None:
             ends.append(own.on_tool_end(self._context, self._agent, self._tool, output))
         await asyncio.gather(*ends)
         if self._scope.config.trace_include_sensitive_data:
             span.span_data.__dict__["output"] = str(output)
-        return self._result(output)
+        return output
 
     async def _output(self) -> RawItem:
         async def work() -> RawItem:
@@ -255,21 +270,15 @@ class _CallRun:
 
         return await (work() if self._step is None else self._step.run(work))
 
-    async def _passed_on(self, output: RawItem) -> RawItem:
-        """Return the output as hooks behind the tool leave it."""
-        gate = await self._scope.gate()
-        text, failure = str(output), self._context.failure
-        name, call_id = self._rule_name, self._context.tool_call_id
-        if failure is None:
-            left = await gate.finished(name, self._given(), call_id, text)
-        else:
-            left = await gate.failed(name, self._given(), call_id, failure, text)
-        return output if left == text else left
-
-    @property
-    def _rule_name(self) -> str:
-        """The tool's name for rules and hooks."""
-        return self._tool.rule_name or self._tool.name
+    def _as_hooks_left_it(self, outcome: CallOutcome, output: RawItem = "") -> RawItem:
+        """Return the output, or a text where hooks changed it or the call did not run."""
+        text, failure = str(outcome.response), self._context.failure
+        given = sanitize(str(output) if failure is None else failure)
+        if failure is not None and text.startswith(given):
+            # Hooks are given the error, the model what the caller made of it.
+            text, given = f"{output}{text.removeprefix(given)}", str(output)
+        notes = outcome.additional_context
+        return "\n\n".join([text, *notes]) if notes or text != given else output
 
     def _given(self) -> dict[str, RawItem]:
         """Return the arguments for rules and hooks; none where the model wrote no JSON object."""

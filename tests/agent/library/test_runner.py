@@ -225,6 +225,18 @@ async def test_hooks_hear_of_failures_and_denials(serve: Serve) -> None:
     assert given[1].startswith("Permission denied")
 
 
+async def test_hooks_may_replace_what_a_tool_returned(serve: Serve) -> None:
+    await serve(Turn((ToolCall("add", {"a": 1, "b": 2}),)), DONE)
+
+    async def replace_output(payload: Mapping[str, object]) -> Mapping[str, object]:
+        name = payload["hook_event_name"]
+        return {"hookSpecificOutput": {"hookEventName": name, "updatedToolOutput": "hidden"}}
+
+    config = RunConfig(permissions=program_gate(hooks={"PostToolUse": [replace_output]}))
+    result = await Runner.run(Agent("Adder", tools=[add]), "go", run_config=config)
+    assert [getattr(item, "output", None) for item in result.new_items].count("hidden") == 1
+
+
 async def test_a_deny_rule_holds_for_arguments_that_are_no_json(serve: Serve) -> None:
     ran: list[str] = []
 
