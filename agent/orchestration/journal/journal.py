@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from agent.orchestration.journal.journal_error import JournalError
+from agent.orchestration.journal.journal_error import JournalError, RunTakenError
 from agent.orchestration.journal.journal_records import (
     Caps,
     Claim,
@@ -86,10 +86,15 @@ class Journal:
             self._report(error)
 
     async def renew(self, run: str, owner: str) -> Wish:
-        """Extend the leases of a run and write what is unwritten; return what others want."""
+        """Extend the leases of a run and write what is unwritten; return what others want.
+
+        Raises `RunTakenError` where the run has another owner by now.
+        """
         try:
             await self._write_again()
             return await self.ask(lambda store: store.runs.renew(run, owner, self._lease_s))
+        except RunTakenError:
+            raise
         except JournalError as error:
             self._report(error)
             return Wish.NONE
@@ -97,6 +102,7 @@ class Journal:
     async def set_state(
         self,
         run: str,
+        owner: str,
         state: WorkflowState,
         *,
         reason: str = "",
@@ -105,11 +111,12 @@ class Journal:
     ) -> None:
         """Record the state of a run, after the results of its steps.
 
+        Without effect where the run has another owner by now.
         `releases`: it ended here, and another process may take it from now on.
         """
 
         def change(store: JournalStore) -> None:
-            store.runs.set_state(run, state, reason=reason, result=result, releases=releases)
+            store.runs.set_state(run, owner, state, reason=reason, result=result, releases=releases)
 
         try:
             await self._write_again()

@@ -83,12 +83,15 @@ class SqlRuns:
         return taken
 
     def renew(self, run: str, owner: str, lease_s: float) -> Wish:
-        """Extend the leases of a run and its steps; return what others want, once."""
+        """Extend the leases of a run and its steps; return what others want, once.
+
+        Raises `RunTakenError` where the run has another owner by now.
+        """
         with self._connection.transaction() as transaction:
             until = transaction.now + lease_s
             rows = transaction.execute("SELECT owner, wish FROM workflow_run WHERE id = ?", (run,))
             if not rows or rows[0][0] != owner:
-                return Wish.STOP
+                raise RunTakenError(f"another process took the run {run} over")
             transaction.execute(
                 "UPDATE workflow_run SET lease_until = ?, wish = '' WHERE id = ?", (until, run)
             )
@@ -102,24 +105,27 @@ class SqlRuns:
     def set_state(
         self,
         run: str,
+        owner: str,
         state: WorkflowState,
         *,
         reason: str = "",
         result: str = "",
         releases: bool = False,
     ) -> None:
-        """Record a state."""
+        """Record a state; without effect where the run has another owner by now."""
         with self._connection.transaction(is_durable=True) as transaction:
             ended = transaction.now if state.is_over else None
             transaction.execute(
                 "UPDATE workflow_run SET state = ?, reason = ?, ended_at = ?, "
                 "result = CASE WHEN ? = '' THEN result ELSE ? END, "
-                "lease_until = CASE WHEN ? THEN 0 ELSE lease_until END WHERE id = ?",
-                (state, reason, ended, result, result, ended is not None, run),
+                "lease_until = CASE WHEN ? THEN 0 ELSE lease_until END WHERE id = ? AND owner = ?",
+                (state, reason, ended, result, result, ended is not None, run, owner),
             )
             if releases:
                 transaction.execute(
-                    "UPDATE workflow_run SET owner = '', lease_until = 0 WHERE id = ?", (run,)
+                    "UPDATE workflow_run SET owner = '', lease_until = 0 "
+                    "WHERE id = ? AND owner = ?",
+                    (run, owner),
                 )
 
     def wish(self, run: str, wish: Wish) -> None:

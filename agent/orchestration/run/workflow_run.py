@@ -10,6 +10,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from agent.orchestration.journal.journal import RENEW_S, Journal
+from agent.orchestration.journal.journal_error import RunTakenError
 from agent.orchestration.journal.journal_records import (
     CapReached,
     Caps,
@@ -106,9 +107,7 @@ class WorkflowRun:
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
             await self.steps.aclose()
-        await self._parts.journal.set_state(
-            self.record.id, end.state, reason=end.reason, result=end.result, releases=True
-        )
+        await self._set_state(end.state, end.reason, end.result, releases=True)
         return end
 
     async def _ended(self) -> RunEnd:
@@ -174,7 +173,12 @@ class WorkflowRun:
         """Hold the lease, and obey wishes of other processes."""
         shown = ""
         while True:
-            match await self._parts.journal.renew(self.record.id, self.record.owner):
+            try:
+                wish = await self._parts.journal.renew(self.record.id, self.record.owner)
+            except RunTakenError as taken:
+                self.control.stop(str(taken))
+                return
+            match wish:
                 case Wish.PAUSE:
                     self.control.pause("a user paused it")
                 case Wish.RESUME:
@@ -184,5 +188,13 @@ class WorkflowRun:
             if self.control.is_paused != bool(shown):
                 shown = self.control.reason if self.control.is_paused else ""
                 state = WorkflowState.PAUSED if shown else WorkflowState.RUNNING
-                await self._parts.journal.set_state(self.record.id, state, reason=shown)
+                await self._set_state(state, shown)
             await asyncio.sleep(RENEW_S)
+
+    async def _set_state(
+        self, state: WorkflowState, reason: str, result: str = "", *, releases: bool = False
+    ) -> None:
+        run, owner = self.record.id, self.record.owner
+        await self._parts.journal.set_state(
+            run, owner, state, reason=reason, result=result, releases=releases
+        )

@@ -115,7 +115,12 @@ def test_a_run_has_one_owner_that_lives(store: JournalStore) -> None:
         store.runs.take("r", "b", 60)
     store.runs.renew("r", "a", -1)
     assert store.runs.take("r", "b", 60).owner == "b"
-    assert store.runs.renew("r", "a", 60) is Wish.STOP
+    with pytest.raises(RunTakenError, match="took the run r over"):
+        store.runs.renew("r", "a", 60)
+    store.runs.set_state("r", "a", WorkflowState.STOPPED, releases=True)
+    taken = store.runs.get("r")
+    assert taken is not None
+    assert (taken.owner, taken.state) == ("b", WorkflowState.RUNNING)
 
 
 def test_a_wish_reaches_the_owner_once(store: JournalStore) -> None:
@@ -125,7 +130,7 @@ def test_a_wish_reaches_the_owner_once(store: JournalStore) -> None:
 
 
 def test_a_run_that_is_over_can_be_taken_again(store: JournalStore) -> None:
-    store.runs.set_state("r", WorkflowState.STOPPED, reason="a user stopped it")
+    store.runs.set_state("r", "a", WorkflowState.STOPPED, reason="a user stopped it")
     stopped = store.runs.get("r")
     assert stopped is not None
     assert (stopped.state, stopped.reason) == (WorkflowState.STOPPED, "a user stopped it")
@@ -239,7 +244,7 @@ def test_a_limit_that_is_near_is_said_with_the_claim(store: JournalStore) -> Non
 
 
 def test_a_run_that_is_left_or_deleted(store: JournalStore) -> None:
-    store.runs.set_state("r", WorkflowState.PAUSED, releases=True)
+    store.runs.set_state("r", "a", WorkflowState.PAUSED, releases=True)
     assert store.runs.take("r", "b", 60).owner == "b"
     store.steps.claim(STEP, 60, CAPS)
     store.steps.remove_run("r")

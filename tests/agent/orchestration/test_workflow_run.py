@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from agent.abort import AbortSignal
 from agent.orchestration.journal.journal import Journal
-from agent.orchestration.journal.journal_error import JournalError
+from agent.orchestration.journal.journal_error import JournalError, RunTakenError
 from agent.orchestration.journal.journal_records import (
     CapReached,
     Caps,
@@ -299,6 +300,29 @@ async def test_another_process_stops_a_run_and_no_finished_result_is_lost(place:
     stopped = await other.ask(lambda store: store.runs.get("r"))
     assert stopped is not None
     assert stopped.state is WorkflowState.STOPPED
+
+
+async def test_a_run_that_another_process_took_over_is_left_to_it(place: Place) -> None:
+    """A process that slept past its lease ends its part; the run stays the other's."""
+    place.model.holds = asyncio.Event()
+    run = await place.started(fan_out("a"))
+    ending = asyncio.ensure_future(run.to_the_end())
+    await place.model.started.wait()
+    store = place.opened()
+    while (found := store.runs.get("r")) is None or found.owner != "another":
+        store.runs.renew("r", run.record.owner, -1)
+        with suppress(RunTakenError):
+            store.runs.take("r", "another", 60)
+        await asyncio.sleep(0)
+    end = await ending
+    taken = store.runs.get("r")
+    store.close()
+    assert (end.state, end.reason) == (
+        WorkflowState.STOPPED,
+        "another process took the run r over",
+    )
+    assert taken is not None
+    assert (taken.owner, taken.state) == ("another", WorkflowState.RUNNING)
 
 
 async def test_a_journal_that_cannot_be_written_loses_no_result(place: Place) -> None:
