@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import fcntl
 import os
 import select
+import stat
 import threading
 from collections.abc import AsyncIterator, Mapping
 from typing import Final
@@ -40,6 +42,8 @@ class StreamInput:
         """What the thread may still read ahead."""
         self._prompts: asyncio.Queue[Prompt | Exception | None] = asyncio.Queue(MAX_WAITING)
         self._stopped = asyncio.Event()
+        self._has_no_end = _holds_both_ends(descriptor)
+        """Whether nothing but the end of all work ends the prompts: no writer can."""
         self._ahead: list[bytes | None] = []
         """Lines that were looked at and belong to what follows."""
 
@@ -97,6 +101,11 @@ class StreamInput:
         stopped = asyncio.ensure_future(self._stopped.wait())
         try:
             while not self._stopped.is_set():
+                if self._has_no_end and (joined := conversation.prompt_queue.take_next()):
+                    yield joined
+                    continue
+                if self._has_no_end and self._lines.empty() and self._prompts.empty():
+                    return
                 coming = asyncio.ensure_future(self._prompts.get())
                 await asyncio.wait({coming, stopped}, return_when=asyncio.FIRST_COMPLETED)
                 if not coming.done():
@@ -160,7 +169,9 @@ class StreamInput:
             while (line := await self._next_line()) is not None:
                 self._room.release()
                 prompt = await self._taken(line, conversation)
-                if prompt is not None:
+                if prompt is not None and self._joins(prompt, conversation):
+                    conversation.prompt_queue.add(prompt)
+                elif prompt is not None:
                     await self._prompts.put(prompt)
         except ValueError as error:
             await self._prompts.put(UsageError(f"input line: {error}"))
@@ -168,6 +179,11 @@ class StreamInput:
             await self._prompts.put(error)
         self._control.close()
         await self._prompts.put(None)
+
+    def _joins(self, prompt: Prompt, conversation: Conversation) -> bool:
+        """Whether a message reaches the model with the next results of the turn that runs."""
+        is_text = not prompt.text.startswith("/")
+        return self._has_no_end and is_text and conversation.view.is_running
 
     async def _next_line(self) -> bytes | None:
         return self._ahead.pop(0) if self._ahead else await self._lines.get()
@@ -189,6 +205,15 @@ class StreamInput:
             case _:
                 return prompt_of(value)
         return None
+
+
+def _holds_both_ends(descriptor: int) -> bool:
+    """Whether input is a pipe that this process could write to itself, as in the background."""
+    try:
+        is_pipe = stat.S_ISFIFO(os.fstat(descriptor).st_mode)
+        return is_pipe and fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
+    except OSError:
+        return False
 
 
 def parsed_line(text: str) -> Mapping[str, object]:

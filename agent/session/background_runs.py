@@ -10,21 +10,23 @@ import fcntl
 import json
 import os
 import signal
+import subprocess
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from agent.errors import AgentError
+from agent.session.background_input import MAX_TAIL_BYTES, BackgroundInput
 from permissions.base.files.private_file import make_private_dir, make_private_file
 from permissions.base.process.spawn import CannotStart, Launch, spawn
 
-RunState = Literal["working", "done", "failed", "stopped"]
-MAX_TAIL_BYTES: Final = 1_000_000
+RunState = Literal["working", "asks", "done", "failed", "stopped"]
+"""`asks` is a working session that waits for an answer of its user."""
 
 
 class BackgroundRunError(AgentError):
@@ -52,25 +54,26 @@ class BackgroundRuns:
         self._root = agent_home / "background"
 
     def start(
-        self, argv: Sequence[str], env: Mapping[str, str], cwd: Path, prompt: str, session_id: str
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        cwd: Path,
+        prompt: str,
+        session_id: str,
+        *,
+        takes_input: bool = False,
     ) -> BackgroundRun:
-        """Start a run; it lives on when this process ends. Raises BackgroundRunError."""
+        """Start a run; it lives on when this process ends. Raises BackgroundRunError.
+
+        `takes_input`: its program reads what users send (`input_of`).
+        """
         run_id = uuid.uuid4().hex[:8]
         directory = self._root / run_id
         try:
             make_private_dir(directory)
             for name in ("output.jsonl", "errors.txt", "lock"):
                 make_private_file(directory / name)
-            lock = os.open(directory / "lock", os.O_RDWR)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            launch = Launch(tuple(argv), env, cwd, pass_fds=(lock,))
-            with (
-                (directory / "output.jsonl").open("ab") as output,
-                (directory / "errors.txt").open("ab") as errors,
-            ):
-                # The lock goes over to the process: here it is closed and there it stays open.
-                process = spawn(launch, stdout=output.fileno(), stderr=errors.fileno())
-            os.close(lock)
+            process = _spawned(directory, argv, env, cwd, takes_input=takes_input)
         except (OSError, CannotStart) as error:
             raise BackgroundRunError(f"The run cannot be started: {error}") from error
         started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -95,10 +98,14 @@ class BackgroundRuns:
             raise BackgroundRunError(f"{which}: {run_id}. See agent-tui agents list --all.")
         return found[0]
 
+    def input_of(self, run: BackgroundRun) -> BackgroundInput:
+        """Return the way into a run."""
+        return BackgroundInput(self._root / run.id)
+
     def state(self, run: BackgroundRun) -> RunState:
         """Return how a run is, or how it ended."""
         if self.is_alive(run):
-            return "working"
+            return "asks" if self.input_of(run).questions() else "working"
         if run.stopped:
             return "stopped"
         result = self.result(run)
@@ -152,3 +159,26 @@ class BackgroundRuns:
         new = path.with_suffix(".new")
         new.write_text(json.dumps(asdict(run)), "utf-8")
         new.replace(path)
+
+
+def _spawned(
+    directory: Path, argv: Sequence[str], env: Mapping[str, str], cwd: Path, *, takes_input: bool
+) -> subprocess.Popen[bytes]:
+    """Start the program of a run. Raises OSError, CannotStart."""
+    with contextlib.ExitStack() as opened:
+
+        def owned(descriptor: int) -> int:
+            opened.callback(os.close, descriptor)
+            return descriptor
+
+        # These go over to the process: here they are closed, there they stay open.
+        inherited = [owned(os.open(directory / "lock", os.O_RDWR))]
+        fcntl.flock(inherited[0], fcntl.LOCK_EX)
+        if takes_input:
+            way_in = BackgroundInput(directory)
+            inherited.append(owned(way_in.make()))
+            argv = way_in.reading(argv)
+        output = opened.enter_context((directory / "output.jsonl").open("ab"))
+        errors = opened.enter_context((directory / "errors.txt").open("ab"))
+        launch = Launch(tuple(argv), env, cwd, pass_fds=tuple(inherited))
+        return spawn(launch, stdout=output.fileno(), stderr=errors.fileno())

@@ -11,6 +11,7 @@ from pathlib import Path
 from agent.assembly.environment import environment_from
 from agent.errors import AgentError
 from agent.exit_status import EXIT_COMPLETED, EXIT_ERROR
+from agent.session.background_input import FLAGS
 from agent.session.background_runs import BackgroundRuns
 from permissions.base.text.sanitize import sanitize
 from tui.version import version
@@ -22,17 +23,18 @@ def start_in_background(arguments: Sequence[str], prompt: str, session_id: str |
     own = [argument for argument in arguments if argument not in {"--bg", "--background"}]
     if session_id is None:
         own = ["--session-id", session, *own]
-    argv = [sys.executable, "-P", "-m", "agent_tui", "-p", "--output-format", "stream-json", *own]
+    output = ("-p", "--output-format", "stream-json", *FLAGS)
+    argv = [sys.executable, "-P", "-m", "agent_tui", *output, *own]
     try:
         here = environment_from(os.environ, Path.cwd(), version=version())
         runs = BackgroundRuns(here.agent_home)
-        run = runs.start(argv, os.environ, here.launch_dir, prompt, session)
+        run = runs.start(argv, os.environ, here.launch_dir, prompt, session, takes_input=True)
     except AgentError as error:
         sys.stderr.write(f"agent-tui: {sanitize(str(error))}\n")
         return EXIT_ERROR
     sys.stdout.write(
         f"{run.id}  works in the background\n"
-        f"agent-tui agents attach {run.id}   follows it\n"
+        f"agent-tui agents attach {run.id}   follows it, answers it, sends it messages\n"
         f"agent-tui agents stop {run.id}     ends it\n"
     )
     return EXIT_COMPLETED

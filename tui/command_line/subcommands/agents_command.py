@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
-from typing import Final
 
 import click
 from msgspec.structs import asdict
 
-from agent.errors import AgentError, SessionError
-from agent.session.archive.transcript_export import export
+from agent.errors import AgentError
 from agent.session.background_runs import BackgroundRun, BackgroundRuns
 from agent.session.store import SessionStore
 from agent.settings.project_root import find_project_root
 from permissions.base.text.sanitize import sanitize
+from tui.command_line.subcommands.attached_session import AttachedSession, transcript_text
 from tui.command_line.subcommands.places import here
 from tui.command_line.subcommands.whole_texts import WholeTexts
-
-LOOK_S: Final = 0.5
-"""How often `attach` looks for more."""
 
 
 @click.group("agents", cls=WholeTexts, short_help="List, read, stop and follow sessions of --bg.")
@@ -56,7 +51,7 @@ def list_runs(everywhere: bool, as_json: bool) -> None:
 def logs(run_id: str) -> None:
     """Print what a session did and said so far."""
     run = _find(run_id)
-    click.echo(_transcript(run))
+    click.echo(transcript_text(_transcript(run)))
     if errors := _runs().errors(run).strip():
         click.echo(sanitize(errors), err=True)
 
@@ -75,18 +70,12 @@ def stop(run_id: str) -> None:
 @command.command()
 @_id
 def attach(run_id: str) -> None:
-    """Follow a session until it ends; Ctrl+C leaves it to itself."""
-    run, runs, shown = _find(run_id), _runs(), 0
-    while True:
-        is_over = not runs.is_alive(run)
-        text = _transcript(run)
-        if len(text) > shown:
-            click.echo(text[shown:], nl=False)
-            shown = len(text)
-        if is_over:
-            break
-        time.sleep(LOOK_S)
-    click.echo(f"\n{run.id} has ended ({runs.state(run)}). Continue: agent-tui -r {run.session_id}")
+    """Follow a session until it ends; Ctrl+C leaves it to itself.
+
+    What you type is sent to it as a message, or answers the question that it waits with.
+    """
+    run = _find(run_id)
+    AttachedSession(_runs(), run, _transcript(run)).follow()
 
 
 def _runs() -> BackgroundRuns:
@@ -100,11 +89,6 @@ def _find(run_id: str) -> BackgroundRun:
         raise click.ClickException(str(error)) from error
 
 
-def _transcript(run: BackgroundRun) -> str:
-    """Return a session's transcript as text; empty before there is one."""
-    try:
-        project = find_project_root(Path(run.cwd))
-        path = SessionStore(here().agent_home).directory(project) / f"{run.session_id}.jsonl"
-        return sanitize(export(path, "markdown"))
-    except SessionError:
-        return ""
+def _transcript(run: BackgroundRun) -> Path:
+    project = find_project_root(Path(run.cwd))
+    return SessionStore(here().agent_home).directory(project) / f"{run.session_id}.jsonl"

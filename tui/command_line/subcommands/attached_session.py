@@ -1,0 +1,136 @@
+"""A session in the background on a terminal: what it does is shown, what is typed is sent."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+from pathlib import Path
+from typing import Final
+
+import click
+
+from agent.errors import SessionError
+from agent.session.archive.transcript_export import export
+from agent.session.background_input import BackgroundInput, OpenQuestion
+from agent.session.background_runs import BackgroundRun, BackgroundRuns
+from permissions.base.text.sanitize import sanitize
+
+LOOK_S: Final = 0.5
+"""How often there is a look for more."""
+_HELP: Final = (
+    "y allows it once; n denies it and ends the turn; n and a text denies it and says why"
+)
+
+
+class AttachedSession:
+    """Follows a session until it ends."""
+
+    def __init__(self, runs: BackgroundRuns, run: BackgroundRun, transcript: Path) -> None:
+        """Nothing is printed before `follow`."""
+        self._runs = runs
+        self._run = run
+        self._transcript = transcript
+        self._input: BackgroundInput = runs.input_of(run)
+        self._typed: int | None = _standard_input()
+        self._line = b""
+        self._shown = 0
+        self._size = -1
+        self._question: OpenQuestion | None = None
+        self._messages: list[str] = []
+
+    def follow(self) -> None:
+        """Print what happens and send what is typed; return at the end of the session."""
+        while self._runs.is_alive(self._run):
+            self._print_news()
+            self._print_question()
+            self._read_for(LOOK_S)
+        self._print_news()
+        done = " ".join(self._text().split())
+        for message in self._messages:
+            if " ".join(sanitize(message).split()) not in done:
+                click.echo(f"\nIt ended before it read: {sanitize(message)}", nl=False)
+        state = self._runs.state(self._run)
+        click.echo(
+            f"\n{self._run.id} has ended ({state}). Continue: agent-tui -r {self._run.session_id}"
+        )
+
+    def _print_news(self) -> None:
+        try:
+            size = self._transcript.stat().st_size
+        except OSError:
+            return
+        if size == self._size:
+            return
+        self._size, text = size, self._text()
+        if len(text) > self._shown:
+            click.echo(text[self._shown :], nl=False)
+            self._shown = len(text)
+
+    def _text(self) -> str:
+        return transcript_text(self._transcript)
+
+    def _print_question(self) -> None:
+        waiting = self._input.questions()
+        question = waiting[0] if waiting else None
+        before, self._question = self._question, question
+        if question is None or question == before:
+            return
+        who = f"The agent {question.agent_id}" if question.agent_id else "The session"
+        asked = sanitize(json.dumps(question.tool_input, ensure_ascii=False, indent=2))
+        command = question.tool_input.get("command")
+        if isinstance(command, str) and len(question.tool_input) == 1:
+            asked = sanitize(command)
+        click.echo(
+            f"\n{sanitize(who)} asks: {sanitize(question.tool)}\n{asked}\n"
+            f"{sanitize(question.reason)}\n({_HELP})"
+        )
+
+    def _read_for(self, seconds: float) -> None:
+        """Take what is typed within some time."""
+        watched = [] if self._typed is None else [self._typed]
+        if self._typed is None or not select.select(watched, [], [], seconds)[0]:
+            if self._typed is None:
+                select.select([], [], [], seconds)
+            return
+        piece = os.read(self._typed, 65536)
+        if not piece:
+            self._typed = None
+        *lines, self._line = (self._line + piece).split(b"\n")
+        for line in lines:
+            text = line.decode("utf-8", "replace").strip()
+            if text:
+                self._take(text)
+
+    def _take(self, text: str) -> None:
+        word, _, comment = text.partition(" ")
+        answer = word.lower().rstrip(",:")
+        question = self._question
+        if (
+            question is None
+            or answer not in {"y", "yes", "n", "no"}
+            or (comment and answer[0] == "y")
+        ):
+            self._messages.append(text)
+            arrived = self._input.say(text)
+        else:
+            allows = answer[0] == "y"
+            arrived = self._input.answer(question, allows=allows, comment=comment.strip())
+        if not arrived:
+            click.echo("It reads no more: nothing was sent.", err=True)
+
+
+def transcript_text(path: Path) -> str:
+    """Return a session's transcript as text; empty before there is one."""
+    try:
+        return sanitize(export(path, "markdown"))
+    except SessionError:
+        return ""
+
+
+def _standard_input() -> int | None:
+    try:
+        return sys.stdin.fileno()
+    except (OSError, ValueError, AttributeError):
+        return None
