@@ -10,7 +10,6 @@ import fcntl
 import json
 import os
 import signal
-import subprocess
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -73,11 +72,11 @@ class BackgroundRuns:
             make_private_dir(directory)
             for name in ("output.jsonl", "errors.txt", "lock"):
                 make_private_file(directory / name)
-            process = _spawned(directory, argv, env, cwd, takes_input=takes_input)
+            pid = _spawned(directory, argv, env, cwd, takes_input=takes_input)
         except (OSError, CannotStart) as error:
             raise BackgroundRunError(f"The run cannot be started: {error}") from error
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        run = BackgroundRun(run_id, session_id, process.pid, str(cwd), prompt, started)
+        run = BackgroundRun(run_id, session_id, pid, str(cwd), prompt, started)
         self._write(run)
         return run
 
@@ -163,8 +162,8 @@ class BackgroundRuns:
 
 def _spawned(
     directory: Path, argv: Sequence[str], env: Mapping[str, str], cwd: Path, *, takes_input: bool
-) -> subprocess.Popen[bytes]:
-    """Start the program of a run. Raises OSError, CannotStart."""
+) -> int:
+    """Start the program of a run and return its process id. Raises OSError, CannotStart."""
     with contextlib.ExitStack() as opened:
 
         def owned(descriptor: int) -> int:
@@ -181,4 +180,4 @@ def _spawned(
         output = opened.enter_context((directory / "output.jsonl").open("ab"))
         errors = opened.enter_context((directory / "errors.txt").open("ab"))
         launch = Launch(tuple(argv), env, cwd, pass_fds=tuple(inherited))
-        return spawn(launch, stdout=output.fileno(), stderr=errors.fileno())
+        return spawn(launch, stdout=output.fileno(), stderr=errors.fileno()).pid
