@@ -20,7 +20,8 @@ from agent.memory.budget import ContextBudget
 from agent.memory.context_manager import ContextManager, ContextManagerPorts
 from agent.memory.estimate import total_tokens
 from agent.messages import Message, tool_result_block, tool_results_message, user_message
-from agent.session.records import MessageRecord, to_json
+from agent.session.record_json import to_json
+from agent.session.records import MessageRecord
 from agent.session.store import SessionStore
 from agent.session.transcript import Transcript
 from benchmarks.figures import Figure

@@ -8,10 +8,9 @@ resolves an ask).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
 from weakref import WeakSet
 
 from msgspec.structs import replace
@@ -31,9 +30,11 @@ from permissions.evaluate.answered import answered
 from permissions.evaluate.cascade import Evaluation, evaluate_parts, failed_evaluation
 from permissions.evaluate.effect_summary import effects_of
 from permissions.evaluate.hook_step import after_hooks
+from permissions.evaluate.meanwhile import decided_anew, unless_denied
 from permissions.evaluate.read_only_classifier import classify, with_harmless_parts
 from permissions.explain.decision_history import History, RecentCall, RuleKey, RuleRow, RuleUse
 from permissions.explain.explain_decision import with_rules
+from permissions.gate_ports import DecisionLog, GrantStore, RefreshSettings
 from permissions.grants.suggest import shadow_warnings_of
 from permissions.matching.effective_rules import without_dangerous
 from permissions.mode import Mode, next_mode
@@ -43,26 +44,6 @@ from permissions.resolve.handlers import Handler, user_decision
 from permissions.resolve.race import Abort
 from permissions.rules.rule_set import Rule
 from permissions.scope.added_directories import may_be_added
-
-RefreshSettings = Callable[[], Awaitable[None]]
-"""Takes over settings that changed on disk; raises nothing."""
-
-
-class GrantStore(Protocol):
-    """Where "don't ask again" goes."""
-
-    def store(self, grant: GrantChoice) -> tuple[str, ...]:
-        """Store the rules and return those that now count. Raises OSError when a file cannot be
-        written."""
-        ...
-
-
-class DecisionLog(Protocol):
-    """Stores every final decision."""
-
-    def write(self, decision: Decision, request: PermissionRequest) -> None:
-        """Append one line. Must not raise for a full or read-only disk."""
-        ...
 
 
 class PermissionGate:
@@ -312,7 +293,11 @@ class PermissionGate:
         if decision.behavior is Behavior.ALLOW:
             if self._refresh_settings is not None:
                 await self._refresh_settings()
-            decision = self._unless_denied_by_now(decision, pending, request, cwd)
+            # The last check before the call runs. What a user or a hook answered took time: only
+            # after the classifier, an evaluation that is still current counts.
+            by_classifier = decision.source is DecisionSource.CLASSIFIER
+            evaluate = self.current_evaluation if by_classifier else self.evaluation
+            decision = unless_denied(decision, evaluate(request, cwd=cwd).decision, pending)
             decision = answered(decision, self.current_evaluation(request, cwd=cwd))
         before, self._denials = self._denials, self._denials.after(decision)
         if self._denials.total > before.total:
@@ -341,7 +326,8 @@ class PermissionGate:
                 if handler.done():
                     return handler.result()
                 changed = self._changed
-                anew = self._decided_anew(request, pending, cwd)
+                again = self.evaluate(request, cwd=cwd)
+                anew = decided_anew(again, pending, may_allow=cwd is not None)
                 if anew is not None:
                     return anew
         finally:
@@ -356,40 +342,6 @@ class PermissionGate:
         except Exception:  # noqa: BLE001 - a remark for users; without it they are asked all the same
             effects = ()
         return replace(with_rules(pending, self.context.rules), effects=effects)
-
-    def _decided_anew(
-        self, request: PermissionRequest, pending: Decision, cwd: Path | None
-    ) -> Decision | None:
-        """Return what the rules decide by now about an open ask, or None while it stays open."""
-        again = self.evaluate(request, cwd=cwd)
-        asked_by_hook = any(
-            entry.step is TraceStep.HOOK and entry.answer in {"ask", "defer"}
-            for entry in pending.trace
-        )
-        if again.behavior is Behavior.ASK:
-            return None
-        if again.behavior is Behavior.ALLOW and (cwd is None or asked_by_hook):
-            return None
-        message = f"{again.message.rstrip('.')} (changed while it was asked about)."
-        return replace(again, message=message)
-
-    def _unless_denied_by_now(
-        self, decision: Decision, pending: Decision, request: PermissionRequest, cwd: Path | None
-    ) -> Decision:
-        """Return the answer, or the deny that came into force while it was awaited.
-
-        A write outside that the question did not name is denied too: no user allowed it.
-
-        The last check before the call runs. What a user or a hook answered took time: only after
-        the classifier, an evaluation that is still current counts.
-        """
-        by_classifier = decision.source is DecisionSource.CLASSIFIER
-        evaluate = self.current_evaluation if by_classifier else self.evaluation
-        again = evaluate(request, cwd=cwd).decision
-        if again.behavior is Behavior.ASK and not set(again.write_dirs) <= set(pending.write_dirs):
-            message = f"{again.message.rstrip('.')}, which it did not when it was asked about"
-            return replace(again, behavior=Behavior.DENY, message=message)
-        return again if again.behavior is Behavior.DENY else decision
 
     def retry(self, denial: RecentCall) -> str:
         """Let a denied call through once, should the model ask for exactly it again.

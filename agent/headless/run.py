@@ -7,67 +7,27 @@ Standard output has the data, standard error everything else. Next: `agent.headl
 from __future__ import annotations
 
 import asyncio
-import json
-import time
-import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
-
-from msgspec import Struct, field
 
 from agent.conversation.conversation import Conversation
 from agent.conversation_facts import ServerSummary
-from agent.errors import OutputError
 from agent.events import (
     AgentEvent,
-    Compacted,
-    Complete,
-    ErrorEvent,
     HookFinished,
-    MessageCommitted,
-    ModelFallback,
     Notice,
-    PermissionRequested,
-    PermissionResolved,
-    RequestStart,
-    RetryScheduled,
-    Terminal,
-    TextDelta,
-    ThinkingDelta,
-    ToolInputDelta,
-    ToolResult,
-    Usage,
 )
 from agent.exit_status import (
     EXIT_COMPLETED,
     EXIT_DENIED,
     EXIT_ERROR,
     EXIT_INTERRUPTED,
-    EXIT_LIMIT,
-    EXIT_REFUSAL,
 )
-from agent.headless.outcome import Outcome, outcome_of, stopped
-from agent.headless.output_lines import (
-    Delta,
-    PartialLines,
-    api_error_line,
-    init_line,
-    message_line,
-    models_json,
-    notice_line,
-    replay_line,
-    usage_json,
-    workflow_line,
-)
-from agent.headless.task_lines import TaskLines
-from agent.headless.workflow_lines import WorkflowLines
+from agent.headless.headless_output import HeadlessOutput
 from agent.loop.answer_schema import AnswerSchema
-from agent.loop.answer_text import AnswerText
 from agent.options import OutputFormat
 from agent.user_prompt import Prompt
 from permissions.base.text.sanitize import sanitize
-from permissions.decision import Behavior, DecisionSource
 
 if TYPE_CHECKING:
     from agent.headless.control_protocol import Control
@@ -75,25 +35,6 @@ if TYPE_CHECKING:
 
 async def _no_servers() -> ServerSummary:
     return ServerSummary()
-
-
-class _Run(Struct):
-    started: float = field(default_factory=time.monotonic)
-    answer: AnswerText = field(default_factory=AnswerText)
-    denials: list[dict[str, object]] = field(default_factory=list)
-    denied_for_want: bool = False
-    asked: set[str] = field(default_factory=set)
-    failure: ErrorEvent | None = None
-    notices: list[str] = field(default_factory=list)
-    asked_at: float | None = None
-    """When the request that is under way left."""
-    api_s: float = 0.0
-    """Spent on waiting for the model."""
-    usages: dict[str, Usage] = field(default_factory=dict)
-    """Of responses whose message is not there yet, by its uid."""
-    stop_reason: str | None = None
-    """The model's, of its last response."""
-    terminal: Terminal | None = None
 
 
 async def run_start(conversation: Conversation, *, err: TextIO) -> int:
@@ -110,332 +51,6 @@ def report_hooks(events: Sequence[AgentEvent], err: TextIO) -> None:
                 err.write(f"agent-tui: hook: {sanitize(notice)}\n")
         elif isinstance(event, Notice):
             err.write(f"agent-tui: {event.level}: {sanitize(event.text)}\n")
-
-
-class HeadlessOutput:
-    """Writes one run's events in the chosen format."""
-
-    def __init__(
-        self,
-        conversation: Conversation,
-        output_format: OutputFormat,
-        *,
-        out: TextIO,
-        err: TextIO,
-        partial_messages: bool = False,
-        replays: bool = False,
-        is_stored: bool = True,
-        answer: AnswerSchema | None = None,
-    ) -> None:
-        """`partial_messages` adds `stream_event` lines to stream-json, `replays` each prompt.
-
-        `answer` is the form of the answers.
-
-        `is_stored`: the session can be continued later.
-        """
-        self._replays = replays
-        self._is_stored = is_stored
-        self._answer = answer
-        self._conversation = conversation
-        self._format = output_format
-        self._out = out
-        self._err = err
-        self._partial = PartialLines(conversation.view.session_id) if partial_messages else None
-        self._inputs: dict[str, tuple[str, Mapping[str, object]]] = {}
-        self._tasks = TaskLines(conversation.view.session_id, conversation.agents.find)
-        workflows = conversation.workflows
-        lines = WorkflowLines(lambda: workflows.running, self._workflow, self._print)
-        workflows.on_change = lines.changed
-
-    def _workflow(self, fields: dict[str, object]) -> None:
-        if self._format == "stream-json":
-            session_id = self._conversation.view.session_id
-            self._line(workflow_line(fields, session_id))
-
-    def begin(self, servers: ServerSummary) -> None:
-        """Write the `system`/`init` line of stream-json; other formats write nothing yet."""
-        if self._format == "stream-json":
-            self._line(init_line(self._conversation, servers))
-
-    async def run(self, prompt: Prompt) -> int:
-        """Run one prompt to its end, write what belongs to it, return its exit status."""
-        run = _Run()
-        self._conversation.agents.between_turns = partial(self._see, run=run)
-        if self._replays:
-            self._line(replay_line(prompt, self._conversation.view.session_id))
-        if prompt.text.startswith("/"):
-            from agent.commands.headless import run_typed_command  # few prompts are commands
-
-            reply = await run_typed_command(prompt.text, self._conversation.commands)
-            if reply is not None and reply.compacts is not None:
-                return await self._compact(reply.compacts, run)
-            if reply is not None:
-                return self._write_command(reply.text, run, failed=reply.is_error)
-        async for event in self._conversation.run(prompt):
-            self._see(event, run)
-        await self._hear_agents(run)
-        return self._end(run)
-
-    async def _hear_agents(self, run: _Run) -> None:
-        """Let the model go on with what agents and workflows in the background report."""
-        agents, workflows = self._conversation.agents, self._conversation.workflows
-        while run.terminal is not None and run.terminal.reason == "completed":
-            if not await agents.reports.next() and not await workflows.next_report():
-                break
-            async for event in self._conversation.run(None):
-                self._see(event, run)
-        for ended in workflows.summaries():
-            self._print(ended.line)
-
-    async def _compact(self, focus: str, run: _Run) -> int:
-        """Compact the history and write what became of it."""
-        text, failed = "", False
-        async for event in self._conversation.controls.compact(focus):
-            self._see(event, run)
-            if isinstance(event, Compacted):
-                text = f"Compacted: {event.tokens_before:,} to {event.tokens_after:,} tokens."
-            elif isinstance(event, Notice):
-                text, failed = event.text, event.level != "info"
-        return self._write_command(text, run, failed=failed)
-
-    def _see(self, event: AgentEvent, run: _Run) -> None:
-        self._see_request(event, run)
-        self._see_task(event)
-        match event:
-            case MessageCommitted():
-                self._message(event, run)
-            case PermissionRequested():
-                run.asked.add(event.request_id)
-                # A command inside a prompt is asked about without any message of the model.
-                self._inputs.setdefault(event.tool_use_id, (event.tool, event.input))
-            case PermissionResolved():
-                self._resolved(event, run)
-            case ToolResult(refused=str(what)) if what:
-                self._refused(event, run)
-            case Terminal(agent_id=None):
-                run.terminal = event
-            case ErrorEvent() | Notice() | HookFinished():
-                self._report(event, run)
-            case RetryScheduled() | ModelFallback() | Compacted():
-                self._between(event)
-            case TextDelta() | ThinkingDelta() | ToolInputDelta():
-                self._partial_lines(event)
-            case _:
-                pass
-
-    def _see_task(self, event: AgentEvent) -> None:
-        if self._format == "stream-json":
-            for line in self._tasks.of(event):
-                self._line(line)
-
-    def _report(self, event: ErrorEvent | Notice | HookFinished, run: _Run) -> None:
-        match event:
-            case ErrorEvent():
-                if event.agent_id is None:
-                    run.failure = event
-                self._print(f"error: {event.message}")
-            case Notice():
-                self._print(f"{event.level}: {event.text}")
-                run.notices.append(event.text)
-            case HookFinished():
-                for notice in event.notices:
-                    self._print(f"hook: {notice}")
-
-    def _see_request(self, event: AgentEvent, run: _Run) -> None:
-        """Record the duration and the result of one request."""
-        if isinstance(event, RequestStart) and event.agent_id is None:
-            run.asked_at = time.monotonic()
-        elif isinstance(event, Complete | RetryScheduled | ErrorEvent | Terminal):
-            if run.asked_at is not None and event.agent_id is None:
-                run.api_s += time.monotonic() - run.asked_at
-                run.asked_at = None
-            if isinstance(event, Complete):
-                self._see_answer(event, run)
-
-    def _see_answer(self, event: Complete, run: _Run) -> None:
-        run.usages[event.message_uid] = event.usage
-        if event.agent_id is None:
-            run.stop_reason = event.stop_reason
-        if self._partial is not None and self._format == "stream-json":
-            for line in self._partial.complete(event):
-                self._line(line)
-
-    def _between(self, event: RetryScheduled | ModelFallback | Compacted) -> None:
-        if self._format == "stream-json":
-            self._line(notice_line(event, self._conversation.view.session_id))
-        if isinstance(event, RetryScheduled):
-            self._print(
-                f"waiting {event.delay_s:.1f} s, then attempt {event.attempt}: {event.reason}"
-            )
-        elif isinstance(event, ModelFallback):
-            self._print(f"switched from {event.from_model} to {event.to_model}: {event.reason}")
-        elif event.means == "shortening":
-            self._print(event.summary)
-
-    def _message(self, event: MessageCommitted, run: _Run) -> None:
-        message = event.message
-        if event.agent_id is None:
-            run.answer.see(message)
-        if message.role == "assistant":
-            for use in message.tool_uses():
-                self._inputs[use.id] = (use.name, use.input)
-        if self._format != "stream-json" or message.origin not in {"model", "tool"}:
-            return
-        usage = run.usages.pop(message.uid, None)
-        self._line(message_line(event, self._conversation.view.session_id, usage))
-
-    def _resolved(self, event: PermissionResolved, run: _Run) -> None:
-        decision = event.decision
-        if decision.behavior is not Behavior.DENY:
-            return
-        name, tool_input = self._inputs.get(event.tool_use_id, ("", {}))
-        run.denials.append(
-            {
-                "tool_name": name,
-                "tool_use_id": event.tool_use_id,
-                "tool_input": dict(tool_input),
-                "reason": decision.message,
-                "source": str(decision.source),
-            }
-        )
-        if event.request_id in run.asked and decision.source not in {
-            DecisionSource.HOOK,
-            DecisionSource.CLASSIFIER,
-            DecisionSource.USER,
-            DecisionSource.BRIDGE,
-            DecisionSource.CHANNEL,
-        }:
-            run.denied_for_want = True
-
-    def _refused(self, event: ToolResult, run: _Run) -> None:
-        """Count what the sandbox refused, with nobody to allow it, as a denial."""
-        name, tool_input = self._inputs.get(event.tool_use_id, (event.name, {}))
-        run.denials.append(
-            {
-                "tool_name": name,
-                "tool_use_id": event.tool_use_id,
-                "tool_input": dict(tool_input),
-                "reason": f"the sandbox refused: {event.refused}",
-                "source": str(DecisionSource.SANDBOX),
-            }
-        )
-        run.denied_for_want = True
-
-    def _partial_lines(self, event: Delta) -> None:
-        if self._partial is not None and self._format == "stream-json":
-            for line in self._partial.delta(event, self._conversation.status.model):
-                self._line(line)
-
-    def _end(self, run: _Run) -> int:
-        terminal = run.terminal
-        assert terminal is not None, "a run ends with Terminal"
-        outcome = outcome_of(
-            terminal, run.answer.text, run.failure, denied_for_want=run.denied_for_want
-        )
-        if self._format == "text":
-            text = outcome.text or run.answer.text
-            if (found := self._structured(run, outcome)) and outcome.text:
-                text = _json(found["structured_output"])
-            if text:
-                # A file or a pipe receives the answer as it is; a terminal would obey it.
-                self._write((sanitize(text) if self._out.isatty() else text).rstrip("\n"))
-            self._explain(run, terminal, outcome.status)
-            return outcome.status
-        if outcome.is_api_error and self._format == "stream-json":
-            self._line(api_error_line(outcome.text, self._conversation.view.session_id))
-        structured = self._structured(run, outcome)
-        result = (
-            self._result(run, outcome)
-            | structured
-            | {
-                "num_turns": terminal.turns,
-                "terminal_reason": terminal.reason,
-            }
-        )
-        if workflows := self._conversation.workflows.summaries():
-            result["workflows"] = [each.json for each in workflows]
-        if terminal.detail:
-            result["detail"] = terminal.detail
-        self._line(result)
-        return outcome.status
-
-    def _structured(self, run: _Run, outcome: Outcome) -> dict[str, object]:
-        """Return the answer as a value, where a schema was given and it fits."""
-        if self._answer is None or outcome.is_error:
-            return {}
-        try:
-            return {"structured_output": self._answer.value(run.answer.text)}
-        except ValueError:
-            return {}
-
-    def _write_command(self, text: str, run: _Run, *, failed: bool) -> int:
-        """Write a command's text in place of an answer; return the exit status."""
-        outcome = stopped(text) if failed else Outcome(EXIT_COMPLETED, text=text)
-        if self._format != "text":
-            self._line(self._result(run, outcome))
-        elif failed:
-            self._print(text)
-        else:
-            self._write(sanitize(text))
-        return outcome.status
-
-    def _result(self, run: _Run, outcome: Outcome) -> dict[str, object]:
-        conversation = self._conversation
-        return {
-            "type": "result",
-            **outcome.fields(),
-            "duration_ms": int((time.monotonic() - run.started) * 1000),
-            "duration_api_ms": int(run.api_s * 1000),
-            "num_turns": 0,
-            "stop_reason": run.stop_reason,
-            "session_id": conversation.view.session_id,
-            "total_cost_usd": round(conversation.status.cost_usd, 6),
-            "usage": usage_json(conversation.status.usage),
-            "modelUsage": models_json(conversation),
-            "permission_denials": run.denials,
-            "uuid": str(uuid.uuid4()),
-        }
-
-    def _explain(self, run: _Run, terminal: Terminal, status: int) -> None:
-        if run.denied_for_want:
-            self._explain_denials(run)
-        if status == EXIT_LIMIT:
-            self._print(f"stopped: {terminal.detail or terminal.reason}")
-        elif terminal.reason == "invalid_answer":
-            self._print(f"stopped: {terminal.detail}")
-        elif status == EXIT_REFUSAL:
-            self._print(f"refused: {terminal.detail}")
-        elif terminal.reason == "stop_hook_prevented":
-            if not any(terminal.detail and terminal.detail in text for text in run.notices):
-                self._print(f"stopped by a hook: {terminal.detail}")
-        elif status == EXIT_INTERRUPTED:
-            how = f"; continue with: agent-tui -r {self._conversation.view.session_id}"
-            self._print(f"interrupted{how if self._is_stored else ''}")
-
-    def _explain_denials(self, run: _Run) -> None:
-        for denial in run.denials:
-            self._print(f"denied: {denial['tool_name']}: {denial['reason']}")
-        self._print("to allow such calls: --allow RULE, or permissions.allow in your settings")
-
-    def _line(self, value: Mapping[str, object]) -> None:
-        self._write(_json(value))
-
-    def _write(self, text: str) -> None:
-        try:
-            self._out.write(text + "\n")
-            self._out.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            session_id = self._conversation.view.session_id
-            hint = f" The conversation is saved: agent-tui sessions show {session_id[:8]}"
-            raise OutputError(
-                f"The output cannot be written: {error.strerror}.{hint if self._is_stored else ''}"
-            ) from error
-
-    def _print(self, text: str) -> None:
-        self._err.write(f"agent-tui: {sanitize(text)}\n")
-        self._err.flush()
 
 
 async def run_headless(
@@ -505,13 +120,3 @@ def _status_for(control: Control, status: int) -> int:
         # Its library would take the status for a crash; the result names what was denied.
         return EXIT_COMPLETED
     return status
-
-
-def write_line(out: TextIO, value: Mapping[str, object]) -> None:
-    """Write one line of a stream."""
-    out.write(_json(value) + "\n")
-    out.flush()
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)

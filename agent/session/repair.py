@@ -11,8 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.errors import SessionError
+from agent.session.record_json import UnreadableRecord, from_json, to_json
 from agent.session.record_lines import DamagedLine, Line, read_forwards
-from agent.session.records import SessionHeader, UnreadableRecord, from_json, to_json
+from agent.session.records import SessionHeader
 from agent.session.store import SessionStore
 from agent.session.transcript import Transcript, lock_path
 

@@ -16,6 +16,7 @@ from agent.display import TodoItem
 from agent.errors import SessionError
 from agent.events import Usage
 from agent.messages import Block, Message
+from agent.session.record_json import UnreadableRecord, from_json
 from agent.session.record_lines import (
     FORMAT_VERSION,
     DamagedLine,
@@ -41,9 +42,7 @@ from agent.session.records import (
     TodosRecord,
     ToolEnd,
     ToolStart,
-    UnreadableRecord,
     UsageRecord,
-    from_json,
 )
 from agent.session.replay import Replay
 from agent.session.validity import Gap, RepairedHistory, make_valid

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from agent.errors import SessionError
 from agent.messages import Message
 from agent.prompt.shell_command_note import as_typed
+from agent.session.record_json import UnreadableRecord, from_json
 from agent.session.record_lines import DamagedLine, Line, read_forwards
 from agent.session.records import (
     CompactionRecord,
@@ -18,8 +19,6 @@ from agent.session.records import (
     Record,
     RewindRecord,
     TombstoneRecord,
-    UnreadableRecord,
-    from_json,
 )
 from agent.session.replay import Replay
 from agent.session.validity import Gap, make_valid

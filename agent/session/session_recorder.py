@@ -29,6 +29,7 @@ from agent.events import (
     UsageUpdate,
 )
 from agent.messages import Block, Message, ToolUse
+from agent.session.record_json import to_json
 from agent.session.records import (
     DURABLE,
     LAST_ONE_COUNTS,
@@ -51,10 +52,8 @@ from agent.session.records import (
     ToolEnd,
     ToolStart,
     UsageRecord,
-    denial_to_json,
-    diff_to_json,
-    to_json,
 )
+from agent.session.shown_json import denial_to_json, diff_to_json
 from agent.session.store import Session
 from permissions.decision import Behavior, Decision
 

@@ -19,8 +19,9 @@ from msgspec import Struct
 
 from agent.errors import SessionError, SeveralSessions
 from agent.session.checkpoints.blobs import copy_snapshots
+from agent.session.record_json import to_json
 from agent.session.record_lines import DamagedLine, Line, read_forwards
-from agent.session.records import GrantsRecord, SessionHeader, TitleRecord, to_json
+from agent.session.records import GrantsRecord, SessionHeader, TitleRecord
 from agent.session.transcript import Transcript, is_open, lock_path
 from permissions.base.files.temporary_directories import make_owned_directory
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from agent.errors import SessionError
 from agent.session.prompt_log import PromptLog, TypedPrompt
-from agent.session.records import DraftRecord, QueueRecord, to_json
+from agent.session.record_json import to_json
+from agent.session.records import DraftRecord, QueueRecord
 from agent.session.resume import load
 from agent.session.store import Session, SessionInfo, SessionStore
 from agent.settings.project_root import find_project_root

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from agent.settings.schema import FORBIDDEN_IN_PROJECT, SettingsFile
+from agent.settings.schema import SettingsFile
+from agent.settings.sections.project_limits import FORBIDDEN_IN_PROJECT
 
 DESCRIPTIONS: Final[Mapping[str, str]] = {
     "permissions": "Rules (`allow`, `ask`, `deny`), `defaultMode`, `additionalDirectories`, and "

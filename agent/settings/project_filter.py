@@ -16,10 +16,10 @@ from agent.settings.project_items import (
     status_line_item,
     variable_item,
 )
-from agent.settings.schema import (
+from agent.settings.schema import SettingsFile
+from agent.settings.sections.project_limits import (
     FORBIDDEN_IN_PROJECT,
     FORBIDDEN_PERMISSIONS_IN_PROJECT,
-    SettingsFile,
     is_forbidden_variable,
 )
 from agent.settings.sections.sandbox_section import tightening_part

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from agent.settings.file import LoadedFile
 from agent.settings.rules import rules_of
-from agent.settings.schema import is_forbidden_variable
+from agent.settings.sections.project_limits import is_forbidden_variable
 from agent.settings.servers.mcp_file import servers_of
 from agent.settings.trust import ItemKind, TrustItem, allow_rule_item, item
 from permissions.base.files.plain_file import read_plain

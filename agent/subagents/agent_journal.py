@@ -17,13 +17,9 @@ from agent.display import Display
 from agent.errors import SessionError
 from agent.events import AgentEvent, UsageUpdate
 from agent.messages import Block, Message, ToolUse
+from agent.session.record_json import from_json, to_json
 from agent.session.record_lines import Line, read_forwards
-from agent.session.records import (
-    AgentRecord,
-    SessionHeader,
-    from_json,
-    to_json,
-)
+from agent.session.records import AgentRecord, SessionHeader
 from agent.session.resume import load
 from agent.session.session_recorder import Redact, SessionRecorder
 from agent.session.store import Session

@@ -18,15 +18,9 @@ from msgspec import Struct, field
 
 from agent.events import AgentEvent, MessageCommitted, Usage
 from agent.messages import Message
+from agent.session.record_json import UnreadableRecord, from_json
 from agent.session.record_lines import Line, decode
-from agent.session.records import (
-    MessageRecord,
-    RequestRecord,
-    ToolStart,
-    UnreadableRecord,
-    UsageRecord,
-    from_json,
-)
+from agent.session.records import MessageRecord, RequestRecord, ToolStart, UsageRecord
 from agent.subagents.definition import AgentDefinition
 from agent.subagents.running_agent import AgentState, RunningAgent
 from agent.teams.post import MailWatch

@@ -10,8 +10,9 @@ from msgspec import Struct, field
 
 from agent.errors import SessionError
 from agent.messages import Message
+from agent.session.record_json import UnreadableRecord, from_json
 from agent.session.record_lines import Line, read_forwards
-from agent.session.records import MessageRecord, TerminalRecord, UnreadableRecord, from_json
+from agent.session.records import MessageRecord, TerminalRecord
 from agent.session.team_records import MailAnswerRecord, MailRecord, TeamMembershipRecord
 from agent.teams.team_message import TeamMessage
 

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hooks.events.capabilities import Effects
+from hooks.events.effects import Effects
 
 Verdict = Literal["allow", "deny", "ask", "defer", "block"]
 

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from hooks.answers.answer import Answer
 from hooks.answers.permission_updates import grant_of
 from hooks.answers.response import HandlerOutcome, HandlerResult, ReasonSource, first_line
-from hooks.events.capabilities import EFFECTS, Audience, Effects, ExitTwo
+from hooks.events.capabilities import EFFECTS
+from hooks.events.effects import Audience, Effects, ExitTwo
 
 T = TypeVar("T")
 

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from hooks.answers.answer import Answer, AnswerError, Verdict, read_answer
 from hooks.answers.hidden_answer import ends_with_answer, has_answer_inside
 from hooks.config.spec import HandlerSpec
-from hooks.events.capabilities import EFFECTS, Effects, ExitTwo, PlainStdout
+from hooks.events.capabilities import EFFECTS
+from hooks.events.effects import Effects, ExitTwo, PlainStdout
 from permissions.base.text.strict_json import load_json
 
 ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")

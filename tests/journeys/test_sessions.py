@@ -16,7 +16,8 @@ from agent.model.scripted.scenario import FaultPlan, Scenario, Text, Thinking, T
 from agent.model.scripted.server import ScriptedServer
 from agent.session import resume
 from agent.session.archive.summaries import summarise
-from agent.session.records import PromptRecord, QueueRecord, to_json
+from agent.session.record_json import to_json
+from agent.session.records import PromptRecord, QueueRecord
 from agent.session.store import SessionStore
 from agent.user_prompt import Prompt
 from permissions.decision import GrantChoice

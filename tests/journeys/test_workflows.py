@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 
 from agent.events import AgentEvent
-from agent.headless.run import HeadlessOutput
+from agent.headless.headless_output import HeadlessOutput
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import ModelInfo, Part, Scenario, Text, ToolCall, Turn
 from agent.orchestration.mode_reminders import ENTER, EXIT

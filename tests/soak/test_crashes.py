@@ -23,8 +23,9 @@ from agent.messages import Message, user_message
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import Part, Scenario, Text, Thinking, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
+from agent.session.record_json import from_json
 from agent.session.record_lines import Line, read_forwards
-from agent.session.records import MessageRecord, ToolEnd, from_json
+from agent.session.records import MessageRecord, ToolEnd
 from agent.session.resume import load
 from tests.journeys.program import environment
 from tests.soak.run_program import Zygote, zygote

@@ -18,9 +18,10 @@ from agent.assembly.assemble import Assembled, UserPorts, assemble, environment_
 from agent.conversation.conversation import Conversation
 from agent.exit_status import EXIT_INTERRUPTED, EXIT_TERMINATED
 from agent.headless.control_protocol import Control
+from agent.headless.headless_output import write_line
 from agent.headless.input_lines import StreamInput
 from agent.headless.introduction import Introduction
-from agent.headless.run import report_hooks, run_headless, run_start, write_line
+from agent.headless.run import report_hooks, run_headless, run_start
 from agent.options import RunOptions
 from agent.user_prompt import Prompt
 from permissions.base.text.sanitize import sanitize

@@ -88,8 +88,8 @@ def _report_failure(options: RunOptions, error: AgentError) -> None:
     """Report what ended the program; to a program that reads JSON, as a result too."""
     sys.stderr.write(f"agent-tui: {sanitize(str(error))}\n")
     if options.output_format != "text" and not isinstance(error, OutputError):
+        from agent.headless.headless_output import write_line
         from agent.headless.output_lines import failure_line
-        from agent.headless.run import write_line
 
         session_id = options.session_id or options.resume or ""
         write_line(sys.stdout, failure_line(str(error), session_id))

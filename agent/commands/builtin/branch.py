@@ -7,7 +7,8 @@ import asyncio
 from agent.commands.command_context import CommandContext
 from agent.commands.command_results import CommandResult, OpenSession, ShowText
 from agent.commands.session_title import title_of
-from agent.session.records import DraftRecord, to_json
+from agent.session.record_json import to_json
+from agent.session.records import DraftRecord
 from agent.session.store import SessionStore
 
 

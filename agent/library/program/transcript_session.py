@@ -16,14 +16,8 @@ from agent.library.program.program_setup import read_setup
 from agent.library.sessions.item_session import SessionABC, SessionSettings, session_settings
 from agent.messages import Message
 from agent.session import resume
-from agent.session.records import (
-    MessageRecord,
-    PromptRecord,
-    Record,
-    RewindRecord,
-    TerminalRecord,
-    to_json,
-)
+from agent.session.record_json import to_json
+from agent.session.records import MessageRecord, PromptRecord, Record, RewindRecord, TerminalRecord
 from agent.session.store import Session, SessionStore, valid_id
 from permissions.base.text.redactor import Redactor, secrets_of
 

@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from agent.display import DiffDisplay
 from agent.errors import SessionError
 from agent.messages import Message
+from agent.session.record_json import UnreadableRecord, from_json
 from agent.session.record_lines import Line, read_backwards
 from agent.session.records import (
     CompactionRecord,
@@ -25,11 +26,8 @@ from agent.session.records import (
     RewindRecord,
     TombstoneRecord,
     ToolEnd,
-    UnreadableRecord,
-    denial_from_json,
-    diff_from_json,
-    from_json,
 )
+from agent.session.shown_json import denial_from_json, diff_from_json
 from permissions.decision import Decision
 
 PAGE_ITEMS: Final = 60

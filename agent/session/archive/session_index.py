@@ -15,15 +15,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from agent.session.record_json import UnreadableRecord, from_json
 from agent.session.record_lines import Line, read_forwards
-from agent.session.records import (
-    MessageRecord,
-    PromptRecord,
-    SessionHeader,
-    TitleRecord,
-    UnreadableRecord,
-    from_json,
-)
+from agent.session.records import MessageRecord, PromptRecord, SessionHeader, TitleRecord
 from agent.session.store import SessionInfo
 from permissions.base.files.private_file import make_private_file
 

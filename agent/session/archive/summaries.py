@@ -12,6 +12,7 @@ from msgspec import Struct
 from agent.errors import SessionError
 from agent.messages import Message
 from agent.prompt.shell_command_note import as_typed
+from agent.session.record_json import UnreadableRecord, from_json
 from agent.session.record_lines import Line, read_forwards
 from agent.session.records import (
     MessageRecord,
@@ -19,9 +20,7 @@ from agent.session.records import (
     Record,
     SessionHeader,
     TitleRecord,
-    UnreadableRecord,
     UsageRecord,
-    from_json,
 )
 from agent.session.resume import tail
 from agent.session.store import SessionInfo

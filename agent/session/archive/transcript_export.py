@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from agent.errors import SessionError
 from agent.messages import Block, Message
 from agent.prompt import shell_command_note as own_command
+from agent.session.record_json import UnreadableRecord, from_json, message_to_json
 from agent.session.record_lines import Line, read_forwards
 from agent.session.records import (
     AgentRecord,
@@ -24,9 +25,6 @@ from agent.session.records import (
     SessionHeader,
     TitleRecord,
     TombstoneRecord,
-    UnreadableRecord,
-    from_json,
-    message_to_json,
 )
 from agent.session.resume import tail
 from permissions.base.text.sanitize import sanitize

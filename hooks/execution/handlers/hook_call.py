@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from hooks.answers.answer import Answer, Verdict
 from hooks.answers.response import HandlerOutcome, HandlerResult, ReasonSource, settle
 from hooks.config.spec import HandlerSpec
-from hooks.events.capabilities import EFFECTS, Effects, ExitTwo, ModelRefusal
+from hooks.events.capabilities import EFFECTS
+from hooks.events.effects import Effects, ExitTwo, ModelRefusal
 from hooks.ports import HookPorts, HookSession
 from permissions.base.text.strict_json import load_json
 

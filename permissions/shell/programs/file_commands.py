@@ -215,17 +215,6 @@ def patch(words: Sequence[Word]) -> list[Access]:
     ]
 
 
-_PRESERVES_LINKS = re.compile(r"-[A-Za-z]*[adPRr]|--(?:archive|no-d|preserve|recursive)")
-"""Options of cp that copy links as they are."""
-
-
-_LINKS = re.compile(r"-[A-Za-z]*s|--sy")
-"""Options of cp that make links in place of copies."""
-
-
-_SYNCS_LINKS = re.compile(r"-[A-Za-z]*[al]|--(?:archive|links)")
-
-
 PROGRAMS = (
     Program("cp", accesses=copy, edits=True),
     Program("mv", accesses=move, edits=True),

@@ -11,7 +11,6 @@ from permissions.shell.programs import (
     databases,
     file_commands,
     find,
-    git,
     javascript,
     languages,
     python_tools,
@@ -23,6 +22,7 @@ from permissions.shell.programs import (
     tools,
     wrappers,
 )
+from permissions.shell.programs.git import git_record
 
 RECORDS: tuple[Program, ...] = (
     *archives.PROGRAMS,
@@ -32,7 +32,7 @@ RECORDS: tuple[Program, ...] = (
     *databases.PROGRAMS,
     *file_commands.PROGRAMS,
     *find.PROGRAMS,
-    *git.PROGRAMS,
+    *git_record.PROGRAMS,
     *javascript.PROGRAMS,
     *languages.PROGRAMS,
     *python_tools.PROGRAMS,

@@ -21,7 +21,7 @@ from permissions.shell.programs.common_arguments import (
     local_copy,
     settings_after,
 )
-from permissions.shell.programs.git import git_risk
+from permissions.shell.programs.git.git_risk import git_risk
 from permissions.shell.syntax import (
     Word,
 )

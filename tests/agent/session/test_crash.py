@@ -13,8 +13,9 @@ import pytest
 from agent.history import problems
 from agent.messages import user_message
 from agent.session import resume
+from agent.session.record_json import to_json
 from agent.session.record_lines import Line
-from agent.session.records import CompactionRecord, MessageRecord, ModeRecord, to_json
+from agent.session.records import CompactionRecord, MessageRecord, ModeRecord
 from agent.session.transcript import Transcript
 
 ROOT = Path(__file__).parents[3]
@@ -24,7 +25,8 @@ WRITER = """
 import sys
 from pathlib import Path
 from agent.messages import Message, tool_result_block, tool_results_message, user_message
-from agent.session.records import MessageRecord, ToolEnd, ToolStart, to_json
+from agent.session.records import (MessageRecord, ToolEnd, ToolStart)
+from agent.session.record_json import (to_json)
 from agent.session.transcript import Transcript
 
 transcript = Transcript.open(Path(sys.argv[1]))

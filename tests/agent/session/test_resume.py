@@ -20,6 +20,7 @@ from agent.messages import (
     user_message,
 )
 from agent.session import resume
+from agent.session.record_json import to_json
 from agent.session.records import (
     CompactionRecord,
     DraftRecord,
@@ -39,7 +40,6 @@ from agent.session.records import (
     ToolEnd,
     ToolStart,
     UsageRecord,
-    to_json,
 )
 from agent.session.transcript import Transcript
 from agent.session.validity import OUTCOME_UNKNOWN

@@ -10,7 +10,8 @@ from agent.errors import SessionError
 from agent.messages import Message, text_block, user_message
 from agent.prompt.shell_command_note import note_of
 from agent.session import resume
-from agent.session.records import CompactionRecord, MessageRecord, RewindRecord, to_json
+from agent.session.record_json import to_json
+from agent.session.records import CompactionRecord, MessageRecord, RewindRecord
 from agent.session.rewind import history_before, rewind_points
 from agent.session.store import Session, SessionStore
 

@@ -13,6 +13,7 @@ from agent.messages import Block, Message, user_message
 from agent.session import resume
 from agent.session.archive.find_by_name import find_session
 from agent.session.archive.summaries import summarise
+from agent.session.record_json import to_json
 from agent.session.records import (
     DraftRecord,
     GrantsRecord,
@@ -22,7 +23,6 @@ from agent.session.records import (
     Record,
     TitleRecord,
     ToolStart,
-    to_json,
 )
 from agent.session.store import Session, SessionStore, _time_of, project_slug, valid_id
 

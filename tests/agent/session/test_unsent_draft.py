@@ -7,7 +7,8 @@ from pathlib import Path
 
 from agent.messages import user_message
 from agent.session.prompt_log import PromptLog
-from agent.session.records import DraftRecord, MessageRecord, QueueRecord, to_json
+from agent.session.record_json import to_json
+from agent.session.records import DraftRecord, MessageRecord, QueueRecord
 from agent.session.resume import load
 from agent.session.store import SessionStore
 from agent.session.unsent_draft import remember_unsent, store_unsent, take_over_drafts

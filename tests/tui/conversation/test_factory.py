@@ -8,7 +8,8 @@ import pytest
 
 from agent.messages import user_message
 from agent.options import RunOptions
-from agent.session.records import MessageRecord, to_json
+from agent.session.record_json import to_json
+from agent.session.records import MessageRecord
 from agent.session.store import SessionStore
 from tui.conversation.factory import session_to_resume
 

@@ -11,7 +11,8 @@ from textual.pilot import Pilot
 from agent.messages import Message, text_block, user_message
 from agent.prompt.shell_command_note import note_of
 from agent.session.archive.summaries import summarise
-from agent.session.records import MessageRecord, to_json
+from agent.session.record_json import to_json
+from agent.session.records import MessageRecord
 from agent.session.store import SessionStore
 from tests.tui.app.test_app_keys import keys, settled, text_of, transcript_of
 from tests.tui.panels.test_panels import app_of, opened

@@ -9,6 +9,7 @@ from agent.messages import Message, text_block, tool_result_block, tool_results_
 from agent.messages import user_message as said
 from agent.prompt.shell_command_note import note_of
 from agent.session.archive.history_pages import PAGE_ITEMS, SessionPages
+from agent.session.record_json import to_json
 from agent.session.records import (
     CompactionRecord,
     DenialRecord,
@@ -16,7 +17,6 @@ from agent.session.records import (
     NoticeRecord,
     Record,
     ToolEnd,
-    to_json,
 )
 from agent.session.transcript import Transcript
 from tests.tui.app.test_app_keys import settled, transcript_of

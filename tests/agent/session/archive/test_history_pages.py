@@ -12,18 +12,16 @@ from agent.messages import Message, text_block, tool_result_block, tool_results_
 from agent.messages import user_message as said
 from agent.session.archive import history_pages as pages
 from agent.session.archive.history_pages import PAGE_ITEMS, HistoryPage, SessionPages
+from agent.session.record_json import to_json
 from agent.session.records import (
-    CONTEXT_LINES,
     CompactionRecord,
     MessageRecord,
     Record,
     RewindRecord,
     TombstoneRecord,
     ToolEnd,
-    diff_from_json,
-    diff_to_json,
-    to_json,
 )
+from agent.session.shown_json import CONTEXT_LINES, diff_from_json, diff_to_json
 from agent.session.transcript import Transcript
 
 

@@ -20,7 +20,8 @@ from agent.session.archive.session_index import (
     scan,
     search_all,
 )
-from agent.session.records import MessageRecord, PromptRecord, TitleRecord, to_json
+from agent.session.record_json import to_json
+from agent.session.records import MessageRecord, PromptRecord, TitleRecord
 from agent.session.store import SessionStore
 
 

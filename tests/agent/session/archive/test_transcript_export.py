@@ -16,6 +16,7 @@ from agent.messages import (
 )
 from agent.session.archive.summaries import summarise
 from agent.session.archive.transcript_export import ExportFormat, export, recent
+from agent.session.record_json import to_json
 from agent.session.records import (
     AgentRecord,
     CompactionRecord,
@@ -27,7 +28,6 @@ from agent.session.records import (
     TitleRecord,
     TombstoneRecord,
     UsageRecord,
-    to_json,
 )
 from agent.session.repair import check, repair
 from agent.session.resume import load

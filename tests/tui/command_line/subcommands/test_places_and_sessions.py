@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.session.records import TitleRecord, to_json
+from agent.session.record_json import to_json
+from agent.session.records import TitleRecord
 from agent.session.store import SessionStore
 from tui import cli
 

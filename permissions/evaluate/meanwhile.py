@@ -1,0 +1,37 @@
+"""What rules, mode and files decide by now about a call that was asked about."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from permissions.decision import Behavior, Decision, TraceStep
+
+
+def decided_anew(again: Decision, pending: Decision, *, may_allow: bool) -> Decision | None:
+    """Return what is decided by now about an open ask, or None while it stays open.
+
+    Args:
+        again: The decision of steps 1 to 3 now.
+        pending: The ask.
+        may_allow: False where it is not known in which directory the call would run.
+    """
+    asked_by_hook = any(
+        entry.step is TraceStep.HOOK and entry.answer in {"ask", "defer"} for entry in pending.trace
+    )
+    if again.behavior is Behavior.ASK:
+        return None
+    if again.behavior is Behavior.ALLOW and (asked_by_hook or not may_allow):
+        return None
+    message = f"{again.message.rstrip('.')} (changed while it was asked about)."
+    return replace(again, message=message)
+
+
+def unless_denied(answer: Decision, again: Decision, pending: Decision) -> Decision:
+    """Return the answer, or the deny that came into force while it was awaited.
+
+    A write outside that the question did not name is denied too: no user allowed it.
+    """
+    if again.behavior is Behavior.ASK and not set(again.write_dirs) <= set(pending.write_dirs):
+        message = f"{again.message.rstrip('.')}, which it did not when it was asked about"
+        return replace(again, behavior=Behavior.DENY, message=message)
+    return again if again.behavior is Behavior.DENY else answer

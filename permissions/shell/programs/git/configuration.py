@@ -1,0 +1,84 @@
+"""What git reads of its configuration, and what changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from permissions.shell.access import names
+from permissions.shell.arguments import split_arguments
+from permissions.shell.syntax import Word
+
+
+class _Config(Struct, frozen=True):
+    """What `git config` is given: only options before the first operand are options."""
+
+    options: frozenset[str]
+    operands: tuple[Word, ...]
+
+
+def _config(rest: Sequence[Word]) -> _Config:
+    found = split_arguments(rest, valued="f", valued_long=_CONFIG_VALUED, stops_at_operand=True)
+    return _Config(frozenset(one.name for one in found.options), found.operands)
+
+
+def reads_config(rest: Sequence[Word]) -> bool:
+    """Does `git config` only read? Later words are values, whatever they look like."""
+    config = _config(rest)
+    if not config.options <= _READING_CONFIG | _WHERE_CONFIG:
+        return False
+    if config.options & _READING_CONFIG:
+        return True
+    operands = [word.plain for word in config.operands]
+    return operands[:1] in (["get"], ["list"]) or (len(operands) == 1 and "." in operands[0])
+
+
+_CONFIG_VALUED = names("--file --blob --type --default --value --url")
+_READING_CONFIG = names("--get --get-all --get-regexp --get-urlmatch --list -l")
+_WHERE_CONFIG = names(
+    "--global --system --local --worktree --show-origin --show-scope --name-only -z --null -f "
+    "--file --blob --type --bool --int --path --default --includes --no-includes"
+)
+
+
+def changes_settings(words: Sequence[Word]) -> str:
+    """Return the settings that git changes: of the user, the machine or the repository."""
+    found = split_arguments(words, valued="Cc", stops_at_operand=True)
+    if not found.operands:
+        return ""
+    subcommand, rest = found.operands[0].text, found.operands[1:]
+    texts = {word.text for word in rest}
+    if subcommand == "init":
+        return (
+            "" if split_arguments(rest, valued="b", valued_long=_INIT_VALUED).operands else _CONFIG
+        )
+    if subcommand != "config":
+        return _CONFIG if texts & _CONFIGURING.get(subcommand, frozenset()) else ""
+    if reads_config(rest):
+        return ""
+    if _has_short(texts, "--global"):
+        return "~/.gitconfig"
+    if _has_short(texts, "--system"):
+        return "/etc/gitconfig"
+    return "" if any(text.startswith(("-f", "--fi")) for text in texts) else _CONFIG
+
+
+_CONFIG = ".git/config"
+_INIT_VALUED = names("--initial-branch --template --separate-git-dir --object-format --ref-format")
+_CONFIGURING = {
+    "remote": names("add remove rm rename set-url set-branches"),
+    "branch": names("-u --set-upstream-to --unset-upstream -m -M --move --edit-description"),
+    "push": names("-u --set-upstream"),
+    "checkout": names("-t --track"),
+    "switch": names("-t --track"),
+    "submodule": names("add init deinit sync"),
+    "sparse-checkout": names("init set add disable"),
+    "lfs": names("install"),
+}
+"""Subcommands that write the repository's configuration, with the words that make them."""
+
+
+def _has_short(texts: Iterable[str], option: str) -> bool:
+    """Is an option of git given, maybe shortened?"""
+    return any(len(text) > 3 and option.startswith(text) for text in texts)

@@ -1,0 +1,113 @@
+"""The subcommands of git that a wildcard covers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from permissions.shell.access import Access, names
+from permissions.shell.arguments import Arguments, split_arguments
+from permissions.shell.programs.git.operands import applied, cloned, compared, removed, work_trees
+from permissions.shell.syntax import Word
+
+
+class Subcommand(Struct, frozen=True):
+    """What is known of one subcommand, or of several that are alike."""
+
+    names: str
+    reads_place: bool = False
+    """Changes nothing in the repository."""
+    output_options: str = ""
+    """Options whose value is a file that is written."""
+    input_options: str = ""
+    """Options whose value is a file that is read."""
+    risky: str = ""
+    """Options that run programs or write files."""
+    runs: str = ""
+    """The word that a command follows."""
+    writes_words: bool = False
+    """Words that lead out of the work tree, or to a protected file, may be written."""
+    read_only: bool = False
+    """It only reads, whatever its words, if none is risky."""
+    files: Callable[[Sequence[Word], bool], list[Access]] | None = None
+    """Files among its operands, and whether git was moved elsewhere (`-C`)."""
+
+
+_VALUED_LONG = names("--git-dir --work-tree --namespace --exec-path --config-env")
+
+
+def git_parts(words: Sequence[Word]) -> tuple[Arguments, str, tuple[Word, ...]]:
+    """Return git's own options, its subcommand ("" when unknown) and what follows it."""
+    found = split_arguments(words, valued="Cc", valued_long=_VALUED_LONG, stops_at_operand=True)
+    if not found.operands or not found.operands[0].is_literal:
+        return found, "", ()
+    return found, found.operands[0].text, found.operands[1:]
+
+
+def known_subcommand(subcommand: str) -> Subcommand:
+    return _SUBCOMMANDS.get(subcommand, UNKNOWN_SUBCOMMAND)
+
+
+UNKNOWN_SUBCOMMAND = Subcommand("")
+
+
+_DIFF_RISK = "--ext-diff --output --textconv"
+_SUBCOMMANDS = {
+    name: one
+    for one in (
+        Subcommand("status rev-parse ls-tree describe check-ignore check-attr merge-base name-rev "
+            "for-each-ref show-ref count-objects", reads_place=True, read_only=True),
+        Subcommand("help var version show-branch verify-commit verify-tag fsck merge-tree",
+            reads_place=True),
+        Subcommand("diff", reads_place=True, output_options="--output", risky=_DIFF_RISK,
+            read_only=True, files=compared),
+        Subcommand("show log whatchanged", reads_place=True, output_options="--output",
+            risky=_DIFF_RISK, read_only=True),
+        Subcommand("shortlog rev-list diff-tree diff-index diff-files range-diff cherry",
+            reads_place=True, risky=_DIFF_RISK, read_only=True),
+        Subcommand("ls-files", reads_place=True, input_options="-X --exclude-from", read_only=True),
+        Subcommand("blame", reads_place=True, input_options="-S --contents --ignore-revs-file",
+            risky=_DIFF_RISK, read_only=True),
+        Subcommand("annotate", reads_place=True, risky=_DIFF_RISK),
+        Subcommand("cat-file", reads_place=True, risky="--filters --textconv", read_only=True),
+        Subcommand("grep", reads_place=True, input_options="-f", risky="-O --open-files-in-pager "
+            "--textconv", read_only=True, files=compared),
+        Subcommand("branch remote"),
+        Subcommand("tag", input_options="-F --file"),
+        Subcommand("stash", output_options="--output", writes_words=True, risky=_DIFF_RISK),
+        Subcommand("config", output_options="-f --file"),
+        Subcommand("worktree", files=work_trees, writes_words=True),
+        Subcommand("reflog", risky=_DIFF_RISK),
+        Subcommand("clean", writes_words=True),
+        Subcommand("format-patch", output_options="-o --output --output-directory",
+            risky=f"-o --output-directory {_DIFF_RISK}", writes_words=True),
+        Subcommand("rebase", risky="--exec -x"),
+        Subcommand("clone", risky="-c --config --template -u --upload-pack", files=cloned,
+            writes_words=True),
+        Subcommand("fetch", risky="--upload-pack"),
+        Subcommand("pull", risky="--upload-pack"),
+        Subcommand("push", risky="--exec --receive-pack", writes_words=True),
+        Subcommand("ls-remote", risky="--exec --upload-pack"),
+        Subcommand("archive", output_options="-o --output", risky="--exec -o --output",
+            writes_words=True),
+        Subcommand("init", risky="--template", writes_words=True),
+        Subcommand("bundle", writes_words=True),
+        Subcommand("commit notes", input_options="-F --file"),
+        Subcommand("add update-index update-ref symbolic-ref pack-refs commit-tree write-tree "
+            "hash-object gc prune repack"),
+        Subcommand("apply", risky="--unsafe-paths", files=applied,
+            writes_words=True),
+        Subcommand("merge", input_options="-F --file"),
+        Subcommand("am cherry-pick revert switch"),
+        Subcommand("read-tree sparse-checkout",
+            writes_words=True),
+        Subcommand("bisect", runs="run"),
+        Subcommand("checkout restore reset", writes_words=True),
+        Subcommand("lfs"),
+        Subcommand("mv rm", files=removed),
+        Subcommand("submodule", runs="foreach"),
+    )
+    for name in one.names.split()
+}  # fmt: skip
+"""What a wildcard covers; any other subcommand may be a program of its own."""
