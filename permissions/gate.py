@@ -34,12 +34,12 @@ from permissions.evaluate.meanwhile import decided_anew, unless_denied
 from permissions.evaluate.read_only_classifier import classify, with_harmless_parts
 from permissions.explain.decision_history import History, RecentCall, RuleKey, RuleRow, RuleUse
 from permissions.explain.explain_decision import with_rules
-from permissions.gate_ports import DecisionLog, GrantStore, RefreshSettings
 from permissions.grants.suggest import shadow_warnings_of
 from permissions.matching.effective_rules import without_dangerous
 from permissions.mode import Mode, next_mode
 from permissions.request import PermissionRequest
 from permissions.resolve.denial_limits import DenialState
+from permissions.resolve.gate_ports import DecisionLog, GrantStore, RefreshSettings
 from permissions.resolve.handlers import Handler, user_decision
 from permissions.resolve.race import Abort
 from permissions.rules.rule_set import Rule
