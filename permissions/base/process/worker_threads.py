@@ -26,6 +26,8 @@ THREADS: Final = 32
 """More than the library's six on a small machine: a few that hang must not stop the others."""
 _PREFIX: Final = "worker"
 _IMPORT: Final = "import"
+_WATCH: Final = "AnyIO"
+"""How `anyio` names the threads in which files are watched: each sleeps for up to a step."""
 
 
 class Workers(ThreadPoolExecutor):
@@ -84,9 +86,10 @@ def leave_stuck_threads(status: int) -> None:
     """
     threads = threading.enumerate()
     stuck = [each for each in threads if each.name.startswith(_PREFIX)]
-    # The interpreter's end could wait for a module that a thread has half imported.
-    is_importing = any(each.name == _IMPORT for each in threads)
-    if not (stuck and _join(stuck)) and not is_importing:
+    # The interpreter's end would wait for a module that a thread has half imported, and for those
+    # that watch: they leave nothing behind.
+    is_idle = any(each.name.startswith((_IMPORT, _WATCH)) for each in threads)
+    if not (stuck and _join(stuck)) and not is_idle:
         return
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from permissions.base.process.worker_threads import import_aside
 from tui.app.appearance import Appearance
 from tui.app.key_table import KeyTable
 from tui.app.notices import Notices
@@ -77,6 +78,8 @@ class ConversationStart:
     async def begin(self) -> None:
         """Make the first conversation; to be called after the first frame."""
         parts = self._parts
+        # Longer than a frame, and keys must echo meanwhile.
+        await import_aside("tui.dialogs.ports")
         await parts.conversations.begin(self._ports())
         if parts.initial_prompt and parts.conversations.current is not None:
             parts.submit(parts.initial_prompt)
@@ -84,7 +87,7 @@ class ConversationStart:
             self._watch_files(parts.agent_home)
 
     def _ports(self) -> ScreenPorts:
-        # Dialogs take some 30 ms to import; the first frame does not wait for them.
+        # Loaded by now; the first frame does not wait for them.
         from permissions.explain.explain_decision import home_relative
         from tui.dialogs.ports import DialogContender, DialogUser, show
         from tui.dialogs.sandbox.work_inside import WorkInside

@@ -78,6 +78,38 @@ def test_an_import_under_way_does_not_keep_the_process(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (7, "colorsys\nthere_is_none\n"), done.stderr
 
 
+WATCHING = """
+import anyio, asyncio, os, sys
+from permissions.base.process import worker_threads as workers
+workers.PATIENCE_S = 1000
+async def main():
+    started = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    def watch():
+        loop.call_soon_threadsafe(started.set)
+        os.read({pipe}, 1)
+    task = asyncio.create_task(anyio.to_thread.run_sync(watch, abandon_on_cancel=True))
+    await started.wait()
+    return 7
+status = workers.run_to_end(main())
+workers.leave_stuck_threads(status)
+sys.exit(1)
+"""
+
+
+def test_a_thread_that_watches_files_does_not_keep_the_process() -> None:
+    reading, writing = os.pipe()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", WATCHING.format(pipe=reading)],
+            cwd=ROOT, pass_fds=(reading,), capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert done.returncode == 7, done.stderr
+
+
 def test_work_under_way_is_done_before_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     async def main() -> int:
         work = asyncio.get_running_loop().run_in_executor(None, print, "written")
