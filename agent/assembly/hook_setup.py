@@ -4,8 +4,9 @@ the hooks of a start."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -19,7 +20,7 @@ from agent.hook_events.config import hook_config, plugin_hooks
 from agent.hook_events.file_events import HookSources
 from agent.hook_events.fire import HookFiring, HookListeners
 from agent.hook_events.hook_dispatch import HookDispatch
-from agent.sandbox.sandbox import RunRequest
+from agent.sandbox.sandbox import RunRequest, Sandbox
 from agent.subagents.hook_agent import HookAgent
 from agent.tools.shell.shells import ShellRegistry
 from hooks.config.spec import CommandHandler, HookSource
@@ -114,7 +115,7 @@ def build_hooks(
             ask_small_model=model.small.for_hooks,
             run_hook_agent=HookAgent(late.ports, shared.stream.emit),
             call_mcp_tool=partial(_call_server, late),
-            confine=partial(_confine, start),
+            confine=partial(confine_hook, start.sandbox, (start.session.path,)),
         ),
     )
     plugged, warnings = plugin_hooks(
@@ -144,17 +145,17 @@ async def _call_server(
     return await live.call_for_text(server, tool, tool_input)
 
 
-def _confine(start: StartContext, hook: HookOrigin) -> Confine:
+def confine_hook(sandbox: Sandbox, visible: Sequence[Path], hook: HookOrigin) -> Confine:
     """Return what holds a hook: one of others to the project, without a network."""
-    if hook.source not in _OF_OTHERS or not start.sandbox.settings().confines_hooks:
+    if hook.source not in _OF_OTHERS or not sandbox.settings().confines_hooks:
         return unconfined_hook(hook)
     request = RunRequest(
         Confinement.PROJECT,
         write_dirs=tuple(map(str, hook.writable)),
-        visible=tuple(map(str, (start.session.path, *hook.readable))),
+        visible=tuple(map(str, (*visible, *hook.readable))),
         masks_denied=False,
     )
-    return start.sandbox.confine_where_held(request)
+    return sandbox.confine_where_held(request)
 
 
 def _listeners(

@@ -1,13 +1,15 @@
 """Lines of stream-json about agents: one begins, makes a call, ends.
 
-Shapes are those of Claude Code: `task_started`, `task_progress`, `task_notification`.
+Shapes are those of Claude Code: `task_started`, `task_progress`, `task_updated`,
+`task_notification`, and `background_tasks_changed` with all that work in the background.
 """
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from agent.subagents.running_agent import RunningAgent
 
 Line = dict[str, object]
+TASK_TYPE: Final = "local_agent"
 
 
 class TaskLines(Struct):
@@ -25,33 +28,69 @@ class TaskLines(Struct):
     session_id: str
     find: Callable[[str], RunningAgent | None]
     """Returns an agent of the session by its id."""
-    _begun: set[str] = field(default_factory=set)
+    _live: dict[str, bool] = field(default_factory=dict)
+    """The agents that work, and whether they do in the background."""
+    _listed: tuple[str, ...] = ()
+    """Those that the last line about the background named."""
 
     def of(self, event: AgentEvent) -> Iterator[Line]:
         """Yield the lines that an event of an agent makes; none for the main conversation's."""
         agent = self.find(event.agent_id) if event.agent_id is not None else None
         if agent is None:
             return
-        if agent.id not in self._begun:
-            self._begun.add(agent.id)
-            yield self._line(agent, "task_started", _what_it_is(agent))
+        was_in_background = self._live.get(agent.id)
+        self._live[agent.id] = agent.in_background
+        if was_in_background is None:
+            yield self._about(agent, "task_started", _what_it_is(agent))
+        elif agent.in_background and not was_in_background:
+            yield self._update(agent, {"is_backgrounded": True})
         match event:
             case ToolDispatch():
                 progress = {"usage": _usage(agent), "last_tool_name": event.name}
-                yield self._line(agent, "task_progress", progress)
+                yield self._about(agent, "task_progress", progress)
             case Terminal():
                 # A message has it begin again.
-                self._begun.discard(agent.id)
-                yield self._line(agent, "task_notification", _end(agent, event))
+                del self._live[agent.id]
+                yield self._update(agent, _patch(agent, event))
+                yield self._about(agent, "task_notification", _end(agent, event))
+        yield from self._background()
 
-    def _line(self, agent: RunningAgent, subtype: str, more: Mapping[str, object]) -> Line:
+    def _background(self) -> Iterator[Line]:
+        """Yield a line with all that work in the background, where it is not the last one."""
+        listed = tuple(agent_id for agent_id, in_background in self._live.items() if in_background)
+        if listed == self._listed:
+            return
+        self._listed = listed
+        agents = [agent for agent_id in listed if (agent := self.find(agent_id)) is not None]
+        tasks = [
+            {
+                "task_id": agent.id,
+                "task_type": TASK_TYPE,
+                "description": agent.task.description,
+            }
+            for agent in agents
+        ]
+        yield self._line("background_tasks_changed", {"tasks": tasks})
+
+    def _update(self, agent: RunningAgent, patch: Line) -> Line:
+        return self._line("task_updated", {"task_id": agent.id, "patch": patch})
+
+    def _about(self, agent: RunningAgent, subtype: str, more: Mapping[str, object]) -> Line:
+        return self._line(
+            subtype,
+            {
+                "task_id": agent.id,
+                **({"tool_use_id": agent.task.tool_use_id} if agent.task.tool_use_id else {}),
+                "description": agent.task.description,
+                **more,
+            },
+        )
+
+    def _line(self, subtype: str, fields: Mapping[str, object]) -> Line:
         return {
             "type": "system",
             "subtype": subtype,
-            "task_id": agent.id,
-            **({"tool_use_id": agent.task.tool_use_id} if agent.task.tool_use_id else {}),
-            "description": agent.task.description,
-            **more,
+            **fields,
             "session_id": self.session_id,
             "uuid": str(uuid.uuid4()),
         }
@@ -59,7 +98,7 @@ class TaskLines(Struct):
 
 def _what_it_is(agent: RunningAgent) -> Line:
     return {
-        "task_type": "local_agent",
+        "task_type": TASK_TYPE,
         "subagent_type": agent.definition.name,
         "is_backgrounded": agent.in_background,
         "spawn_depth": agent.depth,
@@ -68,10 +107,24 @@ def _what_it_is(agent: RunningAgent) -> Line:
     }
 
 
-def _end(agent: RunningAgent, event: Terminal) -> Line:
-    status = "completed" if event.reason == "completed" else "failed"
+def _status(agent: RunningAgent, event: Terminal) -> str:
+    if agent.stopped_by or event.reason.startswith("aborted"):
+        return "stopped"
+    return "completed" if event.reason == "completed" else "failed"
+
+
+def _patch(agent: RunningAgent, event: Terminal) -> Line:
+    status = _status(agent, event)
     return {
-        "status": "stopped" if agent.stopped_by or event.reason.startswith("aborted") else status,
+        "status": "killed" if status == "stopped" else status,
+        "end_time": int(time.time() * 1000),
+        **({"error": event.detail or event.reason} if status == "failed" else {}),
+    }
+
+
+def _end(agent: RunningAgent, event: Terminal) -> Line:
+    return {
+        "status": _status(agent, event),
         "output_file": str(agent.transcript),
         "summary": event.detail or agent.task.description,
         "usage": _usage(agent),

@@ -161,10 +161,10 @@ async def test_outside_of_a_repository_the_agent_does_not_start(begin: Begin) ->
     assert "git" in result.text
 
 
-async def worktree_run(project: Path, home: Path, *arguments: str) -> str:
+async def worktree_run(project: Path, home: Path, *arguments: str, calls: bool = True) -> str:
     """Run a session that commits nothing and makes a file; return what it says at its end."""
     make = ToolCall("Bash", {"command": "touch made"})
-    answer: Script = {"": [[make], [Text("Made.")]]}
+    answer: Script = {"": [*([[make]] if calls else []), [Text("Made.")]]}
     async with ScriptedServer(Scenario(), respond=scripted(answer)) as server:
         env = environment(home, server.base_url)
         arguments = ("-p", "go", "--permission-mode", "acceptEdits", *arguments)
@@ -188,6 +188,45 @@ async def test_a_session_works_in_a_worktree_and_without_a_user_it_is_kept(
     # A second one of this name is the same.
     await worktree_run(project, fresh_home, "-w", "plum", "-c")
     assert git(project, "worktree", "list").count(".agent/worktrees") == 1
+
+
+async def test_hooks_make_and_are_told_of_the_worktree_of_a_session(
+    project: Path, fresh_home: Path
+) -> None:
+    """Kept as it is; one without changes that git made is removed, and they are told."""
+    repository_in(project)
+    log, tree = fresh_home / "log", fresh_home / "tree"
+    tree.mkdir()
+    make = {"type": "command", "command": f"cat >> {log}; echo {tree}"}
+    see = {"type": "command", "command": f"cat >> {log}"}
+    write_settings(fresh_home, WorktreeCreate=make, WorktreeRemove=see)
+    said = await worktree_run(project, fresh_home, "-w", "plum")
+    assert (tree / "made").exists()
+    assert f"worktree kept; not merged ({tree})" in said
+    assert '"name": "plum"' in log.read_text()
+    assert not (project / ".agent" / "worktrees").exists()
+    write_settings(fresh_home, WorktreeRemove=see)
+    said = await worktree_run(project, fresh_home, "-w", "pear", calls=False)
+    assert "removed: nothing was changed" in said
+    assert log.read_text().rstrip().endswith('worktrees/pear"}')
+
+
+async def test_a_hook_that_refuses_a_worktree_ends_the_start(
+    project: Path, fresh_home: Path
+) -> None:
+    repository_in(project)
+    refuse = {"type": "command", "command": "echo not here >&2; exit 2"}
+    write_settings(fresh_home, WorktreeCreate=refuse)
+    env = environment(fresh_home, "http://127.0.0.1:1")
+    status, _, err = await run("-p", "go", "-w", "plum", cwd=project, env=env)
+    assert status == 1
+    assert "not here" in err
+
+
+def write_settings(home: Path, **hooks: object) -> None:
+    (home / ".agent").mkdir(exist_ok=True)
+    entries = {event: [{"hooks": [hook]}] for event, hook in hooks.items()}
+    (home / ".agent" / "settings.json").write_text(json.dumps({"hooks": entries}))
 
 
 async def test_a_prompt_in_the_place_of_a_name_says_where_it_goes(

@@ -573,11 +573,21 @@ async def test_without_a_screen_the_run_waits_for_agents_in_the_background(
     assert inner
     assert {line["type"] for line in inner} == {"assistant"}
     tasks = [line for line in lines if "task_id" in line]
-    assert [line["subtype"] for line in tasks] == ["task_started", "task_notification"]
-    assert {line["tool_use_id"] for line in tasks} == {inner[0]["parent_tool_use_id"]}
-    assert tasks[0]["is_backgrounded"]
-    assert tasks[1]["status"] == "completed"
-    assert Path(tasks[1]["output_file"]).is_file()
+    started, updated, ended = tasks
+    assert [line["subtype"] for line in tasks] == [
+        "task_started",
+        "task_updated",
+        "task_notification",
+    ]
+    assert {started["tool_use_id"], ended["tool_use_id"]} == {inner[0]["parent_tool_use_id"]}
+    assert started["is_backgrounded"]
+    assert updated["patch"]["status"] == ended["status"] == "completed"
+    assert Path(ended["output_file"]).is_file()
+    live = [line["tasks"] for line in lines if line.get("subtype") == "background_tasks_changed"]
+    assert live == [
+        [{key: started[key] for key in ("task_id", "task_type", "description")}],
+        [],
+    ]
     assert [line["type"] for line in lines].count("result") == 1
 
 

@@ -8,19 +8,21 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
-from agent.assembly.environment import environment_from, settings_for
+from agent.assembly.agents.session_worktrees import session_worktrees
+from agent.assembly.environment import Environment, environment_from, settings_for
 from agent.errors import UsageError
+from agent.headless.run import report_hooks
 from agent.options import RunOptions
+from agent.settings.load import Settings
 from agent.settings.trust import TrustState, TrustStore
 from agent.subagents.worktree.worktree_end import WorktreeAnswer, end_worktree
-from agent.subagents.worktree.worktrees import AgentWorktree, Worktrees
-from permissions.base.process.program_path import path_outside
+from agent.subagents.worktree.worktrees import AgentWorktree
 from permissions.base.text.sanitize import sanitize
 from tui.version import version
 
@@ -43,25 +45,42 @@ def run_in_worktree(
         )
     environment = environment_from(os.environ, launch_dir, version=version())
     settings = settings_for(options, environment)
-    worktrees = Worktrees(
-        settings.project_root,
-        environment.env,
-        path_outside(environment.env.get("PATH"), settings.project_root),
-        is_trusted=lambda: settings.trust.is_settled,
-    )
-    tree = asyncio.run(worktrees.open(name))
+    tree = asyncio.run(_opened(options, environment, settings, name))
     _trust_as(settings.trust, TrustStore(environment.agent_home / "trust.json"), tree)
     os.chdir(tree.path)
     try:
         return run(replace(options, worktree=None), tree.path)
     finally:
         os.chdir(launch_dir)
-        asks = _ask if not options.headless and sys.stdin.isatty() else _keep
-        said = asyncio.run(end_worktree(worktrees, tree, "The session", f"Work of {name}", asks))
+        said = asyncio.run(_ended(options, environment, settings, name, tree))
         where = ""
         if tree.path.exists():
-            where = f" ({tree.path}, {tree.branch}); go on with: agent-tui -c --worktree {name}"
+            branch = f", {tree.branch}" if tree.branch else ""
+            where = f" ({tree.path}{branch}); go on with: agent-tui -c --worktree {name}"
         sys.stderr.write(f"agent-tui: worktree {sanitize(str(said['worktree']))}{where}\n")
+
+
+async def _opened(
+    options: RunOptions, environment: Environment, settings: Settings, name: str
+) -> AgentWorktree:
+    with session_worktrees(options, environment, settings) as (worktrees, hooks):
+        tree = await worktrees.open(name)
+        report_hooks(hooks.notices(), sys.stderr)
+    return tree
+
+
+async def _ended(
+    options: RunOptions,
+    environment: Environment,
+    settings: Settings,
+    name: str,
+    tree: AgentWorktree,
+) -> Mapping[str, object]:
+    asks = _ask if not options.headless and sys.stdin.isatty() else _keep
+    with session_worktrees(options, environment, settings) as (worktrees, hooks):
+        said = await end_worktree(worktrees, tree, "The session", f"Work of {name}", asks)
+        report_hooks(hooks.notices(), sys.stderr)
+    return said
 
 
 def _trust_as(trust: TrustState, store: TrustStore, tree: AgentWorktree) -> None:

@@ -49,6 +49,8 @@ async def end_worktree(
 
 
 def _question(who: str, tree: AgentWorktree, state: WorktreeState) -> str:
+    if not tree.branch:
+        return f"{who} has ended. What becomes of its worktree, which a hook made?"
     parts = []
     if state.ahead:
         parts.append(f"{state.ahead} commit{'' if state.ahead == 1 else 's'}")
