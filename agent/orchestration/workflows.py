@@ -74,6 +74,8 @@ class Workflows:
     def __init__(self, surround: WorkflowSurround, journal: Journal) -> None:
         """Nothing is opened or started yet."""
         self.journal = journal
+        self.run_agent = surround.run_agent
+        """Runs an agent; workers do where there is a queue."""
         self.on_report: Callable[[], None] = lambda: None
         """Called when a run in the background has ended."""
         self.on_change: Callable[[], None] = lambda: None
@@ -283,7 +285,7 @@ class Workflows:
         surround = self._surround
         parts = RunParts(
             self.journal,
-            surround.run_agent,
+            self.run_agent,
             surround.confine,
             self._find,
             self._caps,

@@ -11,8 +11,9 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -38,36 +39,86 @@ from permissions.decision import Behavior, DecisionSource
 from tui.conversation.model_choice import real_model
 from tui.version import version
 
+if TYPE_CHECKING:
+    from agent.orchestration.cluster.agent_queue import AgentQueue
+
 Begin = Callable[[Workflows], Awaitable[WorkflowRun]]
 """Starts or resumes the run. Raises `JournalError`, or what the command reports."""
 _BY_SOMEBODY: Final = frozenset({DecisionSource.HOOK, DecisionSource.CLASSIFIER})
 
 
 async def run_workflow(
-    options: RunOptions, launch_dir: Path, begin: Begin, *, as_json: bool
+    options: RunOptions, launch_dir: Path, begin: Begin, *, as_json: bool, queue: str | None = None
 ) -> int:
-    """Work on a run to its end, write its result, return the exit status. Raises AgentError."""
+    """Work on a run to its end, write its result, return the exit status. Raises AgentError.
+
+    With `queue`, the URL of a Postgres database, workers run its agents.
+    """
+    async with AsyncExitStack() as closing:
+        session = await _open_session(options, launch_dir, closing)
+        workflows = session.conversation.workflows
+        watch = _Watch(session.conversation)
+        if queue is not None:
+            from agent.orchestration.cluster.remote_agents import RemoteAgents  # an extra
+
+            agents, _ = await _join(queue, session, closing)
+            workflows.run_agent = RemoteAgents(agents, workflows.journal, _tell).run
+        await session.conversation.start()
+        run = await begin(workflows)
+        arrived = _heed_signals(run.control.stop)
+        end = await watch.to_the_end(run)
+    _write(run, end, as_json=as_json)
+    if arrived:
+        return arrived[0]
+    return _status(end, denied=watch.denied)
+
+
+async def run_worker(options: RunOptions, launch_dir: Path, queue: str, at_once: int) -> int:
+    """Run agents of other processes' runs until a signal; return the exit status.
+
+    Raises AgentError.
+    """
+    from agent.orchestration.cluster.queue_worker import QueueWorker  # an extra
+
+    async with AsyncExitStack() as closing:
+        session = await _open_session(options, launch_dir, closing)
+        agents, commit = await _join(queue, session, closing)
+        await session.conversation.start()
+        workflows = session.conversation.workflows
+        worker = QueueWorker(workflows.journal, workflows.run_agent, _tell)
+        working = asyncio.ensure_future(agents.work(worker.work, at_once))
+        arrived = _heed_signals(lambda _reason: working.cancel())
+        _tell(f"takes agents at commit {commit[:12]}, {at_once} at once")
+        with suppress(asyncio.CancelledError):
+            await working
+    return arrived[0] if arrived else EXIT_COMPLETED
+
+
+class _Session(Struct, frozen=True):
+    conversation: Conversation
+    root: Path
+
+
+async def _open_session(options: RunOptions, launch_dir: Path, closing: AsyncExitStack) -> _Session:
     environment = environment_from(os.environ, launch_dir, version=version())
     settings = settings_for(options, environment)
     setup = await real_model(settings, environment, options)
     hide_secrets()
     user = UserPorts(notice=lambda text, _level: _tell(text))
     assembled = await assemble(options, environment, settings, setup, user)
+    closing.push_async_callback(assembled.conversation.aclose)
     for notice in assembled.notices:
         _tell(notice)
-    conversation = assembled.conversation
-    watch = _Watch(conversation)
-    try:
-        await conversation.start()
-        run = await begin(conversation.workflows)
-        arrived = _heed_signals(run)
-        end = await watch.to_the_end(run)
-    finally:
-        await conversation.aclose()
-    _write(run, end, as_json=as_json)
-    if arrived:
-        return arrived[0]
-    return _status(end, denied=watch.denied)
+    return _Session(assembled.conversation, settings.project_root)
+
+
+async def _join(queue: str, session: _Session, closing: AsyncExitStack) -> tuple[AgentQueue, str]:
+    """Return the queue of the repository's commit, and the commit."""
+    from agent.orchestration.cluster.agent_queue import open_queue  # an extra
+    from agent.orchestration.cluster.repository_commit import repository_commit
+
+    commit = await repository_commit(session.root)
+    return await closing.enter_async_context(open_queue(queue, commit)), commit
 
 
 def _status(end: RunEnd, *, denied: bool) -> int:
@@ -76,13 +127,13 @@ def _status(end: RunEnd, *, denied: bool) -> int:
     return EXIT_LIMIT if end.state is WorkflowState.PAUSED else EXIT_ERROR
 
 
-def _heed_signals(run: WorkflowRun) -> list[int]:
-    """Stop the run at a signal; return the exit statuses of those that arrived."""
+def _heed_signals(stop: Callable[[str], object]) -> list[int]:
+    """Stop at a signal; return the exit statuses of those that arrived."""
     arrived: list[int] = []
 
     def on_signal(status: int) -> None:
         arrived.append(status)
-        run.control.stop("it was interrupted")
+        stop("it was interrupted")
 
     loop = asyncio.get_running_loop()
     for number, status in (
@@ -145,7 +196,9 @@ class _Watch:
             shown.states[place] = now
             if record.state is not StepState.RUNNING:
                 how = "reused" if view.is_reused else str(record.state)
-                _tell(f"{how:8}{record.label or record.prompt.partition(chr(10))[0][:60]}")
+                name = record.label or record.prompt.partition("\n")[0][:60]
+                why = f": {json.loads(record.result)}" if record.state is StepState.FAILED else ""
+                _tell(f"{how:8}{name}{why}")
 
 
 def _write(run: WorkflowRun, end: RunEnd, *, as_json: bool) -> None:

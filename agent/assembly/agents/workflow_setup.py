@@ -27,7 +27,7 @@ from agent.orchestration import findings
 from agent.orchestration.journal.journal import Journal
 from agent.orchestration.journal.journal_records import Caps, StepState
 from agent.orchestration.orchestration_mode import OrchestrationMode
-from agent.orchestration.run.agent_order import MAX_TURNS, AgentAnswer, AgentOrder
+from agent.orchestration.run.agent_order import MAX_TURNS, MISFORMED, AgentAnswer, AgentOrder
 from agent.orchestration.run.prefix_stagger import PrefixStagger
 from agent.orchestration.subtasks import SYSTEM
 from agent.orchestration.workflows import WAIT_S, Workflows, WorkflowSurround
@@ -149,7 +149,7 @@ class _SessionAgents:
             value = report.text if order.schema is None else report.value
             return used.answer(StepState.DONE, value)
         if is_misformed or report.outcome == "invalid_answer":
-            return replace(used.answer(StepState.FAILED, None, report.text), is_misformed=True)
+            return used.answer(StepState.FAILED, None, MISFORMED + report.text)
         if report.outcome == "max_turns":
             return used.answer(StepState.PARTIAL, report.text, _AT_TURN_LIMIT)
         if report.outcome == "error":

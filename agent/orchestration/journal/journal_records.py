@@ -103,6 +103,15 @@ class StepRecord(Struct, frozen=True, kw_only=True):
     """Where the agent's transcript lies; empty where there is none."""
 
 
+class StepPlace(Struct, frozen=True):
+    """A step of the journal, and the process that has it."""
+
+    run: str
+    key: str
+    occurrence: int
+    owner: str
+
+
 class WorkflowUsage(Struct, frozen=True):
     """What agents of a run or a session used."""
 

@@ -32,17 +32,16 @@ class PostgresConnection:
         except ImportError as error:
             raise JournalError(f"a Postgres journal needs its driver: {INSTALL}") from error
         self._error = psycopg.Error
-        try:
-            self._database: psycopg.Connection[tuple[Value, ...]] = psycopg.connect(
-                url, autocommit=True, connect_timeout=CONNECT_S
-            )
-        except psycopg.Error as error:
-            raise JournalError(f"no connection to the journal: {error}") from error
+        self._url = url
+        self._database = self._connected()
 
     @contextmanager
     def transaction(self, *, is_durable: bool = False) -> Iterator[Transaction]:
         """Open a transaction that excludes every other writer. Raises `JournalError`."""
         durability = "on" if is_durable else "off"
+        if self._database.closed:
+            # The server was restarted, or the network was away.
+            self._database = self._connected()
         try:
             with self._database.transaction():
                 self._execute(f"SET LOCAL synchronous_commit = {durability}", ())
@@ -68,6 +67,14 @@ class PostgresConnection:
         """Close it."""
         with suppress(self._error):
             self._database.close()
+
+    def _connected(self) -> psycopg.Connection[tuple[Value, ...]]:
+        import psycopg  # see above
+
+        try:
+            return psycopg.connect(self._url, autocommit=True, connect_timeout=CONNECT_S)
+        except psycopg.Error as error:
+            raise JournalError(f"no connection to the journal: {error}") from error
 
     def _execute(self, statement: str, values: Sequence[Value]) -> list[tuple[Value, ...]]:
         # Statements are ours alone: nothing of a user or a model is part of their text.

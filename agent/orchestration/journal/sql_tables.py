@@ -17,6 +17,7 @@ from agent.orchestration.journal.journal_records import (
     Reused,
     RunChange,
     RunRecord,
+    StepPlace,
     StepRecord,
     StepState,
     Wish,
@@ -197,6 +198,29 @@ class SqlSteps:
         _write_step(transaction, started)
         transaction.execute("UPDATE workflow_run SET agents = agents + 1 WHERE id = ?", (step.run,))
         return Claimed(attempt, near_limits(run, used, in_session, caps))
+
+    def get(self, run: str, key: str, occurrence: int) -> StepRecord | None:
+        """Return one step; None where there is none."""
+        with self._connection.transaction() as transaction:
+            return _step(transaction, run, key, occurrence)
+
+    def hold(self, held: StepPlace, owner: str, lease_s: float, *, if_dead: bool = False) -> bool:
+        """Give a running step that a process has to `owner`, or extend the lease of the same.
+
+        With `if_dead`, only from one that has ended. Returns whether `owner` has it now.
+        """
+        place = (held.run, held.key, held.occurrence)
+        with self._connection.transaction() as transaction:
+            found = _step(transaction, *place)
+            if found is None or found.state is not StepState.RUNNING or found.owner != held.owner:
+                return False
+            if if_dead and _is_elsewhere(found, owner, transaction.now):
+                return False
+            transaction.execute(
+                f"UPDATE workflow_step SET owner = ?, lease_until = ? WHERE {_PLACE}",
+                (owner, transaction.now + lease_s, *place),
+            )
+        return True
 
     def remove_run(self, run: str) -> None:
         """Delete a run and its steps."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from agent.abort import AbortSignal
-from agent.orchestration.journal.journal_records import StepState
+from agent.orchestration.journal.journal_records import StepPlace, StepState
 
 MAX_TURNS = 15
 """Model calls of one agent (reference page `orchestration-mode`, MAX_SUBAGENT_TURNS)."""
+MISFORMED: Final = "InvalidAnswer: "
+"""Begins the reason of an agent that gave no answer that follows the schema."""
 
 
 class AgentOrder(Struct, frozen=True, kw_only=True):
@@ -32,6 +34,8 @@ class AgentOrder(Struct, frozen=True, kw_only=True):
     isolation: str = ""
     """`worktree`: in a checkout of its own."""
     attempt: int = 1
+    place: StepPlace | None = None
+    """Set where its step is claimed."""
 
     def keyed(self) -> dict[str, object]:
         """Return the options that the key of the step depends on."""
@@ -54,13 +58,16 @@ class AgentAnswer(Struct, frozen=True, kw_only=True):
     """JSON: the text, or what the schema asks for; the text so far where it is partial."""
     reason: str = ""
     """Why it is partial or failed, with the kind of the error."""
-    is_misformed: bool = False
-    """Whether it failed because no answer followed the schema."""
     tokens: int = 0
     cost_usd: float | None = None
     transcript: str = ""
     retry_after_s: float | None = None
     """Set where the endpoint had no capacity: when to try again."""
+
+    @property
+    def is_misformed(self) -> bool:
+        """Whether it failed because no answer followed the schema."""
+        return self.state is StepState.FAILED and self.reason.startswith(MISFORMED)
 
 
 RunAgent: TypeAlias = Callable[[AgentOrder, AbortSignal], Awaitable[AgentAnswer]]

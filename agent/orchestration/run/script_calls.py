@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from agent.errors import UsageError
 from agent.orchestration.journal.journal_records import StepState
-from agent.orchestration.run.agent_order import AgentOrder
+from agent.orchestration.run.agent_order import MISFORMED, AgentOrder
 from agent.orchestration.run.fan_out import verify
 from agent.orchestration.run.step_runner import StepRunner
 from agent.orchestration.script.script_engine import CallRejected, Json, ScriptCall
@@ -41,7 +41,8 @@ class ScriptCalls:
     async def _agent(self, payload: Mapping[str, Json]) -> Json:
         answer = await self._steps.call(_order(payload))
         if answer.is_misformed:
-            raise CallRejected(f"agent() got no answer that follows the schema: {answer.reason}")
+            reason = answer.reason.removeprefix(MISFORMED)
+            raise CallRejected(f"agent() got no answer that follows the schema: {reason}")
         if answer.state is StepState.FAILED:
             # As in other programs with this format: a script goes on without the answer.
             return None

@@ -21,6 +21,7 @@ from agent.orchestration.journal.journal_records import (
     Claimed,
     Reused,
     RunRecord,
+    StepPlace,
     StepRecord,
     StepState,
 )
@@ -131,7 +132,8 @@ class StepRunner:
                 case Claimed(attempt=attempt, near=near):
                     for limit in near:
                         self._tell_once(limit)
-                    return await self._work(step, replace(order, attempt=attempt))
+                    place = StepPlace(step.run, step.key, step.occurrence, step.owner)
+                    return await self._work(step, replace(order, attempt=attempt, place=place))
 
     async def _pause(self, limit: CapReached) -> None:
         """Pause and ask; with nobody to ask, leave the run once those at work are done."""
@@ -186,14 +188,7 @@ class StepRunner:
             raise
         finally:
             stopping.cancel()
-        ended = replace(
-            running,
-            state=answer.state,
-            result=_stored(answer),
-            tokens=answer.tokens,
-            cost_usd=answer.cost_usd,
-            transcript=answer.transcript,
-        )
+        ended = ended_step(running, answer)
         # Recorded before anybody hears of it: nothing that was paid for is lost.
         await asyncio.shield(self._journal.finish(ended))
         self._show(StepView(ended))
@@ -242,6 +237,18 @@ class StepRunner:
     def _show(self, view: StepView) -> None:
         self.views[view.record.key, view.record.occurrence] = view
         self._on_change()
+
+
+def ended_step(step: StepRecord, answer: AgentAnswer) -> StepRecord:
+    """Return a step with the answer of its agent."""
+    return replace(
+        step,
+        state=answer.state,
+        result=_stored(answer),
+        tokens=answer.tokens,
+        cost_usd=answer.cost_usd,
+        transcript=answer.transcript,
+    )
 
 
 def _stored(answer: AgentAnswer) -> str:

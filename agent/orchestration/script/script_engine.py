@@ -176,12 +176,13 @@ class _ScriptRun:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._calls.discard(task)
-        if task.cancelled() or self._failure.done():
+        if task.cancelled():
             return
         from agent.mcp.transport.message_channel import ChannelClosed  # loaded by now
 
+        # Asked for also where another call failed first: asyncio writes of an unseen error.
         error = task.exception()
-        if error is not None and not isinstance(error, ChannelClosed):
+        if error is not None and not self._failure.done() and not isinstance(error, ChannelClosed):
             self._failure.set_exception(error)
 
     async def aclose(self) -> None:

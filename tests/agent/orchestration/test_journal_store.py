@@ -20,6 +20,7 @@ from agent.orchestration.journal.journal_records import (
     Reused,
     RunChange,
     RunRecord,
+    StepPlace,
     StepRecord,
     StepState,
     Wish,
@@ -73,6 +74,18 @@ def test_a_live_owners_step_waits_and_a_dead_ones_is_taken_over(store: JournalSt
     assert store.steps.claim(other, 60, CAPS) == Busy()
     store.steps.claim(replace(STEP, occurrence=1), -1, CAPS)
     assert store.steps.claim(replace(other, occurrence=1), 60, CAPS) == Claimed(2)
+
+
+def test_a_step_is_handed_to_a_worker_and_taken_back_from_a_dead_one(store: JournalStore) -> None:
+    store.steps.claim(STEP, 60, CAPS)
+    owner, worker = (StepPlace("r", STEP.key, 0, name) for name in ("a", "w"))
+    assert store.steps.hold(owner, "w", 60)
+    assert not store.steps.hold(owner, "other", 60)
+    assert not store.steps.hold(worker, "a", 60, if_dead=True)
+    assert store.steps.hold(worker, "w", -1)
+    assert store.steps.hold(worker, "a", 60, if_dead=True)
+    assert store.steps.finish(replace(STEP, state=StepState.DONE, result='"r"'))
+    assert not store.steps.hold(owner, "w", 60)
 
 
 def test_a_late_result_of_a_dead_owner_counts_where_none_is_recorded(store: JournalStore) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
+from agent.assembly.agents.journal_place import JOURNAL_VARIABLE
 from agent.errors import AgentError
 from agent.exit_status import EXIT_COMPLETED
 from agent.options import RunOptions
@@ -41,6 +42,8 @@ from tui.command_line.subcommands.workflow.journal_here import (
     with_json,
 )
 
+QUEUE_HELP = "Have workers run the agents: the URL of a Postgres database."
+
 
 def _limits(function: Callable[..., int]) -> Callable[..., int]:
     for option in (
@@ -52,6 +55,16 @@ def _limits(function: Callable[..., int]) -> Callable[..., int]:
     return function
 
 
+def use_queue(_context: click.Context, _option: click.Parameter, url: str | None) -> str | None:
+    """Make the queue's database the journal too: both sides meet there."""
+    if url is None:
+        return None
+    if not url.startswith(("postgres://", "postgresql://")):
+        raise click.BadParameter("not the URL of a Postgres database: postgres://…")
+    os.environ[JOURNAL_VARIABLE] = url
+    return url
+
+
 def _session(function: Callable[..., int]) -> Callable[..., int]:
     for option in (
         click.option("--model", help="Model of the agents."),
@@ -60,6 +73,7 @@ def _session(function: Callable[..., int]) -> Callable[..., int]:
         click.option("--deny", multiple=True, metavar="RULE", help="Deny calls of agents."),
         click.option("--trust", is_flag=True, help="Trust what the project configures."),
         click.option("--detach", is_flag=True, help="Work in the background, and return at once."),
+        click.option("--queue", metavar="URL", callback=use_queue, help=QUEUE_HELP),
     ):
         function = option(function)
     return function
@@ -178,11 +192,12 @@ def _work(
     async def begin(workflows: Workflows) -> WorkflowRun:
         return await workflows.resume(record.id, limits)
 
+    queue = session.pop("queue")
     options = RunOptions(
         headless=True, session_id=_free_session(record.session), name=record.name, **session
     )
     try:
-        return run_to_end(run_workflow(options, here().cwd, begin, as_json=as_json))
+        return run_to_end(run_workflow(options, here().cwd, begin, as_json=as_json, queue=queue))
     except JournalError as error:
         raise click.ClickException(f"The run cannot be resumed: {error}.") from error
     except AgentError as error:

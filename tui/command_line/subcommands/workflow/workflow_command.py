@@ -22,6 +22,7 @@ from tui.command_line.subcommands.workflow.journal_here import (
     with_json,
 )
 from tui.command_line.subcommands.workflow.keep_commands import collect, save
+from tui.command_line.subcommands.workflow.queue_worker_command import queue_worker
 from tui.command_line.subcommands.workflow.run_commands import resume, run
 
 NEWEST = 50
@@ -104,7 +105,7 @@ for _wish, _help in (
     )
 
 
-for _one in (run, resume, save, collect):
+for _one in (run, resume, save, collect, queue_worker):
     command.add_command(_one)
 
 

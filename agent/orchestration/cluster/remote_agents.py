@@ -1,0 +1,108 @@
+"""The owner's half of a run on several machines: puts agents into the queue, waits for results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Final
+
+from agent.abort import AbortSignal
+from agent.orchestration.cluster.agent_queue import AgentQueue, QueuedAgent, QueueError
+from agent.orchestration.journal.journal import LEASE_S, Journal
+from agent.orchestration.journal.journal_error import JournalError
+from agent.orchestration.journal.journal_records import StepPlace, StepRecord, StepState
+from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
+
+LOOK_S: Final = 0.5
+LOOKS_ALONE: Final = 20
+"""After so many looks at an agent that no worker took, the user gets a line."""
+LOOKS_UNHELD: Final = 4
+"""So many looks after a worker took an agent and holds no step for it, that worker has died."""
+RETRY_S: Final = 5.0
+
+
+class RemoteAgents:
+    """Has agents run by workers; `run` is a `RunAgent`."""
+
+    def __init__(self, queue: AgentQueue, journal: Journal, notify: Callable[[str], None]) -> None:
+        """`notify` shows a line to the user."""
+        self._queue = queue
+        self._journal = journal
+        self._notify = notify
+        self._has_warned = False
+
+    async def run(self, order: AgentOrder, abort: AbortSignal) -> AgentAnswer:
+        """Have an agent run to its end; where its worker dies, by another one."""
+        try:
+            return await self._run(order, abort)
+        except QueueError as error:
+            reason = f"QueueError: {error}"
+            return AgentAnswer(state=StepState.FAILED, reason=reason, retry_after_s=RETRY_S)
+
+    async def _run(self, order: AgentOrder, abort: AbortSignal) -> AgentAnswer:
+        place = order.place
+        assert place is not None, "the step was claimed"
+        job = await self._queue.put(QueuedAgent(order))
+        looks = looks_unheld = 0
+        while not abort.aborted:
+            step = await self._look(place)
+            if step is not None and step.state is not StepState.RUNNING:
+                return _answer(step)
+            looks += 1
+            if step is None or step.owner != place.owner:
+                looks_unheld = 0
+            elif await self._queue.is_waiting(job):
+                looks_unheld = 0
+                self._warn_alone(looks)
+            else:
+                looks_unheld += 1
+            is_lost = looks_unheld >= LOOKS_UNHELD
+            if is_lost or (step is not None and await self._take_back(step, place)):
+                # The journal lets one of two workers have it, so that a job too many does no harm.
+                job = await self._queue.put(QueuedAgent(order))
+                looks_unheld = 0
+            await abort.sleep(LOOK_S)
+        await self._queue.withdraw(job)
+        return AgentAnswer(state=StepState.PARTIAL, reason="the run was stopped")
+
+    async def _look(self, place: StepPlace) -> StepRecord | None:
+        try:
+            return await self._journal.ask(
+                lambda store: store.steps.get(place.run, place.key, place.occurrence)
+            )
+        except JournalError:
+            return None  # the next look may succeed
+
+    async def _take_back(self, step: StepRecord, place: StepPlace) -> bool:
+        """Take a step from a worker that has died."""
+        if step.owner == place.owner:
+            return False
+        taken = StepPlace(step.run, step.key, step.occurrence, step.owner)
+        try:
+            return await self._journal.ask(
+                lambda store: store.steps.hold(taken, place.owner, LEASE_S, if_dead=True)
+            )
+        except JournalError:
+            return False
+
+    def _warn_alone(self, looks: int) -> None:
+        if self._has_warned or looks < LOOKS_ALONE:
+            return
+        self._has_warned = True
+        self._notify(
+            "No worker has taken an agent yet. Start one where the repository is at the same "
+            "commit: agent-tui workflow worker --queue URL"
+        )
+
+
+def _answer(step: StepRecord) -> AgentAnswer:
+    value: object = json.loads(step.result) if step.result else None
+    is_failed = step.state is StepState.FAILED
+    return AgentAnswer(
+        state=step.state,
+        value=None if is_failed else value,
+        reason=str(value) if is_failed else "",
+        transcript=step.transcript,
+        tokens=step.tokens,
+        cost_usd=step.cost_usd,
+    )

@@ -1,0 +1,41 @@
+"""`agent-tui workflow worker`: run agents of other machines' runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from agent.errors import AgentError
+from agent.options import RunOptions
+from permissions.base.process.worker_threads import run_to_end
+from tui.command_line.subcommands.places import here
+from tui.command_line.subcommands.workflow.run_commands import use_queue
+
+AT_ONCE = 10
+
+
+@click.command("worker")
+@click.option(
+    "--queue", metavar="URL", required=True, callback=use_queue, help="A Postgres database."
+)
+@click.option(
+    "--concurrency", default=AT_ONCE, show_default=True, type=click.IntRange(1, 64), help="At once."
+)
+@click.option("--model", help="Model of agents that name none.")
+@click.option("--permission-mode", help="Mode that the agents work in.")
+@click.option("--allow", multiple=True, metavar="RULE", help="Allow calls of agents.")
+@click.option("--deny", multiple=True, metavar="RULE", help="Deny calls of agents.")
+@click.option("--trust", is_flag=True, help="Trust what the project configures.")
+def queue_worker(queue: str, concurrency: int, **session: Any) -> int:
+    """Run agents of runs that other machines started with --queue, at the same commit, here.
+
+    Ctrl+C ends it; the runs have its agents done by another worker.
+    """
+    from tui.startup.workflow_session import run_worker  # it is the whole program
+
+    options = RunOptions(headless=True, name="workflow worker", **session)
+    try:
+        return run_to_end(run_worker(options, here().cwd, queue, concurrency))
+    except AgentError as error:
+        raise click.ClickException(str(error)) from error
