@@ -14,11 +14,16 @@ from msgspec import Struct
 SUBTASKS: Final = "subtasks"
 """Kind and name of a run over subtasks."""
 MAX_SUBTASKS: Final = 200
+BASH_TIMEOUT_S: Final = 60.0
+"""Of a command of an agent of a fan-out."""
+RESULT_MAX_CHARS: Final = 8_000
+"""Of a result of a call of such an agent; the whole is in a file."""
 NOTHING_USABLE: Final = "Workflow error: no usable subtasks were provided."
 SYSTEM: Final = (
     "Several agents work in parallel, each on one subtask; yours is the message below. Look into "
     "it yourself, check what you claim with bash instead of assuming it, and end by calling "
-    "report_findings once. Report what you found, not how you went about it."
+    f"report_findings once. A command has {BASH_TIMEOUT_S:.0f} s at most. Report what you found, "
+    "not how you went about it."
 )
 
 

@@ -25,6 +25,15 @@ class AnswerForm(Struct, frozen=True):
     """What the agent gets back."""
 
 
+class CallLimits(Struct, frozen=True):
+    """Limits of an agent's calls below the usual ones."""
+
+    command_s: float
+    """The longest time of a command."""
+    result_chars: int
+    """The longest result that is shown in full; the rest of a longer one is in a file."""
+
+
 class AgentTask(Struct, frozen=True, kw_only=True):
     """A piece of work for an agent."""
 
@@ -49,6 +58,8 @@ class AgentTask(Struct, frozen=True, kw_only=True):
     """What it hands in at its end; None: its last words are its report."""
     answer_schema: str | None = None
     """JSON schema of an object, as text, that its last words must follow."""
+    limits: CallLimits | None = None
+    """Of its calls, where they are not the usual ones."""
 
 
 class SubagentReport(Struct, frozen=True):

@@ -45,6 +45,8 @@ async def bound_result(outcome: ToolOutcome, tool: AnyTool, context: ToolContext
 async def _bounded(text: str, tool: AnyTool, context: ToolContext) -> str:
     room = context.services.room
     limit = min(tool.max_result_size_chars, room.characters(text))
+    if context.services.limits is not None:
+        limit = min(limit, context.services.limits.result_chars)
     if len(text) > limit:
         text = await _offload(text, context, min(PREVIEW_CHARS, limit // 3))
     room.take(text)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent.sandbox.network.host_gate import HostAnswer, HostRequest
     from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
     from agent.sandbox.refusals import Refusal
-    from agent.tools.agent_port import SubagentPort
+    from agent.tools.agent_port import CallLimits, SubagentPort
     from agent.tools.file_state import FileState
     from agent.tools.search_port import SearchPort
     from agent.tools.shell.shells import ShellRegistry
@@ -242,6 +242,8 @@ class ToolServices(Struct):
     """Hosts that allow rules for WebFetch name in full; of these it fetches from loopback too."""
     background_on_timeout: bool = False
     """Whether a command that times out continues in the background."""
+    limits: CallLimits | None = None
+    """Of this agent's calls, where they are not the usual ones."""
     room: ResultRoom = field(default_factory=ResultRoom)
     """For the results of the round under way."""
     env_files: list[Path] = field(default_factory=list)

@@ -8,12 +8,15 @@ from io import StringIO
 
 import pytest
 
+from agent.assembly.agents import workflow_setup
+from agent.assembly.agents.workflow_setup import CALL_LIMITS
 from agent.events import AgentEvent
 from agent.headless.headless_output import HeadlessOutput
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import ModelInfo, Part, Scenario, Text, ToolCall, Turn
 from agent.orchestration.mode_reminders import ENTER, EXIT
 from agent.orchestration.script.script_engine import has_engine
+from agent.tools.agent_port import CallLimits
 from agent.user_prompt import Prompt
 from tests.journeys.conftest import Begin, Journey, results
 
@@ -114,6 +117,27 @@ async def test_an_agent_at_its_turn_limit_says_so_and_runs_again(begin: Begin) -
     text = workflow_result(await journey.send("go"))
     assert "(subagent hit the turn limit before finishing)" in text
     assert len([r for r in journey.server.requests if is_agent(r)]) == 15
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [("seq 1 2000", "too long to show: 8,89"), ("sleep 60", "after 0.2 s")],
+)
+async def test_calls_of_an_agent_have_the_limits_of_a_fan_out(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, command: str, shown: str
+) -> None:
+    assert CallLimits(command_s=60.0, result_chars=8_000) == CALL_LIMITS
+    if command.startswith("sleep"):
+        monkeypatch.setattr(workflow_setup, "CALL_LIMITS", CallLimits(0.2, 8_000))
+    answers = iter([[ToolCall("Bash", {"command": command})], [findings("done")]])
+    call = ToolCall("Workflow", {"subtasks": ["one"], "verify": False})
+    journey = await begin(
+        respond=scripted([[call], [Text("Done.")]], lambda _task: next(answers)),
+        allow=("Workflow", f"Bash({command})"),
+    )
+    await journey.send("go")
+    agent = [request for request in journey.server.requests if is_agent(request)]
+    assert shown in json.dumps(agent[-1].body["messages"][-1])
 
 
 async def test_an_agent_that_does_not_report_has_its_text_taken(begin: Begin) -> None:

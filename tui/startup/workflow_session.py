@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 Begin = Callable[[Workflows], Awaitable[WorkflowRun]]
 """Starts or resumes the run. Raises `JournalError`, or what the command reports."""
+STOP_S: Final = 3.0
 _BY_SOMEBODY: Final = frozenset({DecisionSource.HOOK, DecisionSource.CLASSIFIER})
 
 
@@ -87,10 +88,18 @@ async def run_worker(options: RunOptions, launch_dir: Path, queue: str, at_once:
         workflows = session.conversation.workflows
         worker = QueueWorker(workflows.journal, workflows.run_agent, _tell)
         working = asyncio.ensure_future(agents.work(worker.work, at_once))
-        arrived = _heed_signals(lambda _reason: working.cancel())
+        stopping = asyncio.Event()
+        arrived = _heed_signals(lambda _reason: stopping.set())
         _tell(f"takes agents at commit {commit[:12]}, {at_once} at once")
+        signalled = asyncio.ensure_future(stopping.wait())
+        await asyncio.wait({working, signalled}, return_when=asyncio.FIRST_COMPLETED)
+        signalled.cancel()
+        while not working.done():
+            # Again after a while: the queue's worker may lose a cancellation that it gets early.
+            working.cancel()
+            await asyncio.wait({working}, timeout=STOP_S)
         with suppress(asyncio.CancelledError):
-            await working
+            working.result()
     return arrived[0] if arrived else EXIT_COMPLETED
 
 

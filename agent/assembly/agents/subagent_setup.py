@@ -131,6 +131,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             user=None,
             refusals=refusal_offers(self.start.sandbox, self.start.user.ask, gate),
             todos=(),
+            limits=agent.task.limits,
             scope=WorkingDirectories(lambda: gate.context),
         )
         if tree is not None:

@@ -29,7 +29,7 @@ from agent.orchestration.journal.journal_records import Caps, StepState
 from agent.orchestration.orchestration_mode import OrchestrationMode
 from agent.orchestration.run.agent_order import MAX_TURNS, MISFORMED, AgentAnswer, AgentOrder
 from agent.orchestration.run.prefix_stagger import PrefixStagger
-from agent.orchestration.subtasks import SYSTEM
+from agent.orchestration.subtasks import BASH_TIMEOUT_S, RESULT_MAX_CHARS, SYSTEM
 from agent.orchestration.workflows import WAIT_S, Workflows, WorkflowSurround
 from agent.sandbox.sandbox import RunRequest
 from agent.settings.sections.workflows_section import WorkflowsSection
@@ -38,7 +38,7 @@ from agent.subagents.builtin_agents import GENERAL
 from agent.subagents.catalog import AgentCatalog
 from agent.subagents.definition import AgentDefinition
 from agent.subagents.supervisor import AgentSupervisor
-from agent.tools.agent_port import AgentTask, AnswerForm
+from agent.tools.agent_port import AgentTask, AnswerForm, CallLimits
 from agent.tools.base import ToolError
 from agent.tools.services import AskUser
 from permissions.confinement import Confinement
@@ -51,6 +51,7 @@ RETRY_S: Final = 5.0
 REPORT: Final = AnswerForm(
     findings.NAME, findings.DESCRIPTION, findings.Findings, findings.RECORDED
 )
+CALL_LIMITS: Final = CallLimits(command_s=BASH_TIMEOUT_S, result_chars=RESULT_MAX_CHARS)
 _TOOL_TURNS: Final = MAX_TURNS - 1
 """The last model call is the answer."""
 _FAN_OUT: Final = AgentDefinition(
@@ -129,6 +130,7 @@ class _SessionAgents:
             effort=order.effort,
             isolation="worktree" if order.isolation else None,
             answer=REPORT if order.reports_findings else None,
+            limits=CALL_LIMITS if order.reports_findings else None,
             answer_schema=json.dumps(order.schema) if order.schema is not None else None,
         )
         begun = await self._stagger.wait(tuple(map(str, order.keyed().items())))

@@ -160,6 +160,8 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
         services.shells.to_background(shell)
         return _in_background(shell, f"Running in the background as {shell.id}.", services)
     timeout_s = (tool_input.timeout or DEFAULT_TIMEOUT_MS) / 1000
+    if services.limits is not None:
+        timeout_s = min(timeout_s, services.limits.command_s)
     try:
         why = await _wait(shell, context, timeout_s)
     except asyncio.CancelledError:

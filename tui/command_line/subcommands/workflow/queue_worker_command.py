@@ -10,14 +10,14 @@ from agent.errors import AgentError
 from agent.options import RunOptions
 from permissions.base.process.worker_threads import run_to_end
 from tui.command_line.subcommands.places import here
-from tui.command_line.subcommands.workflow.run_commands import use_queue
+from tui.command_line.subcommands.workflow.run_commands import postgres_url, use_journal_of
 
 AT_ONCE = 10
 
 
 @click.command("worker")
 @click.option(
-    "--queue", metavar="URL", required=True, callback=use_queue, help="A Postgres database."
+    "--queue", metavar="URL", required=True, callback=postgres_url, help="A Postgres database."
 )
 @click.option(
     "--concurrency", default=AT_ONCE, show_default=True, type=click.IntRange(1, 64), help="At once."
@@ -30,8 +30,9 @@ AT_ONCE = 10
 def queue_worker(queue: str, concurrency: int, **session: Any) -> int:
     """Run agents of runs that other machines started with --queue, at the same commit, here.
 
-    Ctrl+C ends it; the runs have its agents done by another worker.
+    Ctrl+C ends it; other workers run what it leaves.
     """
+    use_journal_of(queue)
     from tui.startup.workflow_session import run_worker  # it is the whole program
 
     options = RunOptions(headless=True, name="workflow worker", **session)

@@ -55,14 +55,17 @@ def _limits(function: Callable[..., int]) -> Callable[..., int]:
     return function
 
 
-def use_queue(_context: click.Context, _option: click.Parameter, url: str | None) -> str | None:
-    """Make the queue's database the journal too: both sides meet there."""
-    if url is None:
-        return None
-    if not url.startswith(("postgres://", "postgresql://")):
+def postgres_url(_context: click.Context, _option: click.Parameter, url: str | None) -> str | None:
+    """Return the URL of a Postgres database; another one ends the command."""
+    if url is not None and not url.startswith(("postgres://", "postgresql://")):
         raise click.BadParameter("not the URL of a Postgres database: postgres://…")
-    os.environ[JOURNAL_VARIABLE] = url
     return url
+
+
+def use_journal_of(queue: str | None) -> None:
+    """Make the queue's database the journal too, for this process: owner and workers share it."""
+    if queue is not None:
+        os.environ[JOURNAL_VARIABLE] = queue
 
 
 def _session(function: Callable[..., int]) -> Callable[..., int]:
@@ -73,7 +76,7 @@ def _session(function: Callable[..., int]) -> Callable[..., int]:
         click.option("--deny", multiple=True, metavar="RULE", help="Deny calls of agents."),
         click.option("--trust", is_flag=True, help="Trust what the project configures."),
         click.option("--detach", is_flag=True, help="Work in the background, and return at once."),
-        click.option("--queue", metavar="URL", callback=use_queue, help=QUEUE_HELP),
+        click.option("--queue", metavar="URL", callback=postgres_url, help=QUEUE_HELP),
     ):
         function = option(function)
     return function
@@ -99,6 +102,7 @@ def run(
 
     Agents have nobody to ask: what no rule and no mode allows is denied.
     """
+    use_journal_of(session["queue"])
     is_file = workflow.endswith(".js") or "/" in workflow
     call = WorkflowCall(
         name=None if is_file else workflow,
@@ -145,6 +149,7 @@ def resume(
 
     A paused run goes on in its own process; one whose process has ended, here.
     """
+    use_journal_of(session["queue"])
     limits = RunChange(max_agents, max_tokens, budget_usd)
     with journal() as store:
         record = found_run(store, run_id)
