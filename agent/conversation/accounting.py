@@ -99,8 +99,13 @@ class Accounting:
             agent_id=agent_id,
         )
 
-    def add_reported(self, usage: Usage, model: str) -> float:
-        """Add what another session used for this one, which is in its ledger; return the cost."""
+    def add_reported(self, usage: Usage, model: str, turn_id: str, agent_id: str) -> UsageUpdate:
+        """Add what another session used for this one, whose ledger has it already."""
+        self._add(usage, model)
+        self.spent()
+        return self._update(usage, turn_id, agent_id)
+
+    def _add(self, usage: Usage, model: str) -> float:
         cost_usd = self.costs.add(model, usage)
         self._totals.usage = self._totals.usage + usage
         self._totals.cost_usd += cost_usd
@@ -109,7 +114,7 @@ class Accounting:
     def add_quietly(self, usage: Usage, model: str) -> None:
         """Add one response that no event reports, such as an answer of the small model."""
         named = model or self._model()
-        self._add_to_ledger(named, self.add_reported(usage, named), usage)
+        self._add_to_ledger(named, self._add(usage, named), usage)
         if not self._has_warned and self.costs.state.is_runaway():
             self._has_warned = True
             spent = self.costs.state.prompts_usd[-1]

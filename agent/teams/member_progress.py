@@ -43,14 +43,18 @@ class ProgressPorts(Struct, frozen=True, kw_only=True):
     """Returns the ids of those that wait for an answer about permission."""
     emit: Callable[[AgentEvent], Awaitable[None]]
     """Takes the messages of workers, as events under their ids."""
-    add: Callable[[Usage, str], object]
-    """Takes what a worker used since the last call, and its model."""
+    add: Callable[[RunningAgent, Usage], Awaitable[None]]
+    """Adds what a worker used since the last call to the totals of the session."""
+    counted: Callable[[str, Usage], Awaitable[None]]
+    """Notes for the next leader what of a worker, by its name, the totals have."""
     check: Callable[[RunningAgent], Awaitable[None]]
     """Called when a worker has used more."""
 
 
 class _Followed(Struct):
     row: RunningAgent
+    counted: Usage
+    """What of `used` is in the totals of a leader."""
     offset: int = 0
     used: Usage = field(default_factory=Usage)
 
@@ -70,11 +74,13 @@ class MemberProgress:
         """Called when a worker did something."""
 
     async def begin(self) -> None:
-        """Read what the workers have done, then follow them. What is past is no event any more."""
+        """Read what the workers have done, then follow them. What is past is no event any more, but
+        what they used while there was no leader is added to the totals."""
         for entry in self._ports.members():
             followed = self._of(entry)
             for record in await asyncio.to_thread(_new_records, followed):
                 _see(followed, record)
+            await self._count(entry)
         self._watch.listen(self._changed.set)
         self._task = asyncio.ensure_future(self._follow())
 
@@ -104,20 +110,30 @@ class MemberProgress:
             await self._changed.wait()
             self._changed.clear()
             for entry in self._ports.members():
-                await self._read(self._of(entry))
+                await self._read(entry)
 
-    async def _read(self, followed: _Followed) -> None:
+    async def _read(self, entry: MemberEntry) -> None:
+        followed = self._of(entry)
         records = await asyncio.to_thread(_new_records, followed)
-        before = followed.used
         for record in records:
             _see(followed, record)
             if isinstance(record, MessageRecord) and record.agent_id is None:
                 await self._ports.emit(_event(followed.row, record.message))
-        if followed.used != before:
-            self._ports.add(_difference(followed.used, before), followed.row.model)
+        if await self._count(entry):
             await self._ports.check(followed.row)
         if records:
             self.on_change()
+
+    async def _count(self, entry: MemberEntry) -> bool:
+        """Add to the totals what a worker used; return whether it used anything more."""
+        followed = self._of(entry)
+        more = _difference(followed.used, followed.counted)
+        if more == Usage():
+            return False
+        followed.counted = followed.used
+        await self._ports.add(followed.row, more)
+        await self._ports.counted(entry.name, followed.counted)
+        return True
 
     def _of(self, entry: MemberEntry) -> _Followed:
         found = self._followed.get(entry.name)
@@ -135,7 +151,7 @@ class MemberProgress:
                 parent_id=None,
                 transcript=sessions / f"{entry.session_id}.jsonl",
             )
-            found = self._followed[entry.name] = _Followed(row)
+            found = self._followed[entry.name] = _Followed(row, entry.counted)
         return found
 
 

@@ -16,6 +16,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agent.events import Usage
 from agent.options import RunOptions
 from agent.teams.executors.executor import SpawnConfig, TeammateExecutor
 from agent.teams.lease import is_held
@@ -197,6 +198,10 @@ class Staff:
         entry = replace(entry, status=status, starts=1, last_report=report_id)
         await self._store(entry)
         return entry
+
+    async def counted(self, name: str, usage: Usage) -> None:
+        """Note what of a worker's use is in the totals of the session. Raises TeamError."""
+        await self._store(replace(self.find(name), counted=usage))
 
     async def retry(self, entry: MemberEntry, text: str) -> None:
         """Have a worker that failed try once more. Raises TeamError and OSError."""

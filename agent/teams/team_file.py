@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
+from agent.events import Usage
 from agent.teams.lease import LeaseTaken, holder
 from agent.teams.team_message import LEADER, TeamError, agent_id, checked_name
 from permissions.base.files.private_file import make_private_dir, write_private
@@ -46,6 +47,8 @@ class MemberEntry(Struct, frozen=True, kw_only=True):
     """Whether it was asked to try again after a failure."""
     starts: int = 1
     """How often it was started for what it is at."""
+    counted: Usage = field(default_factory=Usage)
+    """What of its use is in the totals of those who led the team."""
 
 
 class TeamFile(Struct, frozen=True, kw_only=True):

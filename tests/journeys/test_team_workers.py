@@ -263,3 +263,26 @@ async def test_a_leader_of_another_team_takes_nothing_of_the_team_before(
         [row] = leader_of(again).rows()
         assert (row.id, row.state) == ("counter@crew", "completed")
         assert row.use.tokens > 0
+
+
+async def test_what_workers_used_while_there_was_no_leader_is_added_to_the_totals_once(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    """The team file says what the leaders before have counted: here nothing."""
+    async with team_of(tmp_path, fresh_home, [lead(TWO[0]), *COUNTS]) as team:
+        first = await team.lead()
+        await run(first, "Please do it.")
+        session = first.conversation.view.session_id
+        total = first.conversation.status.usage
+        await first.conversation.aclose()
+        file = team.directory / "team.json"
+        written = json.loads(file.read_text())
+        by_worker = written["members"][0].pop("counted")["output_tokens"]
+        file.write_text(json.dumps(written))
+        second = await team.lead(resume=session)
+        after = second.conversation.status
+        assert after.usage.output_tokens == total.output_tokens + by_worker > total.output_tokens
+        assert after.cost_usd > first.conversation.status.cost_usd
+        await second.conversation.aclose()
+        third = await team.lead(resume=session)
+        assert third.conversation.status.usage == after.usage

@@ -13,9 +13,11 @@ from agent.assembly.recording import Recording
 from agent.assembly.start_context import StartContext
 from agent.assembly.wiring import LateParts, SharedState
 from agent.errors import AgentError
+from agent.events import Usage
 from agent.options import RunOptions
 from agent.subagents.agent_tools import NEVER, STARTS_AGENTS
 from agent.subagents.catalog import AgentCatalog
+from agent.subagents.running_agent import RunningAgent
 from agent.subagents.spending import Spending
 from agent.teams.executors.choose_executor import Executors
 from agent.teams.executors.executor import SpawnConfig
@@ -135,6 +137,16 @@ def _leader_seat(
     )
     staff = Staff(post, open_team(place, start.session.id), ports)
     desk = PermissionDesk(post, late.gate, recorder, start.user.notify, history.answers)
+
+    async def count(worker: RunningAgent, more: Usage) -> None:
+        turn_id = worker.task.tool_use_id
+        update = model.accounting.add_reported(more, worker.model, turn_id, worker.id)
+        if shared.stream.is_open:
+            await shared.stream.emit(update)
+        else:
+            # The stream records nothing between two turns.
+            await recorder.event(update, ())
+
     progress = MemberProgress(
         place,
         watch,
@@ -142,7 +154,8 @@ def _leader_seat(
             members=lambda: staff.members,
             waiting=lambda: desk.waiting,
             emit=shared.stream.emit,
-            add=model.accounting.add_reported,
+            add=count,
+            counted=staff.counted,
             check=leader.check,
         ),
     )
