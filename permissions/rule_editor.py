@@ -99,7 +99,7 @@ class RuleEditor:
         """Write another text in the rule's place; examples of the old one go with it.
 
         Raises:
-            RuleChangeError: the new text is no rule, or is there already; or as `take_back`.
+            RuleChangeError: the new text is not a rule, or is there already; or as `take_back`.
             OSError: its file cannot be changed.
         """
         _check_movable(rule)
@@ -162,7 +162,7 @@ class RuleEditor:
         """Store a new rule in one of `MOVABLE`; return what happened.
 
         Raises:
-            RuleChangeError: it is no rule, or is there already. Nothing was changed.
+            RuleChangeError: it is not a rule, or is there already. Nothing was changed.
             OSError: its file cannot be changed.
         """
         self._check_new(text, behavior, source)
@@ -232,7 +232,7 @@ class RuleEditor:
 
 
 def check_rule(text: str, behavior: RuleBehavior) -> None:
-    """Raise RuleChangeError where a text is no rule."""
+    """Raise RuleChangeError where a text is not a rule."""
     mistakes = RuleSet.build([RuleText(text, behavior, RuleSource.SESSION)])[1]
     if mistakes:
         raise RuleChangeError(mistakes[0].message.partition(";")[0])

@@ -100,8 +100,8 @@ _LOOKS_LIKE_ONE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_:.-]*")
 def advice_on(text: str, registry: CommandRegistry, waiting: Collection[str] = ()) -> str | None:
     """Return what to show the user instead of sending a line; None where it is to be sent.
 
-    `waiting` are commands of the project that nobody trusted yet.
-    Sent is what is no command by its form (`/usr/bin is missing`), and several words that begin
+    `waiting` are commands of the project that were not trusted yet.
+    What is not a command by its form is sent (`/usr/bin is missing`), and several words that begin
     like no command anywhere (`/etc is full`).
     """
     parts = split_command(text)

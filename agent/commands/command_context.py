@@ -91,7 +91,7 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     session: CommandSession
     status: ConversationStatus
     costs: Costs | None
-    """What was paid, by model and in all sessions; None where nobody adds it up."""
+    """What was paid, by model and in all sessions; None where it is not added up."""
     context_breakdown: Callable[[], ContextBreakdown]
     """Returns what fills the model's window, part by part."""
     changes: SessionChanges

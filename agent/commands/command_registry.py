@@ -76,7 +76,7 @@ class CommandRegistry:
 def split_command(text: str) -> tuple[str, str] | None:
     """Return `(name, arguments)` of a prompt that begins with a slash; None for other prompts.
 
-    A path such as `/usr/bin` is no command.
+    A path such as `/usr/bin` is not a command.
     """
     if not text.startswith("/") or len(text) < 2:
         return None

@@ -67,7 +67,7 @@ class OpenSession(Struct, frozen=True):
 
 
 class LeadTeam(Struct, frozen=True):
-    """Go on with the session as the leader of a team, or without one."""
+    """Continue with the session as the leader of a team, or without one."""
 
     team: str
     """Empty for none."""

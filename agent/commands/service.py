@@ -1,4 +1,4 @@
-"""Everything about commands of one conversation, for whoever draws the screen."""
+"""Everything about commands of one conversation, for the screen."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class LocalCommand(Struct, frozen=True):
 
 
 class InteractiveCommand(Struct, frozen=True):
-    """Opens a panel; whoever draws the screen knows panels by name."""
+    """Opens a panel; the screen knows panels by name."""
 
     meta: Metadata
     panel: str

@@ -27,7 +27,7 @@ async def run_shell_part(
 ) -> TemplateOutput:
     """Run a command as a Bash call and return its output; rules, hooks and the user are asked.
 
-    The call is no part of the history: the model sees its output inside the command's text.
+    The call is not part of the history: the model sees its output inside the command's text.
     """
     call = ToolUse(f"command_{uuid.uuid4().hex[:16]}", "Bash", {"command": command})
     return _output(await run_call(call, replace(ports, recorder=None), events, abort))

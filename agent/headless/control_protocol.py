@@ -2,7 +2,7 @@
 
 Understood are the requests that client libraries of such streams send: `initialize`, `interrupt`,
 `set_permission_mode`, `set_model`, `mcp_status`. Any other is answered with an error, so that
-nobody waits. The program is asked in turn for the answers of its hooks (`hook_callback`), and with
+no request waits. The program is asked in turn for the answers of its hooks (`hook_callback`), and with
 `--permission-prompt-tool stdio`, where it acts for the user, whether a call may run
 (`can_use_tool`). Next: `agent.headless.introduction` (`initialize`), `agent.headless.input_lines`
 (which reads the lines).
@@ -168,7 +168,7 @@ class Control:
         """Ask the calling program, as if it were a dialog; None once it has exited.
 
         Raises:
-            NoAnswer: what it returned is no answer.
+            NoAnswer: what it returned is not an answer.
         """
         asked: dict[str, object] = {
             "subtype": "can_use_tool",
@@ -188,7 +188,7 @@ class Control:
         """Return what an MCP server inside the calling program answers; None once it has exited.
 
         Raises:
-            NoAnswer: what it returned is no answer.
+            NoAnswer: what it returned is not an answer.
         """
         asked = {"subtype": "mcp_message", "server_name": server, "message": dict(message)}
         response = await self._asked(asked)
@@ -224,7 +224,7 @@ class Control:
         return answer
 
     async def _asked(self, request: Mapping[str, object]) -> Mapping[str, object] | None:
-        """Send a request and return its response; None once nobody is there."""
+        """Send a request and return its response; None once the calling program is gone."""
         if self._closed:
             return None
         request_id = str(uuid.uuid4())
@@ -240,7 +240,7 @@ class Control:
             del self._waiting[request_id]
 
     def answered(self, line: Mapping[str, object]) -> None:
-        """Hand on a `control_response` line; one that nobody waits for is skipped."""
+        """Hand on a `control_response` line; one that no request waits for is skipped."""
         response = line.get("response")
         if isinstance(response, Mapping):
             future = self._waiting.get(str(response.get("request_id")))
@@ -295,7 +295,7 @@ def decision_of(answer: object, request: PermissionRequest) -> Decision:
     """Return the decision that a program's answer stands for: `behavior`, and what goes with it.
 
     Raises:
-        NoAnswer: it is no answer.
+        NoAnswer: it is not an answer.
     """
     behavior = answer.get("behavior") if isinstance(answer, Mapping) else None
     if not isinstance(answer, Mapping) or behavior not in ("allow", "deny"):

@@ -85,7 +85,7 @@ def _commit_to_git(project: Path) -> None:
             shutil.rmtree(project / ".git", ignore_errors=True)
             return
     with contextlib.suppress(OSError):
-        # What Python leaves behind when the tests run is no change of anybody's.
+        # What Python leaves behind when the tests run is not a change by an agent.
         (project / ".git" / "info").mkdir(exist_ok=True)
         (project / ".git" / "info" / "exclude").write_text("__pycache__/\n", encoding="utf-8")
 

@@ -153,7 +153,7 @@ class HeadlessOutput:
         return self._end(run)
 
     async def _hear_agents(self, run: _Run) -> None:
-        """Let the model go on with what agents and workflows in the background report."""
+        """Let the model continue with what agents and workflows in the background report."""
         agents, workflows = self._conversation.agents, self._conversation.workflows
         while run.terminal is not None and run.terminal.reason == "completed":
             if not await agents.reports.next() and not await workflows.next_report():
@@ -284,7 +284,7 @@ class HeadlessOutput:
             run.denied_for_want = True
 
     def _refused(self, event: ToolResult, run: _Run) -> None:
-        """Count what the sandbox refused, with nobody to allow it, as a denial."""
+        """Count what the sandbox refused, with no user to allow it, as a denial."""
         name, tool_input = self._inputs.get(event.tool_use_id, (event.name, {}))
         run.denials.append(
             {

@@ -32,7 +32,7 @@ class StreamInput:
     """Reads standard input while prompts run, so that a run can be interrupted and answered."""
 
     def __init__(self, descriptor: int, control: Control, *, output: int) -> None:
-        """Nothing is read before `begin`. Once `output` is closed, nobody answers or asks."""
+        """Nothing is read before `begin`. Once `output` is closed, no question is asked or answered."""
         self._descriptor = descriptor
         self._output = output
         self._is_read = True
@@ -93,7 +93,7 @@ class StreamInput:
 
         Raises:
             UsageError: a line is neither; those before it were worked on.
-            OSError: an answer to a control line could not be written, or nobody would read one.
+            OSError: an answer to a control line could not be written, or the reader is gone.
         """
         if first is not None:
             self._prompts.put_nowait(first)
@@ -175,7 +175,7 @@ class StreamInput:
                     await self._prompts.put(prompt)
         except ValueError as error:
             await self._prompts.put(UsageError(f"input line: {error}"))
-        except Exception as error:  # noqa: BLE001 - whoever waits for prompts receives it
+        except Exception as error:  # noqa: BLE001 - the reader of prompts receives it
             await self._prompts.put(error)
         self._control.close()
         await self._prompts.put(None)

@@ -1,6 +1,6 @@
 """Read, Glob and Grep for other programs (`agent-tui mcp serve`): what rules and scope allow runs.
 
-Nobody is asked, so that what would ask is refused; hooks and a model have no part in it.
+No user is asked, so that what would ask is refused; hooks and a model have no part in it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How far runs of workflows are, for whoever follows a run without a screen."""
+"""How far runs of workflows are, for users who follow a run without a screen."""
 
 from __future__ import annotations
 

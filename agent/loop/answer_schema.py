@@ -1,4 +1,4 @@
-"""The form that a prompt's last answer must have: a JSON schema, checked here whoever answered.
+"""The form that a prompt's last answer must have: a JSON schema, checked here whichever model answered.
 
 Endpoints that can hold a model to it are asked to; what arrives is checked all the same, and an
 answer that does not fit goes back to the model a few times, with what is wrong.
@@ -26,7 +26,7 @@ class AnswerSchema:
         """Take the schema as JSON text.
 
         Raises:
-            UsageError: it is no JSON schema of an object.
+            UsageError: it is not a JSON schema of an object.
         """
         import jsonschema  # 40 ms, for runs with a schema alone
 

@@ -27,11 +27,11 @@ class LiveHistory:
         await events.emit(MessageCommitted(events.turn_id, message, agent_id=events.agent_id))
 
     def append(self, message: Message) -> None:
-        """Append a message without an event: whoever abandons a run records it afterwards."""
+        """Append a message without an event: the caller that abandons a run records it afterwards."""
         self.messages = (*self.messages, message)
 
     async def replace(self, messages: tuple[Message, ...], event: Compacted | None) -> None:
-        """Go on with another history, after a compaction where there is an event."""
+        """Continue with another history, after a compaction where there is an event."""
         self.messages = messages
         if event is not None:
             await self._events.emit(event)

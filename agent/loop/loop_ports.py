@@ -119,7 +119,7 @@ class MailPort(Protocol):
 
     async def more(self, abort: AbortSignal) -> bool:
         """Before a turn ends: wait for what it depends on; return whether there is something to
-        go on with."""
+        continue with."""
         ...
 
 

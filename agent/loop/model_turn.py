@@ -271,7 +271,7 @@ class ModelTurn:
     async def _pass_breaker(self, abort: AbortSignal) -> Failed | None:
         """Go to another model where this one is known to be down, or return the failure at once.
 
-        Nobody waits here but an unattended run. What is let through is a probe, without retries.
+        Only an unattended run waits here. What is let through is a probe, without retries.
         """
         recovery = self._recovery
         breakers = recovery.breakers

@@ -1,4 +1,4 @@
-"""The end of a prompt: an answer without calls, unless a Stop hook or a token budget goes on."""
+"""The end of a prompt: an answer without calls, unless a Stop hook or a token budget continues."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class TurnEnd:
 
 
 def _feedback(outcome: EventOutcome | None) -> str:
-    """Return what the model is to go on with; empty for nothing.
+    """Return what the model continues with; empty for nothing.
 
     How often in a row that happens is limited by the engine: then the stop proceeds.
     """

@@ -23,7 +23,7 @@ class BudgetTracker(Struct, frozen=True):
 
 
 class ContinueBudget(Struct, frozen=True):
-    """Go on; `nudge` is the message that informs the model how much is left."""
+    """Continue; `nudge` is the message that informs the model how much is left."""
 
     tracker: BudgetTracker
     nudge: str

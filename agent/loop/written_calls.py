@@ -28,7 +28,7 @@ def written_call(text: str, names: Collection[str]) -> str | None:
 
 
 def written_call_notice(name: str) -> str:
-    """Return what a user is told of such an answer."""
+    """Return the notice to users about such an answer."""
     return (
         f"The model wrote a call of {name} as text, so nothing was run: its server did not "
         "recognize it as a tool call. Start llama.cpp with --jinja, vLLM with "

@@ -15,7 +15,7 @@ class McpLimits(Struct, frozen=True, kw_only=True):
     call_s: float = 100_000.0
     """One call, whatever its progress."""
     idle_local_s: float = 1_800.0
-    """One call without progress, where the server is a program here; 0 is no limit."""
+    """One call without progress, where the server is a program here; 0 sets no limit."""
     idle_remote_s: float = 300.0
     local_batch: int = 3
     """Programs that start at the same time."""
@@ -23,7 +23,7 @@ class McpLimits(Struct, frozen=True, kw_only=True):
 
 
 def limits_from(env: Mapping[str, str]) -> McpLimits:
-    """Return the limits that the environment sets; what is no number counts as not set."""
+    """Return the limits that the environment sets; what is not a number counts as not set."""
     usual = McpLimits()
     idle_s = _seconds(env, "CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT", -1.0)
     return McpLimits(

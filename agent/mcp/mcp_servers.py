@@ -87,7 +87,7 @@ class McpServers:
         self.start([definition])
 
     async def remove(self, name: str) -> None:
-        """End a server and forget it; an unknown name is no error."""
+        """End a server and forget it; an unknown name is not an error."""
         owner = self._owners.pop(name, None)
         if owner is not None:
             await owner.stop()

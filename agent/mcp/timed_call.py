@@ -15,7 +15,7 @@ class CallClock:
     """Runs one call in a task of its own, so that a transport that fails ends only that task."""
 
     def __init__(self, limit_s: float, idle_s: float) -> None:
-        """`idle_s` of 0 is no limit."""
+        """`idle_s` of 0 sets no limit."""
         self._limit_s = limit_s
         self._idle_s = idle_s
         self._is_paused = False

@@ -168,7 +168,7 @@ def usage_from_json(data: Mapping[str, Any]) -> Usage:
 
 
 def _read_nested(kind: type[Record], values: dict[str, Any]) -> None:
-    """Replace what is no plain value in JSON by what the record contains."""
+    """Replace what is not a plain value in JSON by what the record contains."""
     if kind is MessageRecord:
         values["message"] = message_from_json(values["message"])
     elif kind in (CompactionRecord, RewindRecord) and values.get("history") is not None:

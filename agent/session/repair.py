@@ -78,7 +78,7 @@ def repair(store: SessionStore, session_id: str) -> RepairReport:
     with contextlib.suppress(OSError):
         fresh_path.unlink()
     _copy(info.path, backup)  # before opening, which cuts off a torn end
-    # The lock is held from here on, so that nobody appends meanwhile.
+    # The lock is held from here on, so that no other process appends meanwhile.
     with Transcript.open(info.path), Transcript.create(fresh_path) as fresh:
         if not report.has_header:
             fresh.append(to_json(SessionHeader(info.id, "", "", "")))

@@ -116,7 +116,7 @@ class SessionRecorder:
         return complaint
 
     async def prompt(self, turn_id: str, text: str) -> None:
-        """Record that a prompt begins to be worked on; it is no draft any more."""
+        """Record that a prompt begins to be worked on; it is not a draft any more."""
         self._turn_id = turn_id
         await self.write(PromptRecord(turn_id, text))
         if self._latest.get("draft", DraftRecord("")) != DraftRecord(""):
@@ -238,7 +238,7 @@ class SessionRecorder:
         await self.write(RewindRecord(to_uid, tuple(history)))
 
     async def write(self, record: Record) -> bool:
-        """Append one record; return whether the disk has it, which is no error otherwise (see
+        """Append one record; return whether the disk has it, which is not an error otherwise (see
         `take_complaint`)."""
         if record.kind in LAST_ONE_COUNTS:
             if self._latest.get(record.kind) == record:

@@ -51,7 +51,7 @@ class Session(Struct, frozen=True):
     temporary_home: Path | None = None
     """The agent's home made for this session alone; None for those in the shared directory."""
     copied_bytes: int = 0
-    """Size of a copy that nobody asked for, when it was made; 0 for every other session."""
+    """Size of a copy that was not asked for, when it was made; 0 for every other session."""
     is_stored: bool = True
     """Whether its files stay when it ends."""
 
@@ -71,7 +71,7 @@ class Session(Struct, frozen=True):
 
     @property
     def is_unused_copy(self) -> bool:
-        """Whether it is a copy that nobody asked for, and nothing was sent or typed in it."""
+        """Whether it is a copy that was not asked for, and nothing was sent or typed in it."""
         return self.copied_bytes > 0 and self._is_unused
 
     @property
@@ -203,7 +203,7 @@ class SessionStore:
 
         Raises:
             SeveralSessions: it is the start of several ids.
-            SessionError: the text is no id, or no session matches.
+            SessionError: the text is not an id, or no session matches.
         """
         text = session_id.strip().lower()
         if not _ID_START.fullmatch(text):
@@ -330,7 +330,7 @@ def has_content(path: Path, *, start: int = 0) -> bool:
         for found in read_forwards(path, start=start):
             if isinstance(found, DamagedLine):
                 if found.reason == "torn":
-                    # Whoever opens the session cuts it off.
+                    # The next process that opens the session cuts it off.
                     continue
                 return True
             match found.data.get("kind"):

@@ -21,7 +21,7 @@ def store_unsent(
 ) -> None:
     """Make a session that contains nothing else: the next `--continue` restores it to the prompt.
 
-    `sent` are prompts that nobody has taken, oldest first; `draft` was not sent.
+    `sent` are prompts that were not taken, oldest first; `draft` was not sent.
 
     Raises:
         OSError, SessionError: it cannot be written.

@@ -46,7 +46,7 @@ def recover(text: str, parsed: ParsedJson) -> ParsedJson:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """Return spaces in place of what is no text, line ends preserved."""
+    """Return spaces in place of what is not text, line ends preserved."""
     return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
 
 

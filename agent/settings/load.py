@@ -284,7 +284,7 @@ def _from_flag(argument: str, home: Path) -> LoadedFile:
             raise FlagError(f"--settings {argument}: {reason}.")
         loaded = found
     for warning in (*warnings, *rules_of(loaded)[1]):
-        # Whoever names settings for one run relies on all of them.
+        # Users who name settings for one run rely on all of them.
         if warning.level != "info":
             raise FlagError(f"--settings: {warning}")
     return loaded

@@ -345,7 +345,7 @@ def _existing(raw: JsonValue, loc: tuple[str | int, ...]) -> tuple[str | int, ..
     """Return the part of an error's path that exists in the data.
 
     Never empty: an error about the whole object has no other place. Error paths also name
-    branches of unions and missing fields, which are no places in the file.
+    branches of unions and missing fields, which are not places in the file.
     """
     path: list[str | int] = []
     here = raw

@@ -116,7 +116,7 @@ class TrustStore:
     def state(
         self, root: Path, items: Iterable[TrustItem], *, flag: TrustState | bool = False
     ) -> TrustState:
-        """Compare what a project contains with what was accepted; a broken store trusts nobody.
+        """Compare what a project contains with what was accepted; a broken store trusts nothing.
 
         `flag` is `--trust`: True accepts all of these items for the run; the state of the run's
         start accepts those that it accepted.

@@ -40,7 +40,7 @@ class AgentTask(Struct, frozen=True, kw_only=True):
     description: str
     """The task in a few words, for users."""
     prompt: str
-    """All that the agent is told."""
+    """All that the agent receives."""
     subagent_type: str = ""
     """Empty: the general one."""
     model: str | None = None

@@ -266,7 +266,7 @@ async def _denied(call: RunningCall, ready: Ready, decision: Decision) -> None:
 
 
 def _unanswered(call: RunningCall, pending: Decision) -> Decision:
-    """Return the end of a question that an abort withdrew: nobody denied it but who aborted."""
+    """Return the end of a question that an abort withdrew: only the abort denied it."""
     if (sibling := failed_sibling(call.abort)) is not None:
         return replace(pending, behavior=Behavior.DENY, message=f"{sibling}.")
     return replace(

@@ -92,7 +92,7 @@ class ToolRegistry:
             self._tools[tool.name] = tool
 
     def unregister(self, name: str) -> None:
-        """Take a tool out; unknown names are no error."""
+        """Take a tool out; an unknown name is not an error."""
         self._tools.pop(name, None)
 
     def get(self, name: str) -> AnyTool | None:

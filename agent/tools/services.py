@@ -2,7 +2,7 @@
 
 A sub-agent gets its own `ToolServices` with the same ports. Ports are protocols that the
 composition
-root fills in; a port that is None means that the ability is not there (headless: nobody to ask).
+root fills in; a port that is None means that the ability is not there (headless: no user to ask).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Question(Struct, frozen=True):
 
 
 class PartialAnswers(dict[str, str]):
-    """What was answered until nobody did anything any more: the user may be away."""
+    """What was answered before the user stopped answering: the user may be away."""
 
 
 class AskUser(Protocol):
@@ -63,7 +63,7 @@ class AskUser(Protocol):
     ) -> Mapping[str, str] | None:
         """Return answers by question text, or None when the user declined.
 
-        `PartialAnswers` where nobody finished the form.
+        `PartialAnswers` where the form was not finished.
         """
         ...
 
@@ -118,7 +118,7 @@ class SkillText(Struct, frozen=True):
 
     blocks: tuple[Block, ...]
     agent: str | None = None
-    """The kind of sub-agent that carries it out; None for whoever asked."""
+    """The kind of sub-agent that carries it out; None for the caller."""
     model: str | None = None
     """The sub-agent's model, where it is another one."""
 

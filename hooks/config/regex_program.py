@@ -48,19 +48,19 @@ class Char(Struct, frozen=True):
 
 
 class AssertHolds(Struct, frozen=True):
-    """Go on where a place such as `^` or `\\b` is."""
+    """Continue where a place such as `^` or `\\b` is."""
 
     test: re.Pattern[str]
 
 
 class Jump(Struct, frozen=True):
-    """Go on elsewhere."""
+    """Continue elsewhere."""
 
     to: int
 
 
 class Split(Struct, frozen=True):
-    """Go on with the next instruction and elsewhere, both."""
+    """Continue with the next instruction and elsewhere, both."""
 
     to: int
 
@@ -77,7 +77,7 @@ class Look(Struct, frozen=True, eq=False):
 
 
 class AssertLook(Struct, frozen=True):
-    """Go on where something else is (or is not) ahead or behind."""
+    """Continue where something else is (or is not) ahead or behind."""
 
     look: Look
 

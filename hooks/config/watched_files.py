@@ -89,5 +89,5 @@ async def watch_directories(
     async for changes in file_changes(
         *directories, stop=stop, recursive=False, debounce_ms=200, step_ms=20, watch_filter=None
     ):
-        # What cannot be named is no file that a hook named.
+        # What cannot be named is not a file that a hook named.
         yield {(names[kind], path) for kind, path in changes or ()}

@@ -53,7 +53,7 @@ def store_rules(
         within: Where the file must really be, links resolved; None writes through any link.
 
     Raises:
-        StoreError: the file is no JSON object, is write-protected, or cannot be written.
+        StoreError: the file is not a JSON object, is write-protected, or cannot be written.
     """
 
     def add(entries: list[Any]) -> list[str]:

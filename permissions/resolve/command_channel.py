@@ -1,7 +1,7 @@
 """The channel: a configured command that is given each request and may print the user's answer.
 
 For phones and chats. The command gets the request as one JSON object on standard input; what it
-prints is the answer (`permissions.resolve.remote_request`), nothing is no opinion. It is started as
+prints is the answer (`permissions.resolve.remote_request`), printing nothing gives no opinion. It is started as
 it stands, without a shell, and ended with everything it started once somebody else was faster.
 """
 
@@ -34,7 +34,7 @@ _LIMITS: Final = RunLimits(
 
 
 class ChannelFailed(Exception):
-    """The command could not be asked, or what it printed is no answer."""
+    """The command could not be asked, or what it printed is not an answer."""
 
 
 class Channel:

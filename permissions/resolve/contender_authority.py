@@ -58,7 +58,7 @@ _LIFTS: Final = {
     CLASSIFIER: frozenset({Reason.MODE_DEFAULT}),
     MODEL_CLASSIFIER: frozenset({Reason.MODE_DEFAULT}),
 }
-"""Per contender that is no user: the asks that its allow may lift."""
+"""Per contender that is not a user: the asks that its allow may lift."""
 
 _CONTENDER_STEPS: Final = frozenset(step for *_, step in _ORIGINS.values())
 

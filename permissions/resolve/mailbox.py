@@ -105,7 +105,7 @@ class _Leader:
 
 
 def _may_relay(answer: Decision, pending: Decision) -> bool:
-    """Whether what the leader relays may lift the ask: its classifier and hooks are no user."""
+    """Whether what the leader relays may lift the ask: its classifier and hooks are not a user."""
     if answer.behavior is not Behavior.ALLOW:
         return True
     match answer.source:

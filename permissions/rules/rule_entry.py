@@ -12,7 +12,7 @@ _NO_RULE: Final = """a rule is a string such as "Bash(git status)", or an object
 _BAD_EXAMPLES: Final = "'match' and 'notMatch' are lists of strings"
 COUNTS: Final = "; the name is used anyway"
 IGNORED: Final = "; it is ignored"
-"""What follows from an entry that is no rule."""
+"""What follows from an entry that is not a rule."""
 
 
 def rule_texts(

@@ -210,7 +210,7 @@ _NEVER_ASKS = (Mode.PLAN, Mode.DONT_ASK)
 
 
 class Scoped(Protocol):
-    """Whoever knows the working directories, and works them out only when asked."""
+    """Knows the working directories, and computes them only when asked."""
 
     @property
     def scope(self) -> Scope:

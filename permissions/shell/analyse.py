@@ -207,7 +207,7 @@ def _is_read_ahead(placed: Placed, unwrapped: Unwrapped, stdin: str | None) -> b
 def _started(
     texts: Iterable[str], directories: Directories, home: str, depth: int
 ) -> Iterator[CommandFacts]:
-    """Yield the facts about commands that are started; what is no command is passed over."""
+    """Yield the facts about commands that are started; what is not a command is skipped."""
     for text in texts:
         script = parse(text)
         if isinstance(script, Unparsable):

@@ -142,7 +142,7 @@ class Program(Struct, frozen=True):
     code: Code | None = None
     """Takes code in which files and commands may be named."""
     code_starts: str = ""
-    """Pattern of what runs a command in its code, where it is no call."""
+    """Pattern of what runs a command in its code, where it is not a call."""
 
     # What users are shown.
     network: str = ""

@@ -52,5 +52,5 @@ def _start(name: str, context: CommandContext) -> CommandResult:
 
 
 def _session(context: CommandContext) -> str | None:
-    """Return the session to go on with; None where nothing was said in it."""
+    """Return the session to continue with; None where nothing was said in it."""
     return context.session.session_id if context.session.messages else None

@@ -81,7 +81,7 @@ def command_name(parts: tuple[str, ...]) -> str | None:
     """Return the name users type for a file below a commands directory; None where none is
     possible.
 
-    White space becomes `-`; names with control characters or bytes that are no UTF-8 have none.
+    White space becomes `-`; names with control characters or bytes that are not UTF-8 have none.
     """
     joined = ":".join(parts)
     if _PLAIN_NAME.fullmatch(joined) is not None:

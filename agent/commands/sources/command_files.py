@@ -66,7 +66,7 @@ class CustomCommands:
     async def refresh(self, *, in_thread: bool = True) -> None:
         """Read the directories now.
 
-        Where nobody types meanwhile it is over sooner without a thread: with each of a thousand
+        Where no key is pressed meanwhile it is over sooner without a thread: with each of a thousand
         files that is checked, the two threads would alternate on the interpreter.
         """
         before = self._found
@@ -74,7 +74,7 @@ class CustomCommands:
         find = self._finder.find
         self._found = await asyncio.to_thread(find) if in_thread else find()
         if self._cache_write is None or self._cache_write.done():
-            # For the next start; nobody waits for it in this one.
+            # For the next start; nothing waits for it in this one.
             self._cache_write = asyncio.ensure_future(asyncio.to_thread(self._finder.write_cache))
         if _summary(before) != _summary(self._found):
             for listener in tuple(self.listeners):

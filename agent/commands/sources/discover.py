@@ -186,7 +186,7 @@ def _name(parts: tuple[str, ...], directory: CommandDirectory) -> str:
 
 
 def _why_not(path: str) -> str:
-    """Explain why a file or directory that is there is no command."""
+    """Explain why a file or directory that is there is not a command."""
     name = os.path.basename(path)
     if name != SKILL_FILE and name.upper() == SKILL_FILE.upper():
         return f"a skill's file is called {SKILL_FILE}, with capital letters"

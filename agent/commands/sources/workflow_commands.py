@@ -24,7 +24,7 @@ class WorkflowCommands:
         self._known: dict[Path, tuple[_Signature, PromptCommand | None]] = {}
 
     def __call__(self) -> Sequence[PromptCommand]:
-        """Return the commands; files that are no workflows are left out."""
+        """Return the commands; files that are not workflows are left out."""
         found = [
             self._command(name, path)
             for name, path in saved_workflows(self._directories()).items()

@@ -14,7 +14,7 @@ from agent.mcp.mcp_errors import ConnectFailed
 
 
 class SignInSurface(Protocol):
-    """Whoever shows a sign-in to the user."""
+    """Shows a sign-in to the user."""
 
     async def show(self, url: str) -> None:
         """Open an address in the browser, or show it. Only http and https arrive here."""
@@ -41,7 +41,7 @@ class SignInAttempt:
         self._surface = surface
         self._receiver = receiver
         self.is_over = False
-        """Whether nobody is there any more to sign in."""
+        """Whether there is no user any more to sign in."""
         self.redirect_uri = (
             receiver.url if receiver is not None else "http://localhost:3000/callback"
         )

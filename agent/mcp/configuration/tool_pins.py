@@ -63,7 +63,7 @@ class ToolPins:
     ) -> tuple[ToolChange, ...]:
         """Return what differs from what was accepted; what is seen first is accepted by that.
 
-        Tools that are gone are no change. Raises nothing: where pins cannot be stored, everything
+        A tool that is gone is not a change. Raises nothing: where pins cannot be stored, everything
         is as new at the next start.
         """
         offered = pinned_texts(tools, instructions)

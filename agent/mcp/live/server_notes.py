@@ -33,7 +33,7 @@ class ServerNotes:
         tools: OfferedTools,
         withholds_instructions: Callable[[str], bool],
     ) -> None:
-        """Nothing is told yet."""
+        """Nothing is noted yet."""
         self._views = views
         self._tools = tools
         self._withholds_instructions = withholds_instructions

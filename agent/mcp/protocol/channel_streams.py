@@ -18,10 +18,10 @@ from agent.mcp.transport.message_channel import ChannelClosed, MessageChannel
 
 
 class ChannelReader:
-    """What arrives over a channel; a text that is no message is noted and skipped."""
+    """What arrives over a channel; a text that is not a message is noted and skipped."""
 
     def __init__(self, channel: MessageChannel, guard: MessageGuard) -> None:
-        """The guard notes what is no message."""
+        """The guard notes what is not a message."""
         self._channel = channel
         self._guard = guard
 
@@ -40,7 +40,7 @@ class ChannelReader:
                 self._guard.junk(text)
 
     async def aclose(self) -> None:
-        """Leave the channel open: closing it belongs to whoever opened it."""
+        """Leave the channel open: closing it belongs to the code that opened it."""
 
     def __aiter__(self) -> ChannelReader:
         """Return the messages one after another."""

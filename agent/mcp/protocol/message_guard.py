@@ -84,7 +84,7 @@ class MessageGuard:
                 del self._methods[next(iter(self._methods))]
 
     def received(self, item: SessionMessage | Exception) -> SessionMessage | Exception | None:
-        """Return a message as the SDK may read it; None where nobody asked for it."""
+        """Return a message as the SDK may read it; None where it was not asked for."""
         if isinstance(item, Exception):
             self._unreadable(item)
             return None
@@ -109,7 +109,7 @@ class MessageGuard:
         return self._methods.pop(answer_id, None)
 
     def junk(self, line: bytes) -> None:
-        """Note a line that is no message."""
+        """Note a line that is not a message."""
         self._unreadable(ValueError(f"not a message: {line[:200]!r}"))
 
     def _unreadable(self, problem: Exception) -> None:
@@ -224,7 +224,7 @@ class GuardedWriter:
     """The messages to a server, noted."""
 
     def __init__(self, inner: WriteStream[SessionMessage], guard: MessageGuard) -> None:
-        """Everything sent goes on to `inner`."""
+        """Everything sent is passed to `inner`."""
         self._inner = inner
         self._guard = guard
 

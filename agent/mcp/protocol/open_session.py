@@ -24,7 +24,7 @@ from agent.mcp.server_requests import McpPorts
 from agent.mcp.transport.message_channel import MAX_MESSAGE_BYTES, MessageChannel
 
 for _name in ("mcp", "client", "httpx2", "httpcore2"):
-    # Their lines would be printed over the screen where nobody listens to them.
+    # Their lines would be printed over the screen where no handler takes them.
     logging.getLogger(_name).addHandler(logging.NullHandler())
 logging.getLogger("mcp").propagate = False
 logging.getLogger("client").propagate = False

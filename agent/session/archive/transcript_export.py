@@ -274,7 +274,7 @@ def _heading(message: Message, agent_id: str | None) -> str:
     name = names.get(message.origin, message.origin.capitalize())
     if agent_id is None:
         return name
-    # Nobody but the agent itself writes to a sub-agent.
+    # Only the agent itself writes to a sub-agent.
     return f"{'Task' if message.origin == 'person' else name} (sub-agent {agent_id})"
 
 

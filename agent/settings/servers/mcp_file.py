@@ -116,7 +116,7 @@ class McpServerLists(Struct, frozen=True):
 
     source: RuleSource
     allowed: tuple[McpMatchSection, ...] | None
-    """None is no list at all; an empty one allows none."""
+    """None stands for no list; an empty one allows none."""
     denied: tuple[McpMatchSection, ...]
     is_managed_only: bool
 

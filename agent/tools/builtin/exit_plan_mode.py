@@ -1,4 +1,4 @@
-"""ExitPlanMode: show a plan to the user and go on in the mode they choose."""
+"""ExitPlanMode: show a plan to the user and continue in the mode they choose."""
 
 from __future__ import annotations
 

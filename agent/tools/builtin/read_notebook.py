@@ -23,7 +23,7 @@ def notebook_outcome(
     """Return the cells as one numbered text, followed by the first images of the outputs.
 
     Raises:
-        ToolError: the file is no notebook.
+        ToolError: the file is not a notebook.
     """
     try:
         notebook = json.loads(data)

@@ -1,4 +1,4 @@
-"""SendMessage: tell another agent something, or have one that has finished go on."""
+"""SendMessage: tell another agent something, or have one that has finished continue."""
 
 from __future__ import annotations
 

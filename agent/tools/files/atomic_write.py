@@ -250,7 +250,7 @@ def _bytes(file: BinaryIO, path: Path) -> bytes:
 
 @contextlib.contextmanager
 def _open_directory(directory: Path) -> Iterator[int]:
-    """Open a canonical directory step by step, refusing links; new ones go on failure."""
+    """Open a canonical directory step by step, refusing links; new ones are removed on failure."""
     made: list[tuple[int, str]] = []
     opened: list[int] = []
     try:

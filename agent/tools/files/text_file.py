@@ -24,7 +24,7 @@ _MAX_CONTROL_SHARE: Final = 0.1
 
 
 class NotText(Exception):
-    """The bytes are no text; the message names the evidence."""
+    """The bytes are not text; the message names the evidence."""
 
 
 class TextFile(Struct, frozen=True):

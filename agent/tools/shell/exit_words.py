@@ -42,7 +42,7 @@ def _signal_name(number: int) -> str:
 
 
 def meaning_of(command: str, exit_code: int | None) -> str | None:
-    """Return what the exit status 1 of a command answers, for those where it is no failure."""
+    """Return what the exit status 1 of a command answers, for those where it is not a failure."""
     if exit_code != 1 or _COMPOUND.search(command):
         return None
     return _ANSWERING.get(command.split(maxsplit=1)[0])

@@ -62,7 +62,7 @@ class ShellOutput:
     """Output of one command, decoded, folded into lines and cleaned of control sequences."""
 
     def __init__(self, path: Path) -> None:
-        """`path` is where all of it goes once it does not fit in memory; it must not exist."""
+        """`path` is where all of it is written once it does not fit in memory; it must not exist."""
         self.path = path
         self.total_chars = 0
         self.file_error: str | None = None
@@ -84,7 +84,7 @@ class ShellOutput:
         return text
 
     def close(self) -> None:
-        """End the output; later calls of `feed` are an error, reading goes on to work."""
+        """End the output; later calls of `feed` are an error, reading still works."""
         if self._is_closed:
             return
         rest = (

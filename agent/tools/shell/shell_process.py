@@ -28,7 +28,7 @@ _MAX_READS: Final = 8
 _DRAIN_S: Final = 0.25
 _MAX_PATH_BYTES: Final = 8192
 
-# What would change the meaning of a command behind the back of whoever approved its text: start-up
+# What would change the meaning of a command unseen by the user who approved its text: start-up
 # files, shell options, functions from the environment, and where `cd` or a glob leads.
 _REMOVED: Final = frozenset(
     {
@@ -43,7 +43,7 @@ _REMOVED: Final = frozenset(
         "SHELLOPTS",
     }
 )
-# Nobody can answer a pager, an editor or a password prompt here.
+# No user can answer a pager, an editor or a password prompt here.
 _QUIET: Final = {
     "TERM": "dumb",
     "PAGER": "cat",
@@ -196,7 +196,7 @@ class ShellProcess:
                 return
 
     def detach(self) -> None:
-        """Show no more live output: nobody waits for this command any longer."""
+        """Show no more live output: no call waits for this command any longer."""
         self._live = None
 
     async def stop(self) -> None:
@@ -316,7 +316,7 @@ class ShellProcess:
 
 
 def sweep_private(private_dir: Path) -> None:
-    """Remove what commands of a killed program left there; nobody may run any from it now."""
+    """Remove what commands of a killed program left there; none may be run from it now."""
     for directory in private_dir.glob("shell-*"):
         with contextlib.suppress(OSError):
             # Commands may have made directories of such names for themselves.

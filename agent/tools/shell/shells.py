@@ -91,9 +91,9 @@ class ShellRegistry:
         return any(not shell.is_for_agent for shell in self._foreground.values())
 
     def send_to_background(self) -> bool:
-        """Ask the conversation's commands to go on in the background; False when none runs.
+        """Ask the conversation's commands to continue in the background; False when none runs.
 
-        What an agent waits for is the agent's: with the agent itself it goes on as it is.
+        What an agent waits for is the agent's: it continues as it is where the agent moves.
         """
         was_waited_for = self.has_foreground
         for shell in self._foreground.values():

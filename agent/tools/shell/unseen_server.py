@@ -1,4 +1,4 @@
-"""What a background command in the sandbox is told: other programs do not reach its ports."""
+"""The note of a background command in the sandbox: other programs do not reach its ports."""
 
 from __future__ import annotations
 

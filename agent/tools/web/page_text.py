@@ -34,7 +34,7 @@ _TEXT_TYPES: Final = frozenset(
 
 
 class NotReadable(Exception):
-    """The page is no text; the message names what it is."""
+    """The page is not text; the message names what it is."""
 
 
 def page_text(page: Page) -> str:

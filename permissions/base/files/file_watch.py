@@ -1,6 +1,6 @@
 """Watching files where names may be any bytes: the one way in which this program watches.
 
-The library gives up at the first name that is no UTF-8; here that is a change like another.
+The library gives up at the first name that is not UTF-8; here that is a change like another.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Changes = set[tuple[Change, str]]
 
 PAUSE_S: Final = 1.0
-"""Before watching again after a name that is no text: such names rarely come alone."""
+"""Before watching again after a name that is not text: such names rarely come alone."""
 
 
 async def file_changes(

@@ -23,7 +23,7 @@ class PipeError(ValueError):
 
 
 def text_of_pipe(name: str | os.PathLike[str], *, wait_s: float = LONGEST_WAIT_S) -> str | None:
-    """Return the content of a named pipe, or None where the name is no pipe's.
+    """Return the content of a named pipe, or None where the name is not that of a pipe.
 
     Raises:
         PipeError: nothing came in time, too much, or no text.

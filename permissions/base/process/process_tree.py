@@ -75,7 +75,7 @@ class ProcessFamily:
         )
 
     def signal(self, number: signal.Signals) -> tuple[Member, ...]:
-        """Send a signal to every process and return them; those that have exited are no error."""
+        """Send a signal to every process and return them; one that has exited is not an error."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._session, number)
         members = self.members()
@@ -104,7 +104,7 @@ class ProcessFamily:
 
 
 def signal_members(members: Iterable[Member], number: signal.Signals) -> None:
-    """Send a signal to these processes; those that are gone already are no error."""
+    """Send a signal to these processes; one that has exited already is not an error."""
     for member in members:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(member.pid, number)

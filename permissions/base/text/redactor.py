@@ -31,7 +31,7 @@ class _Format(Struct, frozen=True):
     pattern: re.Pattern[str]
     any_case: bool = False
     own_word: bool = True
-    """The key does not begin inside a word: `task-…` is no `sk-…`."""
+    """The key does not begin inside a word: `task-…` is not `sk-…`."""
 
 
 def _format(

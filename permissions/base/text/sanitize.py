@@ -170,7 +170,7 @@ class Sanitizer:
             self._feed_inside(character, output)
 
     def _feed_inside(self, character: str, output: list[str]) -> None:
-        """Handle what is no part of a sequence: controls act within it, text ends it."""
+        """Handle what is not part of a sequence: controls act within it, text ends it."""
         if character in "\t\n":
             # A terminal obeys these in the middle of a sequence, which then continues.
             output.append(character)

@@ -15,7 +15,7 @@ from permissions.shell.syntax import Assignment, Redirect, Simple, Unparsable, W
 _RESERVED = frozenset(
     "{ } ! if then elif else fi for while until do done case esac select function [[ ]]".split()
 )
-"""Words that are no program where a command starts; quoted ones are."""
+"""Words that are not a program where a command starts; quoted ones are."""
 _RESERVED_OR_BEFORE = _RESERVED | {"time", "coproc"}
 _EVALUATING_TEST = re.compile(r"-(?:eq|ne|lt|le|gt|ge|v|R)\b|\w\[")
 """Tests that evaluate arithmetic, which may set variables."""

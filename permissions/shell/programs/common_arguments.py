@@ -29,7 +29,7 @@ def reads(valued: str = "", files: str = "", *, counts: bool = False) -> Accesse
     program has its own, as GNU and BSD agree on them; where they differ it is left out.
 
     Args:
-        valued: Letters of options that take the next word, which is no file.
+        valued: Letters of options that take the next word, which is not a file.
         files: Letters whose value is read.
         counts: Numbers may stand for options, as in `head -5`.
     """
@@ -58,7 +58,7 @@ def writes(valued: str = "", skip: int = 0, *, modes: str = "") -> Accesses:
 
     Args:
         valued: Letters of options that take a value.
-        skip: Operands in front that are no files, such as a mode.
+        skip: Operands in front that are not files, such as a mode.
         modes: Pattern of modes that look like options: `chmod -x file`.
     """
     mode = re.compile(modes or "(?!)")

@@ -1,7 +1,7 @@
 """Options and variables whose value is a command: what `rsync -e`, `PAGER=` or `vim -c '!…'` start.
 
 A wildcard does not cover such an option anyway. What it starts is looked at so that deny rules and
-the scope see it; a value that is no command at all is passed over.
+the scope see it; a value that is not a command is skipped.
 """
 
 from __future__ import annotations

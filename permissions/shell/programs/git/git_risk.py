@@ -46,7 +46,7 @@ def git_risk(_program: str, words: Sequence[Word]) -> str:
 
 
 def _words_at_risk(subcommand: str, rest: Sequence[Word]) -> Iterator[Word]:
-    """Yield the words that are no values; of those behind `--`, what is written out.
+    """Yield the words that are not values; of those behind `--`, what is written out.
 
     Not every subcommand ends its options there: blame reads those of log behind it.
     """
