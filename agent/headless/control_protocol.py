@@ -2,7 +2,7 @@
 
 Understood are the requests that client libraries of such streams send: `initialize`, `interrupt`,
 `set_permission_mode`, `set_model`, `mcp_status`. Any other is answered with an error, so that
-no request waits. The program is asked in turn for the answers of its hooks (`hook_callback`), and with
+no request waits. The program is asked in turn for answers of its hooks (`hook_callback`) and, with
 `--permission-prompt-tool stdio`, where it acts for the user, whether a call may run
 (`can_use_tool`). Next: `agent.headless.introduction` (`initialize`), `agent.headless.input_lines`
 (which reads the lines).

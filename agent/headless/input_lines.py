@@ -32,7 +32,7 @@ class StreamInput:
     """Reads standard input while prompts run, so that a run can be interrupted and answered."""
 
     def __init__(self, descriptor: int, control: Control, *, output: int) -> None:
-        """Nothing is read before `begin`. Once `output` is closed, no question is asked or answered."""
+        """Nothing is read before `begin`. Once `output` is closed, nothing is asked or answered."""
         self._descriptor = descriptor
         self._output = output
         self._is_read = True

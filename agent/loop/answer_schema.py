@@ -1,4 +1,4 @@
-"""The form that a prompt's last answer must have: a JSON schema, checked here whichever model answered.
+"""The form that a prompt's last answer must have: a JSON schema, checked here for every model.
 
 Endpoints that can hold a model to it are asked to; what arrives is checked all the same, and an
 answer that does not fit goes back to the model a few times, with what is wrong.

@@ -27,7 +27,7 @@ class LiveHistory:
         await events.emit(MessageCommitted(events.turn_id, message, agent_id=events.agent_id))
 
     def append(self, message: Message) -> None:
-        """Append a message without an event: the caller that abandons a run records it afterwards."""
+        """Append a message without an event: code that abandons a run records it afterwards."""
         self.messages = (*self.messages, message)
 
     async def replace(self, messages: tuple[Message, ...], event: Compacted | None) -> None:

@@ -19,7 +19,7 @@ def set_value(file: Path, key: str, value: object) -> None:
     """Set a top-level key; None takes it out. The file is made where there is none.
 
     Raises:
-        ConfigError: the settings do not know the key or the value, or the file is not a JSON object.
+        ConfigError: the key or the value is not known, or the file is not a JSON object.
         OSError: the file cannot be written.
     """
     check_key(key)

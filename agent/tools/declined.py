@@ -1,4 +1,4 @@
-"""The result that the model gets for a call that the user declined; screens recognise it by its start."""
+"""The model's result of a call that the user declined; screens recognise it by its start."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def read_settings_file(path: Path, source: HookSource) -> HookLayer:
 
 
 def read_plugin_file(path: Path, *, data_home: Path) -> tuple[HookLayer, ...]:
-    """Read the plugin that a file belongs to, or the file alone where it is not the usual one of a plugin.
+    """Read the plugin that a file belongs to, or the file alone where plugins have another.
 
     Raises:
         SourceError: a file of it cannot be read.

@@ -19,7 +19,7 @@ class HookEventPayload(Struct, frozen=True, kw_only=True):
     """The sub-agent that fired it; None on the main thread."""
     agent_type: str | None = None
     cwd: str | None = None
-    """The current directory of the shell of the agent that fired it; None leaves it to the session."""
+    """The current directory of the agent that fired it; None leaves it to the session."""
 
     def to_json(self) -> dict[str, object]:
         """Return the event's own fields as hooks read them; absent (None) fields are left out."""

@@ -61,7 +61,8 @@ async def race(
 ) -> RaceResult:
     """Run all contenders and return the first decisive answer; ties go to the earlier contender.
 
-    An answer that is itself an ask counts as no opinion. An abort beats an answer of the same moment.
+    An answer that is itself an ask counts as no opinion. An abort beats an answer of the
+    same moment.
 
     Raises:
         RaceAborted: the abort signal fired first.

@@ -66,7 +66,7 @@ class CustomCommands:
     async def refresh(self, *, in_thread: bool = True) -> None:
         """Read the directories now.
 
-        Where no key is pressed meanwhile it is over sooner without a thread: with each of a thousand
+        Without keys pressed meanwhile it is over sooner without a thread: with each of a thousand
         files that is checked, the two threads would alternate on the interpreter.
         """
         before = self._found

@@ -45,7 +45,7 @@ class PastCall(Struct, frozen=True):
     elapsed_s: float
     change: DiffDisplay | None = None
     denial: Decision | None = None
-    """Who denied the call, and why; None where it was not denied, and where a hook stopped the turn."""
+    """Who denied the call, and why; None without a denial, and where a hook stopped the turn."""
 
 
 class HistoryPage(Struct, frozen=True):

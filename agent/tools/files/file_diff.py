@@ -7,7 +7,7 @@ from typing import Final
 from agent.display import DiffDisplay, Display, TextDisplay
 
 MAX_DIFF_CHARS: Final = 2_000_000
-"""Old and new text together; beyond it a diff is too long to read, and making one would take seconds."""
+"""Old and new text together; a longer diff is not read, and would take seconds to make."""
 
 
 def file_diff(name: str, old: str, new: str, *, is_new: bool) -> Display:

@@ -62,7 +62,7 @@ class ShellOutput:
     """Output of one command, decoded, folded into lines and cleaned of control sequences."""
 
     def __init__(self, path: Path) -> None:
-        """`path` is where all of it is written once it does not fit in memory; it must not exist."""
+        """`path` is where it is written once it does not fit in memory; it must not exist."""
         self.path = path
         self.total_chars = 0
         self.file_error: str | None = None

@@ -164,8 +164,8 @@ class ChildProcess:
             members = set(await asyncio.to_thread(family.members))
             if not members:
                 return
-            # A shell caught between fork and exec starts its program all the same. No other process is
-            # signalled twice: to some programs that means force.
+            # A shell caught between fork and exec starts its program all the same. No other
+            # process is signalled twice: to some programs that means force.
             signal_members(members - signalled, signal.SIGTERM)
             signalled |= members
             if self.exited.is_set():
