@@ -1,8 +1,9 @@
 """The channel: a configured command that is given each request and may print the user's answer.
 
 For phones and chats. The command gets the request as one JSON object on standard input; what it
-prints is the answer (`permissions.resolve.remote_request`), printing nothing gives no
-opinion. It is started as it stands, without a shell, and ended with everything it started once somebody else was faster.
+prints is the answer (`permissions.resolve.remote_request`), printing nothing gives no opinion.
+It is started as it stands, without a shell, and ended with everything that it started once another
+answer was faster.
 """
 
 from __future__ import annotations
