@@ -16,6 +16,8 @@ from agent.model.client import Effort, ModelCapabilities
 
 CLEARING: Final = "clear_tool_uses_20250919"
 """How the endpoint calls leaving out old tool results."""
+THINKING_EDIT: Final = "clear_thinking_20251015"
+"""How it calls leaving out thinking of earlier answers, which it does unless it is asked not to."""
 
 ALL_EFFORTS: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
 
@@ -113,6 +115,7 @@ def read_capabilities(model: str, record: Mapping[str, object]) -> ModelCapabili
         prompt_caching=True,
         signed_compaction=_supported(compaction.get("summarize"), False),
         clears_tool_results=_supported(editing.get(CLEARING), False),
+        clears_thinking=_supported(editing.get(THINKING_EDIT), False),
         structured_outputs=_supported(capabilities.get("structured_outputs"), False),
         advises=_supported(servers.get("advisor"), False),
         served=tuple(sorted(name for name in servers if _supported(servers[name], False))),

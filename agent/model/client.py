@@ -152,6 +152,8 @@ class ModelCapabilities(Struct, frozen=True):
     """Whether the endpoint writes and signs summaries: the `compaction` field."""
     clears_tool_results: bool = False
     """Whether the endpoint leaves out old tool results by itself: `context_management`."""
+    clears_thinking: bool = False
+    """Whether the endpoint can be asked to leave the thinking of earlier answers in."""
     served: tuple[str, ...] = ()
     """Names of the tools that the endpoint runs itself."""
     structured_outputs: bool = False

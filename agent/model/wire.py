@@ -16,7 +16,7 @@ from agent.history import (
 )
 from agent.messages import Message
 from agent.model.cache_marks import cache_marks
-from agent.model.capabilities import CLEARING
+from agent.model.capabilities import CLEARING, THINKING_EDIT
 from agent.model.client import (
     BlockDelta,
     BlockStart,
@@ -85,8 +85,8 @@ def request_body(request: ModelRequest, model: ModelCapabilities) -> dict[str, o
         if "signed_compaction" in request.without:
             raise ModelError("unsupported", "The server writes no summaries.", status=400)
         body["compaction"] = {"type": "summarize", "instructions": request.compaction}
-    elif model.clears_tool_results and "context_management" not in request.without:
-        body["context_management"] = {"edits": [_clearing(model)]}
+    elif "context_management" not in request.without and (edits := _edits(body, model)):
+        body["context_management"] = {"edits": edits}
     body.update(request.extra_body)
     return body
 
@@ -137,6 +137,19 @@ def _first_block_type(body: Mapping[str, object]) -> object:
             return kind
         case _:
             return None
+
+
+def _edits(body: Mapping[str, object], model: ModelCapabilities) -> list[dict[str, object]]:
+    """Return how the endpoint is to make room by itself."""
+    edits: list[dict[str, object]] = []
+    thinking = body.get("thinking")
+    is_thinking = isinstance(thinking, Mapping) and thinking["type"] != "disabled"
+    if is_thinking and model.clears_thinking:
+        # All of it stays: what is left out costs the cache behind it, with each prompt anew.
+        edits.append({"type": THINKING_EDIT, "keep": "all"})
+    if model.clears_tool_results:
+        edits.append(_clearing(model))
+    return edits
 
 
 def _clearing(model: ModelCapabilities) -> dict[str, object]:

@@ -118,6 +118,15 @@ async def test_an_endpoint_that_clears_results_is_asked_to(begin: Begin) -> None
     assert last.headers["anthropic-beta"] == "context-management-2025-06-27"
 
 
+async def test_thinking_stays_where_the_endpoint_would_leave_it_out(begin: Begin) -> None:
+    model = ModelInfo("claude-opus-5-5", clears_tool_results=True, clears_thinking=True)
+    journey = await begin(scenario=Scenario(models=(model,), turns=(WORKING,)))
+    assert terminal(await journey.send("first")).reason == "completed"
+    edits = journey.server.requests[-1].body["context_management"]["edits"]
+    assert edits[0] == {"type": "clear_thinking_20251015", "keep": "all"}
+    assert edits[1]["type"] == "clear_tool_uses_20250919"
+
+
 async def test_an_endpoint_that_refuses_the_prompt_gets_a_shorter_one_once(begin: Begin) -> None:
     refusal = Status(400, message="prompt is too long: 250000 tokens > 200000 maximum")
     scenario = Scenario(

@@ -160,6 +160,7 @@ def _scenario(rng: random.Random) -> Scenario:
                 "claude-opus-5-5",
                 signed_compaction=rng.random() < 0.5,
                 clears_tool_results=rng.random() < 0.5,
+                clears_thinking=True,
             ),
         ),
         pace=Pace(chunk_bytes=rng.choice([0, 0, 1, 7, 64, -1])),

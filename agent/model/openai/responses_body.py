@@ -139,7 +139,8 @@ def _answer_items(blocks: Sequence[Block], provider: str) -> list[dict[str, obje
             case "text":
                 phase = origin_of(block, provider).get("phase")
                 extra = {"phase": phase} if phase else {}
-                items.append({"role": "assistant", "content": block["text"], **extra})
+                said = {"role": "assistant", "content": block["text"]}
+                items.append({"type": "message", **said, **extra})
             case "tool_use":
                 arguments = json.dumps(block.get("input") or {}, ensure_ascii=False)
                 items.append(

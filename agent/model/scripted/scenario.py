@@ -138,6 +138,8 @@ class ModelInfo(Struct, frozen=True):
     """Other tools that it runs itself; what they say is in the script."""
     clears_tool_results: bool = False
     """Whether `context_management` is taken; nothing is ever left out."""
+    clears_thinking: bool = False
+    """Whether that may concern thinking."""
 
 
 class Scenario(Struct, frozen=True):

@@ -349,7 +349,8 @@ def _model_json(model: ModelInfo) -> dict[str, object]:
                 "summarize": {"supported": model.signed_compaction},
             },
             "context_management": {
-                "supported": model.clears_tool_results,
+                "supported": model.clears_tool_results or model.clears_thinking,
+                "clear_thinking_20251015": {"supported": model.clears_thinking},
                 "clear_tool_uses_20250919": {"supported": model.clears_tool_results},
             },
             "effort": {"supported": bool(model.efforts), **efforts},

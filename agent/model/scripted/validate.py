@@ -93,8 +93,8 @@ def _without_sampling(body: Mapping[str, object]) -> str | None:
 
 def _server_context(body: Mapping[str, object], model: ModelInfo) -> str | None:
     """Check fields and blocks by which the endpoint itself makes room."""
-    if "context_management" in body and not model.clears_tool_results:
-        return "context_management: Extra inputs are not permitted"
+    if (problem := _context_edits(body, model)) is not None:
+        return problem
     if "compaction" in body and not model.signed_compaction:
         return "compaction: Extra inputs are not permitted"
     if "compaction" in body and "context_management" in body:
@@ -108,6 +108,22 @@ def _server_context(body: Mapping[str, object], model: ModelInfo) -> str | None:
             return "messages.0.content.0: unknown block type `compaction`"
         if not is_signed_summary(block):
             return "compaction: the `signature` does not verify"
+    return None
+
+
+def _context_edits(body: Mapping[str, object], model: ModelInfo) -> str | None:
+    edits = _part(body, "context_management").get("edits")
+    kinds = [str(edit.get("type")) for edit in edits] if isinstance(edits, list) else []
+    taken = {
+        "clear_thinking_20251015": model.clears_thinking,
+        "clear_tool_uses_20250919": model.clears_tool_results,
+    }
+    if not all(taken.get(kind) for kind in kinds):
+        return "context_management: Extra inputs are not permitted"
+    if "clear_thinking_20251015" in kinds[1:]:
+        return "context_management: `clear_thinking_20251015` must be the first edit"
+    if "clear_thinking_20251015" in kinds and "type" not in _part(body, "thinking"):
+        return "context_management: `clear_thinking_20251015` requires thinking"
     return None
 
 
