@@ -220,6 +220,12 @@ class SqlSteps:
                 f"UPDATE workflow_step SET owner = ?, lease_until = ? WHERE {_PLACE}",
                 (owner, transaction.now + lease_s, *place),
             )
+            if if_dead:
+                # Another agent starts for it, which limits count.
+                again = f"UPDATE workflow_step SET attempts = attempts + 1 WHERE {_PLACE}"
+                transaction.execute(again, place)
+                counted = "UPDATE workflow_run SET agents = agents + 1 WHERE id = ?"
+                transaction.execute(counted, (held.run,))
         return True
 
     def remove_run(self, run: str) -> None:

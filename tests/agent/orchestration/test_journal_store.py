@@ -84,6 +84,8 @@ def test_a_step_is_handed_to_a_worker_and_taken_back_from_a_dead_one(store: Jour
     assert not store.steps.hold(worker, "a", 60, if_dead=True)
     assert store.steps.hold(worker, "w", -1)
     assert store.steps.hold(worker, "a", 60, if_dead=True)
+    (step,) = store.steps.of_run("r")
+    assert (step.attempts, store.steps.usage(run="r").agents) == (2, 2)
     assert store.steps.finish(replace(STEP, state=StepState.DONE, result='"r"'))
     assert not store.steps.hold(owner, "w", 60)
 
