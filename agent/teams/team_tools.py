@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent.subagents.report_text import defused
 from agent.teams.staff import COLORS, NewMember
 from agent.teams.task_list import TaskList, TeamTask, task_line
 from agent.teams.team_file import OnFailure
@@ -248,7 +249,8 @@ class TaskTools:
             tasks = self._tasks.all()
         except TeamError as error:
             raise ToolError(str(error)) from error
-        return ToolOutcome("\n".join(map(task_line, tasks)) or "The list is empty.")
+        # Any member wrote them.
+        return ToolOutcome(defused("\n".join(map(task_line, tasks))) or "The list is empty.")
 
     async def _update(self, given: TaskUpdateInput, _context: ToolContext) -> ToolOutcome:
         try:
