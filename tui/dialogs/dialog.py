@@ -52,6 +52,8 @@ class DialogView(Struct, frozen=True):
     """The row of the body that matters: in sight when another body is shown."""
     follows_end: bool = False
     """Whether its end is shown first, and followed while it grows, until the user scrolls up."""
+    rows_in_front: int = 0
+    """Rows that were put in front of the body since it was first shown: it stays where it is."""
     in_lines: str = ""
     """What can be typed where it is read out in lines; empty: a number, a comment, or esc."""
 

@@ -71,6 +71,7 @@ class DialogHost(Listens, RowsWidget):
         self._scroll = 0
         self._body_id = ""
         self._is_at_end = True
+        self._in_front = 0
         self._footer_at: list[int | None] = []
         self._caret: tuple[int, int] | None = None
 
@@ -223,7 +224,11 @@ class DialogHost(Listens, RowsWidget):
             self._scroll_body(3 * step)
 
     def _scroll_body(self, rows: int) -> None:
-        self._scroll = max(0, self._scroll + rows)
+        if self._scroll + rows < 0 and self.current is not None:
+            reach_back = getattr(self.current, "reach_back", None)
+            if reach_back is not None:
+                reach_back()
+        self._scroll += rows
         self._is_at_end = False
 
     def _redraw_current(self) -> None:
@@ -250,6 +255,9 @@ class DialogHost(Listens, RowsWidget):
         is_new = view.body_id != self._body_id
         if is_new:
             self._scroll, self._body_id, self._is_at_end = 0, view.body_id, True
+            self._in_front = view.rows_in_front
+        self._scroll += view.rows_in_front - self._in_front
+        self._in_front = view.rows_in_front
         if view.follows_end and self._is_at_end:
             self._scroll = len(view.body)
         limit = self._limit

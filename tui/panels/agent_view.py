@@ -1,25 +1,29 @@
-"""The end of an agent's transcript, followed while it works: the cost is that of a screen or two,
-however long the transcript is."""
+"""An agent's transcript, followed while it works: its end first, the rest as one scrolls up.
+
+Each part of the file is read and laid out once, so that the cost is that of what is looked at.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from agent.errors import SessionError
-from agent.session.archive.transcript_export import recent
+from agent.session.archive.transcript_pages import TranscriptPage, page_after, page_before
 from agent.subagents.running_agent import RunningAgent
 from tui.panels.text_panel import TextPanel, text_rows
 from tui.ports.command_screen import CommandScreen
+from tui.text.sequence_view import SequenceView
 from tui.text.styled_rows import Row
 from tui.transcript.agent_rows import doing_of, figures_of
 
 LOOK_S: Final = 0.5
 """How often the view looks for more, while it is open and the agent works."""
-MAX_RECORDS: Final = 300
-MAX_CHARS: Final = 60_000
-"""What is shown of a transcript; all of it is in its file."""
+PAGE_CHARS: Final = 30_000
+"""About how much of a transcript is read at once."""
 
 
 async def show_agent(screen: CommandScreen, agent: RunningAgent) -> str | None:
@@ -27,47 +31,92 @@ async def show_agent(screen: CommandScreen, agent: RunningAgent) -> str | None:
 
     `m` is for a message and `delete` for its end; None is Esc.
     """
-    text = await asyncio.to_thread(_text, agent)
-    shown = [text]
-
-    def rows(width: int) -> Sequence[Row]:
-        return text_rows(shown[0])(width)
-
-    panel = TextPanel(
-        f"{agent.id}  {agent.task.description}",
-        rows,
-        follows_end=True,
-        keys={"m": "message", "delete": "stop"},
-    )
-
-    def redraw(text: str) -> None:
-        shown[0] = text
-        panel.redraw()
-
-    watch = asyncio.ensure_future(_follow(agent, text, redraw))
+    view = AgentView(agent)
+    await asyncio.to_thread(view.read_on)
+    watch = asyncio.ensure_future(view.follow())
     try:
-        return await screen.show_dialog(panel)
+        return await screen.show_dialog(view)
     finally:
         watch.cancel()
         await asyncio.wait({watch})
 
 
-async def _follow(agent: RunningAgent, shown: str, redraw: Callable[[str], None]) -> None:
-    is_over = False
-    while not is_over:
-        await asyncio.sleep(LOOK_S)
-        is_over = not agent.is_running
-        text = await asyncio.to_thread(_text, agent)
-        if text != shown:
-            shown = text
-            redraw(text)
+class AgentView(TextPanel):
+    """The panel of one agent."""
 
+    def __init__(self, agent: RunningAgent) -> None:
+        """Nothing is read yet."""
+        super().__init__(
+            f"{agent.id}  {agent.task.description}",
+            self._make_rows,
+            follows_end=True,
+            keys={"m": "message", "delete": "stop"},
+        )
+        self._agent = agent
+        self._pages: list[TranscriptPage] = []
+        """In the order of the file."""
+        self._laid_out: dict[int, Sequence[Row]] = {}
+        """By where a page starts, for the width of the last view."""
+        self._width = 0
+        self._first = 0
+        """How many of the pages were put in front."""
 
-def _text(agent: RunningAgent) -> str:
-    """Return the end of the transcript as text; its last line says what happens now."""
-    try:
-        words, is_whole = recent(agent.transcript, records=MAX_RECORDS, chars=MAX_CHARS)
-    except SessionError:
-        words, is_whole = agent.task.prompt, True
-    head = "" if is_whole else f"(what was before is in {agent.transcript})\n\n"
-    return f"{head}{words.strip()}\n\n{doing_of(agent)} · {figures_of(agent)}"
+    def read_on(self) -> None:
+        """Read what the transcript has more than before; its end, the first time."""
+        path = self._agent.transcript
+        try:
+            page = (
+                page_after(path, self._pages[-1].end)
+                if self._pages
+                else page_before(path, None, chars=PAGE_CHARS)
+            )
+        except SessionError:
+            return  # the agent has not begun
+        if page.text:
+            self._pages.append(page)
+        elif self._pages:
+            self._pages[-1] = replace(self._pages[-1], end=page.end)
+
+    def reach_back(self) -> None:
+        """Put the part in front that precedes what is shown; the host calls it at the top."""
+        if not self._pages or self._pages[0].start == 0:
+            return
+        try:
+            page = page_before(self._agent.transcript, self._pages[0].start, chars=PAGE_CHARS)
+        except SessionError:
+            return
+        self._pages.insert(0, page)
+        self._first += 1
+
+    async def follow(self) -> None:
+        """Draw again what changes, until the agent has ended."""
+        shown = self._last_line()
+        is_over = False
+        while not is_over:
+            await asyncio.sleep(LOOK_S)
+            is_over = not self._agent.is_running
+            known = len(self._pages)
+            await asyncio.to_thread(self.read_on)
+            if (line := self._last_line()) != shown or len(self._pages) > known:
+                shown = line
+                self.redraw()
+
+    def _last_line(self) -> str:
+        return f"{doing_of(self._agent)} · {figures_of(self._agent)}"
+
+    def _make_rows(self, width: int) -> Sequence[Row]:
+        if width != self._width:
+            self._width = width
+            self._laid_out.clear()
+        if not self._pages:
+            return text_rows(f"{self._agent.task.prompt.strip()}\n\n{self._last_line()}")(width)
+        laid_out = [self._rows_of(page, width) for page in self._pages]
+        self.rows_in_front = sum(map(len, laid_out[: self._first]))
+        return SequenceView((*laid_out, text_rows(self._last_line())(width)))
+
+    def _rows_of(self, page: TranscriptPage, width: int) -> Sequence[Row]:
+        rows = self._laid_out.get(page.start)
+        if rows is None:
+            text = f"{page.text.strip()}\n" if page.text.strip() else ""
+            rows = self._laid_out[page.start] = text_rows(text)(width) if text else ()
+        return rows

@@ -51,6 +51,8 @@ class TextPanel:
 
         `keys` close it too, each with what it does, and are the answer.
         """
+        self.rows_in_front = 0
+        """How many of its rows were put in front of those that it showed first."""
         self.manners = replace(TextPanel.manners, steps_aside=follows_end)
         self._keys = keys
         self._title = title
@@ -90,8 +92,14 @@ class TextPanel:
         text = f"   ↑↓ pgup/pgdn scroll{own} · esc close"
         foot = FooterRow(row((text, MUTED)), is_optional=True)
         title = ((self._title, Ink(Role.ACCENT, bold=True)),)
-        rows = list(self._rows(width_cells))
-        return DialogView(title, rows, [foot], follows_end=self._follows_end)
+        rows = self._rows(width_cells)
+        return DialogView(
+            title,
+            rows,
+            [foot],
+            follows_end=self._follows_end,
+            rows_in_front=self.rows_in_front,
+        )
 
     def changes_to(self, redraw: Callable[[], None]) -> None:
         """Take what draws the panel again."""

@@ -26,7 +26,6 @@ from agent.session.records import (
     TitleRecord,
     TombstoneRecord,
 )
-from agent.session.resume import tail
 from permissions.base.text.sanitize import sanitize
 
 ExportFormat = Literal["markdown", "json", "html"]
@@ -67,17 +66,6 @@ def export(path: Path, form: ExportFormat) -> str:
             return _json(records)
         case "html":
             return _html(records)
-
-
-def recent(path: Path, *, records: int, chars: int) -> tuple[str, bool]:
-    """Return the end of a transcript as Markdown, and whether that is all of it.
-
-    The time does not depend on the size of the file. Raises SessionError.
-    """
-    found = tail(path, limit=records)
-    text = "\n\n".join(_markdown_parts([record for _, record in found]))
-    is_whole = len(found) < records and len(text) <= chars
-    return (text if is_whole else text[-chars:]), is_whole
 
 
 def _agents_of(path: Path) -> dict[str, list[Record]]:
@@ -163,10 +151,11 @@ def _json(records: Sequence[Record]) -> str:
 
 
 def _markdown(records: Sequence[Record]) -> str:
-    return "\n\n".join([f"# {sanitize(_title(records))}", *_markdown_parts(records)]) + "\n"
+    return "\n\n".join([f"# {sanitize(_title(records))}", *parts_of(records)]) + "\n"
 
 
-def _markdown_parts(records: Sequence[Record]) -> list[str]:
+def parts_of(records: Sequence[Record]) -> list[str]:
+    """Return what there is to read of records, as blocks of Markdown."""
     parts: list[str] = []
     for record in records:
         match record:

@@ -136,6 +136,46 @@ async def test_a_transcript_is_followed_while_the_agent_works(
     await journal.aclose()
 
 
+async def test_a_transcript_is_scrolled_back_to_its_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_view, "PAGE_CHARS", 600)
+    conversation = RecordedConversation([])
+    assert conversation.commands is not None
+    one = agent(tmp_path)
+    monkeypatch.setattr(conversation.commands.context.agents, "all", lambda: (one,))
+    journal = AgentJournal(one.transcript)
+    await journal.begin(AgentRecord(one.id, "explore", "find"), tmp_path, "1")
+    for number in range(80):
+        said = MessageCommitted("u1", user_message(f"Line {number:03}."), one.id)
+        await journal.event(said, ())
+    await journal.aclose()
+    app = make_app(conversation)
+    async with app.run_test(size=(90, 24)) as pilot:
+        await settled(pilot)
+        app.parts.submission.submit("/tasks")
+        await settled(pilot)
+        await pilot.press("enter")
+        while "Line 079." not in text_of(app.parts.dialogs):
+            await settled(pilot)
+        for _ in range(60):
+            before = text_of(app.parts.dialogs)
+            if "Line 000." in before:
+                break
+            # What was at the top stays in sight while more is put in front.
+            await pilot.press("up")
+            await settled(pilot)
+            assert set(before.split()) & set(text_of(app.parts.dialogs).split())
+            await pilot.press("home")
+            await settled(pilot)
+        assert "Line 000." in text_of(app.parts.dialogs)
+        await pilot.press("end")
+        await settled(pilot)
+        assert "Line 079." in text_of(app.parts.dialogs)
+        await pilot.press("escape", "escape")
+        await settled(pilot)
+
+
 async def test_the_kinds_are_shown_made_and_tried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from agent.messages import (
     user_message,
 )
 from agent.session.archive.summaries import summarise
-from agent.session.archive.transcript_export import ExportFormat, export, recent
+from agent.session.archive.transcript_export import ExportFormat, export
 from agent.session.record_json import to_json
 from agent.session.records import (
     AgentRecord,
@@ -79,16 +79,6 @@ def test_messages_of_agents_are_behind_their_calls(tmp_path: Path, form: ExportF
     order = ("I look", "one speaks", "two speaks", "fenced", "done", "odd speaks")
     places = [text.index(part) for part in order]
     assert places == sorted(places)
-
-
-def test_the_end_of_a_transcript_is_read_without_the_rest(tmp_path: Path) -> None:
-    path = conversation(tmp_path / "s.jsonl")
-    text, is_whole = recent(path, records=50, chars=10_000)
-    assert is_whole
-    assert "I look" in text
-    text, is_whole = recent(path, records=2, chars=10_000)
-    assert (is_whole, "I look" in text, "done" in text) == (False, False, True)
-    assert recent(path, records=50, chars=4) == ("done", False)
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])

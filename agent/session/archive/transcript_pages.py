@@ -1,0 +1,78 @@
+"""Parts of a transcript as Markdown, read from its end backwards, and on from where it ended.
+
+The time of each depends on its own length, not on that of the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from agent.errors import SessionError
+from agent.session.archive.transcript_export import parts_of
+from agent.session.record_json import UnreadableRecord, from_json
+from agent.session.record_lines import DamagedLine, Line, decode, read_backwards
+
+
+class TranscriptPage(Struct, frozen=True):
+    """Some records that follow each other."""
+
+    text: str
+    start: int
+    """Offset of the first of them, in bytes; 0 is the beginning of the file."""
+    end: int
+    """Offset behind the last of them."""
+
+
+def page_before(path: Path, end: int | None, *, chars: int) -> TranscriptPage:
+    """Return about so many characters of what precedes an offset, or the end of the file.
+
+    Raises SessionError.
+    """
+    try:
+        return _before(path, path.stat().st_size if end is None else end, chars)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def page_after(path: Path, start: int) -> TranscriptPage:
+    """Return what follows an offset, whole lines only. Raises SessionError."""
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            data = file.read()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    whole = data[: data.rfind(b"\n") + 1]
+    parts = [part for raw in whole.splitlines() for part in _parts(decode(raw, 0))]
+    return TranscriptPage("\n\n".join(parts), start, start + len(whole))
+
+
+def _before(path: Path, end: int, chars: int) -> TranscriptPage:
+    parts: list[str] = []
+    start, size = end, 0
+    for line in read_backwards(path, end=end):
+        if isinstance(line, DamagedLine) and line.reason == "torn":
+            start = end = line.offset
+            continue
+        start = line.offset
+        found = list(_parts(line))
+        parts[:0] = found
+        size += sum(map(len, found))
+        if size >= chars:
+            break
+    return TranscriptPage("\n\n".join(parts), start, end)
+
+
+def _parts(line: Line | DamagedLine) -> Iterator[str]:
+    if isinstance(line, Line):
+        with contextlib.suppress(UnreadableRecord):
+            record = from_json(line.data)
+            yield from parts_of([record] if record is not None else [])
+
+
+def _unreadable(path: Path, error: OSError) -> SessionError:
+    return SessionError(f"The session {path} cannot be read: {error.strerror}.")
