@@ -29,7 +29,7 @@ from permissions.scope.special_commands import (
     find_target_floor,
     tree_copy_floor,
 )
-from permissions.shell.access import AccessKind
+from permissions.shell.access import HERE, AccessKind
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.syntax import SUPPLIED, Redirect, RedirectKind, Word
 
@@ -84,7 +84,7 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
     """Return the part for what a simple command runs, reads and writes."""
     placed = _resolved_accesses(bash, facts)
     accesses = [access for _, access in placed]
-    calls = [(call, access.kind in _HANDED) for access in accesses for call in access.calls()]
+    calls = _calls(accesses)
 
     def find(behavior: RuleBehavior) -> Rule | None:
         if behavior is _ALLOW:
@@ -109,6 +109,11 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
         needs=facts.risk or facts.unclear,
     )
     return PreparedPart(part, find)
+
+
+def _calls(accesses: Sequence[ResolvedAccess]) -> list[tuple[RuleSubject, bool]]:
+    """Return the accesses as calls, each with whether the file is only mentioned."""
+    return [(call, access.kind in _HANDED) for access in accesses for call in access.calls()]
 
 
 def _stays_in_scope(bash: CallView, facts: CommandFacts) -> bool:
@@ -270,14 +275,24 @@ def redirect_part(
     """Return the part for a redirection; None for one that opens no file."""
     if redirect.target is None or redirect.kind in (RedirectKind.DUPLICATE, RedirectKind.TEXT):
         return None
-    is_read = redirect.kind is RedirectKind.READ
     word = redirect.target
     if word.plain.startswith(("/dev/tcp/", "/dev/udp/")):
         return _network_part(bash, redirect)
-    kind = AccessKind.READ if is_read else AccessKind.WRITE
-    access = _redirect_access(bash, kind, word, facts)
-    if access is None:
-        return None
+    is_read = redirect.kind is RedirectKind.READ
+    access = _redirect_access(bash, AccessKind.READ if is_read else AccessKind.WRITE, word, facts)
+    return None if access is None else _file_part(bash, redirect, access, facts, link_places)
+
+
+def _file_part(
+    bash: CallView,
+    redirect: Redirect,
+    access: ResolvedAccess,
+    facts: CommandFacts,
+    link_places: Places,
+) -> PreparedPart:
+    """Return the part for the file that a redirection reads or writes."""
+    kind, word = access.kind, redirect.target or HERE
+    is_read = kind is AccessKind.READ
     calls = access.calls()
     more = behind_pattern(bash.scope, kind, word, facts.directories) if is_read else None
     if more is not None:

@@ -85,21 +85,24 @@ def evaluate_parts(
     request: PermissionRequest, context: PermissionContext, *, cwd: Path | None = None
 ) -> Evaluation:
     """Evaluate every part of a call. Pure; raises nothing."""
-    base = absolute(cwd or context.launch_dir)
-    found = _evaluated(request, context, base, is_confined=True)
+    tool = canonical_tool(request.tool)
+    view, warnings = _view(request, tool, context, absolute(cwd or context.launch_dir))
+    found = _evaluated(request, tool, view, warnings)
     is_open = found.decision.confinement in (None, Confinement.NONE)
-    if is_open and found.view.is_confined and found.view.guards_files:
+    if is_open and view.is_confined and view.guards_files:
         # By a user's answer or exact rule: nothing confines the parts beside it either.
-        return _evaluated(request, context, base, is_confined=False)
+        view.is_confined = False
+        return _evaluated(request, tool, view, warnings)
     return found
 
 
 def _evaluated(
-    request: PermissionRequest, context: PermissionContext, base: str, *, is_confined: bool
+    request: PermissionRequest,
+    tool: str,
+    view: CallView,
+    warnings: tuple[DecisionWarning, ...],
 ) -> Evaluation:
-    tool = canonical_tool(request.tool)
-    view, warnings = _view(request, tool, context, base)
-    view.is_confined = is_confined and view.may_be_confined
+    context = view.context
     result = (
         command_parts(view) if view.is_bash else CommandParts((), [tool_part(request, tool, view)])
     )
@@ -143,6 +146,7 @@ def _view(
         works_inside=works_inside,
         leaves=leaves,
     )
+    view.is_confined = view.may_be_confined
     return view, in_force.warnings
 
 

@@ -117,6 +117,12 @@ def _enforced(part: Part, verdict: PartVerdict, view: CallView) -> PartVerdict:
     if confinement is Confinement.PROJECT_FILES and verdict.rule is not None:
         # The static analysis cleared it; the trace says that nothing enforces it.
         return verdict
+    return _left_of_allow(part, verdict, confinement, view)
+
+
+def _left_of_allow(
+    part: Part, verdict: PartVerdict, confinement: Confinement, view: CallView
+) -> PartVerdict:
     if view.mode is _DONT_ASK:
         return _by_mode(part, _DENY, f"{named(view.mode)} denies what no rule allows")
     what = "reading" if confinement is Confinement.READ_ONLY else "the project"
@@ -273,12 +279,18 @@ def _mode_default(part: Part, view: CallView) -> PartVerdict:
         return _by_mode(part, _ALLOW, f"{named(mode)} allows file edits", Confinement.PROJECT)
     if mode is _DONT_ASK:
         return _by_mode(part, _DENY, f"{named(mode)} denies what no rule allows")
-    if view.plan_runs and not part.is_write:
+    if mode is _PLAN and not part.is_write:
+        return _plan_default(part, view)
+    return _by_mode(part, _ASK, _mode_question(part, mode))
+
+
+def _plan_default(part: Part, view: CallView) -> PartVerdict:
+    if view.plan_runs:
         message = "plan mode runs it, confined to reading"
         return _by_mode(part, _ALLOW, message, Confinement.READ_ONLY)
-    if mode is _PLAN and not part.is_read_only and not part.is_write:
+    if not part.is_read_only:
         return _by_mode(part, _DENY, "plan mode denies commands that are not provably read-only")
-    return _by_mode(part, _ASK, _mode_question(part, mode))
+    return _by_mode(part, _ASK, _mode_question(part, view.mode))
 
 
 def _mode_question(part: Part, mode: Mode) -> str:

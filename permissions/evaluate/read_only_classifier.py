@@ -33,7 +33,7 @@ from permissions.evaluate.small_classifier import is_plain_structure
 from permissions.request import PermissionRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from permissions.resolve.contender import Contender
 
@@ -101,7 +101,11 @@ def _reading_beside_others(evaluation: Evaluation) -> _Found | None:
     command = str(evaluation.request.tool_input["command"])
     if not is_enforced and not is_plain_structure(command):
         return None
-    return verdicts, widest(one.confinement for one in verdicts if one.confinement is not None)
+    return verdicts, _widest(verdicts)
+
+
+def _widest(verdicts: Iterable[PartVerdict]) -> Confinement:
+    return widest(one.confinement for one in verdicts if one.confinement is not None)
 
 
 def with_harmless_parts(pending: Decision, evaluation: Evaluation) -> Decision:
@@ -109,8 +113,9 @@ def with_harmless_parts(pending: Decision, evaluation: Evaluation) -> Decision:
     texts = [verdict.text for verdict in evaluation.verdicts]
     if texts != [part.text for part in pending.parts] or not evaluation.context.trusted:
         return pending
-    wide = widest(one.confinement for one in evaluation.verdicts if one.confinement is not None)
-    is_alone = wide is Confinement.READ_ONLY and can_hold(evaluation.view.level, wide)
+    is_alone = _widest(evaluation.verdicts) is Confinement.READ_ONLY and can_hold(
+        evaluation.view.level, Confinement.READ_ONLY
+    )
     return replace(
         pending,
         parts=tuple(

@@ -29,29 +29,21 @@ def tool_part(request: PermissionRequest, tool: str, view: CallView) -> Prepared
     scope, base, context = view.scope, view.base, view.context
     target: Target | None = None
     host: str | None = None
-    floors: list[Floor | None] = [view.floor]
+    floors: tuple[Floor | None, ...]
     if tool in EDIT_TOOLS:
         written = _edited_path(tool, request.tool_input)
         target, unclear = _target(written, scope, base)
-        floors.append(unclear or scope.check_write(target, str(written)))
+        floors = (unclear or scope.check_write(target, str(written)),)
     elif tool in READ_TOOLS:
         written = _where(tool, request.tool_input)
         target, unclear = _target(written, scope, base)
-        floors.append(unclear or scope.check_read(target, str(written)))
+        floors = (unclear or scope.check_read(target, str(written)),)
     elif tool == "WebFetch":
         host = host_of(request.tool_input.get("url"))
-        floors.extend((check_host(context.blocked_hosts, host), check_address(host)))
-        if host is None:
-            floors.append(
-                Floor(Behavior.ASK, Reason.UNPARSABLE, "the address has no host that can be read")
-            )
-    elif not is_known_tool(tool):
-        floors.append(
-            Floor(Behavior.ASK, Reason.UNKNOWN_TOOL, f"there is no tool {request.tool!r}")
-        )
-    elif request.wants_user and is_mcp_name(tool):
-        text = "the server has each call of this tool shown to you"
-        floors.append(Floor(Behavior.ASK, Reason.WANTS_USER, text))
+        floors = _host_floors(context.blocked_hosts, host)
+    else:
+        floors = (_floor_of_other(request, tool),)
+    floors = (view.floor, *floors)
     call = RuleSubject(tool, request.tool_input, target, host)
 
     def find(behavior: RuleBehavior) -> Rule | None:
@@ -70,6 +62,23 @@ def tool_part(request: PermissionRequest, tool: str, view: CallView) -> Prepared
         target="" if target is None else target.real,
     )
     return PreparedPart(part, find)
+
+
+def _host_floors(blocked: frozenset[str], host: str | None) -> tuple[Floor | None, ...]:
+    if host is None:
+        text = "the address has no host that can be read"
+        return (Floor(Behavior.ASK, Reason.UNPARSABLE, text),)
+    return check_host(blocked, host), check_address(host)
+
+
+def _floor_of_other(request: PermissionRequest, tool: str) -> Floor | None:
+    """Return the floor of a tool that names neither a file nor a host."""
+    if not is_known_tool(tool):
+        return Floor(Behavior.ASK, Reason.UNKNOWN_TOOL, f"there is no tool {request.tool!r}")
+    if request.wants_user and is_mcp_name(tool):
+        text = "the server has each call of this tool shown to you"
+        return Floor(Behavior.ASK, Reason.WANTS_USER, text)
+    return None
 
 
 def describe(request: PermissionRequest) -> str:

@@ -123,6 +123,17 @@ def explain_steps(decision: Decision, short: Shorten = str) -> tuple[ExplainedPa
     """Return every step in its order, part by part, then who answered for the whole call."""
     places = _Places(decision, short)
     groups, later = _split(decision.trace)
+    if len(groups) == 1:
+        return _merged(_explained_parts(decision, groups, later, places))
+    return tuple(_explained_parts(decision, groups, later, places))
+
+
+def _explained_parts(
+    decision: Decision,
+    groups: Sequence[Sequence[TraceEntry]],
+    later: Sequence[TraceEntry],
+    places: _Places,
+) -> list[ExplainedPart]:
     is_matched = len(groups) == len(decision.parts)
     parts: list[ExplainedPart] = []
     strictest = _strictest(decision)
@@ -136,16 +147,11 @@ def explain_steps(decision: Decision, short: Shorten = str) -> tuple[ExplainedPa
             named = _in_one_line(verdict.text) + _title_note(verdict, strictest, decision)
         title = f"Part {number + 1} of {len(groups)}: {named}" if len(groups) > 1 else ""
         parts.append(ExplainedPart(title, tuple(steps)))
-    whole = _whole_steps(later, decision)
-    if decision.behavior is Behavior.ASK:
-        whole = (*whole, ExplainedStep("You", _ASKED, "ask"))
-    if decision.confinement is not None:
-        whole = (*whole, ExplainedStep("Confined", confinement_words(decision), "none"))
-    if whole:
+    if whole := _whole_steps(later, decision):
         title = "Then, about the whole call" if len(groups) > 1 else ""
         first = max((len(part.steps) for part in parts), default=len(_CHECKS)) + 1
         parts.append(ExplainedPart(title, whole, first))
-    return _merged(parts) if len(groups) == 1 else tuple(parts)
+    return parts
 
 
 def explanation_lines(decision: Decision, short: Shorten = str) -> list[str]:
@@ -260,11 +266,14 @@ def _decisive(
         return TraceStep.MODE
     step = _STEP_OF_REASON.get(verdict.reason)
     if step is None and verdict.source is DecisionSource.SCOPE_CHECK:
-        entry = by_step.get(TraceStep.SCOPE)
-        # A mode that never asks has turned the ask into its own answer.
-        is_unchanged = entry is None or entry.answer == str(verdict.behavior)
-        return TraceStep.SCOPE if is_unchanged else TraceStep.MODE
+        return _decisive_of_scope(by_step.get(TraceStep.SCOPE), verdict)
     return step
+
+
+def _decisive_of_scope(entry: TraceEntry | None, verdict: PartVerdict) -> TraceStep:
+    # A mode that never asks has turned the ask into its own answer.
+    is_unchanged = entry is None or entry.answer == str(verdict.behavior)
+    return TraceStep.SCOPE if is_unchanged else TraceStep.MODE
 
 
 def _check(
@@ -341,7 +350,7 @@ def _whole_steps(entries: Sequence[TraceEntry], decision: Decision) -> tuple[Exp
         ),
         None,
     )
-    return tuple(
+    steps = [
         ExplainedStep(
             _NAMES[entry.step],
             _whole_words(entry) + (_IN_VAIN if _is_in_vain(entry, decision) else ""),
@@ -349,7 +358,12 @@ def _whole_steps(entries: Sequence[TraceEntry], decision: Decision) -> tuple[Exp
             entry is winner,
         )
         for entry in entries
-    )
+    ]
+    if decision.behavior is Behavior.ASK:
+        steps.append(ExplainedStep("You", _ASKED, "ask"))
+    if decision.confinement is not None:
+        steps.append(ExplainedStep("Confined", confinement_words(decision), "none"))
+    return tuple(steps)
 
 
 def _is_in_vain(entry: TraceEntry, decision: Decision) -> bool:
@@ -368,8 +382,10 @@ def _whole_words(entry: TraceEntry) -> str:
             return f"{_KNOWN if entry.answer == 'allow' else _UNKNOWN}{about}"
         case TraceStep.USER if source in {"", "dialog"}:
             return {"allow": "said yes", "deny": "said no"}.get(entry.answer, verb)
-        case _ if ": " in source or entry.answer == "none":
-            return source if ": " in source else f"{source}: no opinion"
+        case _ if ": " in source:
+            return source
+        case _ if entry.answer == "none":
+            return f"{source}: no opinion"
         case _:
             return f"{verb} ({source}){about}" if source else f"{verb}{about}"
 

@@ -73,10 +73,11 @@ def first_allow(rules: RuleSet, facts: CommandFacts) -> Rule | None:
     blanket_covers = not facts.unclear and (is_clear or not has_scoped_restriction(rules))
     best: PlacedRule | None = None
     for placed in _candidates(index, facts.allow_forms):
-        if best is None or placed[0] < best[0]:
-            is_blanket = isinstance(placed[1].specifier, WholeTool)
-            if blanket_covers if is_blanket else (is_clear and _covers(placed[1], facts)):
-                best = placed
+        is_blanket = isinstance(placed[1].specifier, WholeTool)
+        covers = blanket_covers if is_blanket else is_clear
+        is_first = best is None or placed[0] < best[0]
+        if covers and is_first and (is_blanket or _covers(placed[1], facts)):
+            best = placed
     return None if best is None else best[1]
 
 
@@ -112,15 +113,13 @@ def _restricts(rule: Rule, facts: CommandFacts, tool_input: Mapping[str, object]
     if not isinstance(pattern, BashPattern):
         return False
     needle = pattern.needle
-    for form in facts.deny_forms:
-        if needle not in form.spaced:
-            continue
-        if form.joined:
-            if pattern.matches(form.joined) or pattern.matches_spaced(form.spaced):
-                return True
-        elif _OPERATORS & set(pattern.text) and pattern.matches_spaced(form.spaced):
-            return True
-    return False
+    return any(needle in form.spaced and _fits(pattern, form) for form in facts.deny_forms)
+
+
+def _fits(pattern: BashPattern, form: Form) -> bool:
+    if form.joined:
+        return pattern.matches(form.joined) or pattern.matches_spaced(form.spaced)
+    return bool(_OPERATORS & set(pattern.text)) and pattern.matches_spaced(form.spaced)
 
 
 def names_exactly(rule: Rule, command: str) -> bool:
@@ -141,15 +140,15 @@ def _covers(rule: Rule, facts: CommandFacts) -> bool:
     if pattern.is_exact and facts.takes_code:
         # Its words are the same for every program that stands on the input.
         return False
-    if _is_written_out(pattern, facts.text) and all(
-        UNKNOWN not in form.joined for form in facts.allow_forms
-    ):
+    forms = facts.allow_forms
+    if _is_written_out(pattern, facts.text) and all(UNKNOWN not in one.joined for one in forms):
         # Written out to the letter, stars included: an exact rule.
-        return bool(facts.allow_forms)
+        return bool(forms)
     if pattern.is_exact:
-        return any(pattern.matches(form.joined) for form in facts.allow_forms)
+        return any(pattern.matches(form.joined) for form in forms)
+    return not (facts.risk or facts.unclear) and any(_names(pattern, form) for form in forms)
+
+
+def _names(pattern: BashPattern, form: Form) -> bool:
     # `timeout *` alone would allow everything: the pattern must name the program inside.
-    return not (facts.risk or facts.unclear) and any(
-        pattern.matches(form.joined) and pattern.full.chunks[0].startswith(form.must_name)
-        for form in facts.allow_forms
-    )
+    return pattern.matches(form.joined) and pattern.full.chunks[0].startswith(form.must_name)

@@ -8,14 +8,14 @@ the sandbox's business.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from posixpath import normpath
 
 from permissions.decision import Behavior, Reason
 from permissions.matching.match_tool import Anchors, RuleSubject, first_match
 from permissions.paths.path_pattern import PathPattern
 from permissions.paths.resolve import is_below, resolve_literal
-from permissions.rules.rule_set import RuleBehavior, RuleSet
+from permissions.rules.rule_set import Rule, RuleBehavior, RuleSet
 from permissions.scope.resolve_access import resolve_access
 from permissions.scope.scope import Floor, Scope, Scoped
 from permissions.scope.tree_walk import entries_below
@@ -65,15 +65,31 @@ def recursive_read_floor(
             if skips_hidden and "/." in f"/{below}":
                 continue
             target = resolve_literal(path, path, base="/", files=scope.files)
-            for behavior in behaviors:
-                rule = first_match(rules, behavior, RuleSubject("Read", {}, target), anchors)
-                if rule is not None and isinstance(rule.specifier, PathPattern):
-                    return _asks(directory, below, rule.text)
+            call = RuleSubject("Read", {}, target)
+            rule = _first_file_rule(rules, behaviors, call, anchors)
+            if rule is not None:
+                return _asks(directory, below, rule.text)
     return None
+
+
+def _first_file_rule(
+    rules: RuleSet, behaviors: Sequence[RuleBehavior], call: RuleSubject, anchors: Anchors
+) -> Rule | None:
+    found = (first_match(rules, behavior, call, anchors) for behavior in behaviors)
+    return next((one for one in found if one and isinstance(one.specifier, PathPattern)), None)
 
 
 _ASK = (RuleBehavior.ASK,)
 _RESTRICTIONS = (RuleBehavior.DENY, RuleBehavior.ASK)
+
+
+def _spelt_out(rule: Rule, behavior: RuleBehavior, anchors: Anchors) -> list[str]:
+    """Return the paths that a rule spells out, without its pattern."""
+    pattern = rule.specifier
+    if not isinstance(pattern, PathPattern):
+        return []
+    places = anchors.places(pattern.anchor, rule.source, behavior)
+    return [normpath(f"{place}/{pattern.literal_base}") for place in places]
 
 
 def _skips_hidden(facts: CommandFacts) -> bool | None:
@@ -103,12 +119,10 @@ def _candidates(scope: Scope, rules: RuleSet, anchors: Anchors, directory: str) 
     found = entries_below(files, directory, MAX_LOOKED_AT)
     if found is None:
         found = [f"{directory}/{name}" for name in files.entries(directory) or ()]
-        for behavior in (RuleBehavior.DENY, RuleBehavior.ASK):
+        for behavior in _RESTRICTIONS:
             for rule in rules.index(behavior).file_rules[:MAX_RULES]:
-                if isinstance(pattern := rule.specifier, PathPattern):
-                    places = anchors.places(pattern.anchor, rule.source, behavior)
-                    spelt = (normpath(f"{place}/{pattern.literal_base}") for place in places)
-                    found.extend(path for path in spelt if is_below(path, directory))
+                spelt = _spelt_out(rule, behavior, anchors)
+                found.extend(path for path in spelt if is_below(path, directory))
     return [path for path in found if not files.is_dir(path) and not files.is_link(path)]
 
 
@@ -123,9 +137,11 @@ def _directories(scope: Scope, facts: CommandFacts) -> Iterator[str]:
 
 def may_leave(scoped: Scoped, facts: CommandFacts) -> bool:
     """Could links in a directory that the command goes through lead out of the scope?"""
-    form = facts.deny_forms[0] if facts.deny_forms else None
-    short, *long = (program_named(form.head).follows_links if form else "").split() or [""]
-    words = form.joined.split(WORD_END)[1:] if form else []
+    if not facts.deny_forms:
+        return False
+    form = facts.deny_forms[0]
+    short, *long = program_named(form.head).follows_links.split() or [""]
+    words = form.joined.split(WORD_END)[1:]
     follows = re.compile(rf"-[A-Za-z]*{short[1:]}") if short else None
     if follows is None or not any(word in long or follows.match(word) for word in words):
         return False

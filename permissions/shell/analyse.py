@@ -160,24 +160,18 @@ def _shell_texts(
         hidden = hidden or "what a command prints that may be another than its name says"
     layers = unwrapped.layers
     texts = (*texts, *supplied_texts(layers, stdin), *found_texts(layers, placed.search))
-    inner: list[CommandFacts] = []
     if depth >= _MAX_NESTING and (texts or remote):
-        return hidden or "nested too deeply", inner
-    for text in texts:
+        return hidden or "nested too deeply", []
+    inner: list[CommandFacts] = []
+    for text, is_remote in (*((one, False) for one in texts), *((one, True) for one in remote)):
         nested = parse(text)
-        if not isinstance(nested, Unparsable):
-            inner.extend(_nested(nested, placed.directories, home, depth + 1, around))
+        if isinstance(nested, Unparsable):
+            hidden = hidden or f"code that a shell runs: {nested}"
+            if not (is_remote or unwrapped.hidden):
+                raise Unparsable(f"code that a shell runs: {nested}")
             continue
-        hidden = hidden or f"code that a shell runs: {nested}"
-        if not unwrapped.hidden:
-            raise Unparsable(f"code that a shell runs: {nested}")
-    for text in remote:
-        nested = parse(text)
-        if not isinstance(nested, Unparsable):
-            commands = _nested(nested, placed.directories, home, depth + 1, around)
-            inner.extend(map(_elsewhere, commands))
-        elif not hidden:
-            hidden = f"code that a shell runs: {nested}"
+        commands = _nested(nested, placed.directories, home, depth + 1, around)
+        inner.extend(map(_elsewhere, commands) if is_remote else commands)
     return hidden, inner
 
 

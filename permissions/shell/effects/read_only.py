@@ -34,8 +34,7 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
     """Does the command provably only read? Where it reads is judged elsewhere."""
     known = program_named(program)
     if known.shows_version and [word.text for word in words] in _VERSION:
-        # `python -v` then runs what stands on its input, and so does `bash -v`.
-        return words[0].text != "-v" or not program.startswith(("python", "bash"))
+        return _shows_version(program, words[0].text)
     if program == "find":
         return looks_only(words) and all(_reads(words, one) for one in exec_commands(words))
     if known.read_only is None or risk_of(program, words):
@@ -43,6 +42,11 @@ def is_read_only(program: str, words: Sequence[Word]) -> bool:
     if isinstance(known.read_only, ReadOnly):
         return _has_only_listed(known.read_only, words)
     return known.read_only(words)
+
+
+def _shows_version(program: str, option: str) -> bool:
+    # `python -v` then runs what stands on its input, and so does `bash -v`.
+    return option != "-v" or not program.startswith(("python", "bash"))
 
 
 def is_edit(program: str, words: Sequence[Word], risk: str) -> bool:

@@ -34,14 +34,17 @@ def is_inert(program: str, arguments: tuple[Word, ...]) -> bool:
         return _is_inert_test(program, arguments)
     if program not in _KNOWN or not all(word.is_literal for word in arguments):
         return False
+    return _does_nothing(program, [word.text for word in arguments])
+
+
+def _does_nothing(program: str, texts: list[str]) -> bool:
+    """Does a known builtin do nothing with these words?"""
     if program == "read":
-        return all(_READ_WORD.fullmatch(word.text) for word in arguments)
+        return all(map(_READ_WORD.fullmatch, texts))
     if program == "time":
         # Without a command it times a subshell, which is judged on its own.
-        return not arguments
-    if program == "set":
-        return bool(arguments) and all(word.text in _SET_OPTIONS for word in arguments)
-    return program in _INERT
+        return not texts
+    return program in _INERT or (bool(texts) and _SET_OPTIONS.issuperset(texts))
 
 
 def sets_plain_name(simple: Simple) -> bool:
@@ -62,9 +65,11 @@ def _is_inert_test(program: str, words: Sequence[Word]) -> bool:
     given = [word for word in words if word.text != "]"]
     while given and given[0].text == "!":
         given = given[1:]
-    if any(word.splits for word in given):
-        # It may become an operator and its operand.
-        return False
+    # A word that splits may become an operator and its operand.
+    return not any(word.splits for word in given) and _is_plain_condition(given)
+
+
+def _is_plain_condition(given: Sequence[Word]) -> bool:
     match given:
         case [_]:
             return True

@@ -345,12 +345,15 @@ def _search(before: Node | None) -> Simple | None:
     """Return what prints the names of files into a pipe: `find` or `echo *`."""
     if not isinstance(before, Simple) or not before.words:
         return None
-    if before.words[0].text in _PRINTERS:
-        # What is written out is known as it is, and what a variable holds is not known at all.
-        is_open = any(word.splits or word.is_unknown or word.scripts for word in before.words)
-        return None if is_open or all(word.is_literal for word in before.words) else before
-    is_find = before.words[0] == _FIND and all(word.is_literal for word in before.words)
-    return before if is_find else None
+    is_literal = all(word.is_literal for word in before.words)
+    if before.words[0].text not in _PRINTERS:
+        return before if is_literal and before.words[0] == _FIND else None
+    # What is written out is known as it is, and what a variable holds is not known at all.
+    return None if is_literal or any(map(_is_open, before.words)) else before
+
+
+def _is_open(word: Word) -> bool:
+    return word.splits or word.is_unknown or bool(word.scripts)
 
 
 _FIND = Word("find", "find")

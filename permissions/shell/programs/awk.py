@@ -23,18 +23,21 @@ def awk(words: Sequence[Word]) -> list[Access]:
     """Return what awk reads or changes."""
     found = split_arguments(words, valued="FvfilE", valued_long=names("--file --assign --include"))
     files = found.values("-f", "--file")
-    operands = found.operands if files else found.operands[1:]
+    programs, operands = ((), found.operands) if files else (found.operands[:1], found.operands[1:])
     data = [word for word in operands if not re.match(r"[A-Za-z_]\w*=", word.text)]
     dumped = [Word(word.raw, word.text[2:]) for word in words if re.match(r"-[odpD].", word.plain)]
-    programs = () if files else found.operands[:1]
-    written = [Word(one.raw, path) for one in programs for path in _OUTPUT.findall(one.plain)]
-    read = [Word(one.raw, path) for one in programs for path in _INPUT.findall(one.plain)]
+    written, read = _named(programs, _OUTPUT), _named(programs, _INPUT)
     in_place = any(value.text.startswith("inplace") for value in found.values("-i", "--include"))
     return [
         *each(AccessKind.READ, [*files, *read]),
         *each(AccessKind.WRITE, [*written, *dumped]),
         *each(AccessKind.WRITE if in_place else AccessKind.READ, data),
     ]
+
+
+def _named(programs: Sequence[Word], pattern: re.Pattern[str]) -> list[Word]:
+    """Return the files that a pattern finds in the text of a program."""
+    return [Word(one.raw, path) for one in programs for path in pattern.findall(one.plain)]
 
 
 _OUTPUT = re.compile(r'>>?\s*"([^"]+)"')

@@ -133,13 +133,7 @@ def option_risk(
         found: The words split, when the program has a way of its own.
         switches: Letters of options that surely take no value.
     """
-    found = found or split_arguments(
-        words,
-        valued=risk.valued + ("" if risk.single_dash else risk.short),
-        valued_long=names(risk.valued_long),
-        switches="".join(letter for letter in switches if letter not in risk.short),
-        single_dash=risk.single_dash,
-    )
+    found = found or _split(risk, words, switches)
     if found.injectable and not risk.takes_unknown:
         return f"a word that is not known could be an option of {program}"
     to_output, long = names(risk.to_output), names(risk.long)
@@ -150,6 +144,16 @@ def option_risk(
         if is_listed(option.name, risk.short, long, exact=risk.single_dash):
             return f"{program} {option.name} runs a program or writes a file"
     return ""
+
+
+def _split(risk: Risk, words: Sequence[Word], switches: str) -> Arguments:
+    return split_arguments(
+        words,
+        valued=risk.valued + ("" if risk.single_dash else risk.short),
+        valued_long=names(risk.valued_long),
+        switches="".join(letter for letter in switches if letter not in risk.short),
+        single_dash=risk.single_dash,
+    )
 
 
 def one_operand(_words: Sequence[Word], arguments: Arguments) -> bool:

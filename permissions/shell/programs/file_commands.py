@@ -114,10 +114,8 @@ def link(words: Sequence[Word]) -> list[Access]:
     targets = found.values("-t", "--target-directory")
     operands = found.operands
     sources, places = operands[:-1], _destinations(found, words)
-    if len(operands) < 2:
-        sources, places = operands, (HERE,)
-    if targets:
-        sources, places = operands, targets
+    if targets or len(operands) < 2:
+        sources, places = operands, targets or (HERE,)
     # A second name for a file lets it be changed from here.
     kind = AccessKind.READ if is_symbolic else AccessKind.WRITE
     into = _into(sources, places[-1]) if len(places) == 1 and places[0] is not HERE else []

@@ -57,6 +57,10 @@ def changes_settings(words: Sequence[Word]) -> str:
         return _CONFIG if texts & _CONFIGURING.get(subcommand, frozenset()) else ""
     if reads_config(rest):
         return ""
+    return _set_by_config(texts)
+
+
+def _set_by_config(texts: Iterable[str]) -> str:
     if _has_short(texts, "--global"):
         return "~/.gitconfig"
     if _has_short(texts, "--system"):
