@@ -271,24 +271,34 @@ PUBLIC_HEADS = {
     "folded": "description: >-\n  folded\n  text\nmodel: inherit",
     "braces": "description: Knows [x] and {y}: z\ntools: Read Grep Glob",
     "listed": "description: words\ntools:\n  - Bash(npm run *)\n  - mcp__db__query\nversion: 2",
+    "example": 'description: For x.\\n\\n<example>\\nuser: "y"\\n</example>\nmodel: opus\n'
+    "tools: Glob, LS, KillShell",
+    "block": "description: |\n  For x.\n\n  - a: b\nmodel: haiku\ntools: Read, Bash(git log *, -n)",
 }
 
 
 @pytest.mark.parametrize(
-    ("name", "tools", "model"),
+    ("name", "description", "tools", "model"),
     [
-        ("net-4.8", ("Read", "Write", "Bash"), "sonnet"),
-        ("quoted", ("Read", "Grep"), None),
-        ("folded", None, None),
-        ("braces", ("Read", "Grep", "Glob"), None),
-        ("listed", ("Bash(npm run *)", "mcp__db__query"), None),
+        ("net-4.8", "Use when: it is old", ("Read", "Write", "Bash"), "sonnet"),
+        ("quoted", "Quoted: text", ("Read", "Grep"), None),
+        ("folded", "folded text", None, None),
+        ("braces", "Knows [x] and {y}: z", ("Read", "Grep", "Glob"), None),
+        ("listed", "words", ("Bash(npm run *)", "mcp__db__query"), None),
+        (
+            "example",
+            'For x.\\n\\n<example>\\nuser: "y"\\n</example>',
+            ("Glob", "LS", "KillShell"),
+            "opus",
+        ),
+        ("block", "For x.\n\n- a: b", ("Read", "Bash(git log *, -n)"), "haiku"),
     ],
 )
 def test_files_as_public_collections_have_them(
-    name: str, tools: tuple[str, ...] | None, model: str | None
+    name: str, description: str, tools: tuple[str, ...] | None, model: str | None
 ) -> None:
     """Heads that are no YAML, colors of other programs, lists in three forms."""
     found = parse(f"---\nname: {name}\n{PUBLIC_HEADS[name]}\n---\n\nYou are it.\n")
-    assert (found.name, found.tools, found.model) == (name, tools, model)
-    assert found.description
+    assert (found.name, found.description) == (name, description)
+    assert (found.tools, found.model) == (tools, model)
     assert found.prompt == "You are it."
