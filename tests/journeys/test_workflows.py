@@ -240,6 +240,16 @@ async def test_a_resumed_session_is_told_that_the_mode_is_off(begin: Begin) -> N
     assert whole.index(ENTER[:60]) < whole.index("two") < whole.index(EXIT[:60])
 
 
+async def test_agents_inherit_the_effort_of_the_mode(begin: Begin) -> None:
+    call = ToolCall("Workflow", {"subtasks": ["look at part one"]})
+    journey = await begin(
+        respond=scripted([[call], [Text("Well.")]], reporting), allow=ALLOW, orchestrate=True
+    )
+    await journey.send("go")
+    efforts = [request.body["output_config"]["effort"] for request in journey.server.requests]
+    assert efforts == ["xhigh"] * 4
+
+
 async def test_consent_of_the_mode_ends_with_it(begin: Begin) -> None:
     call = ToolCall("Workflow", {"subtasks": ["look at part one"], "verify": False})
     journey = await begin(
