@@ -28,6 +28,7 @@ from permissions.explain.explain_decision import (
 from permissions.request import PermissionRequest
 from themes.theme import Role
 from tui.dialogs.workflow.launch_rows import launch_rows, workflow_title
+from tui.screen.width import text_width
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import MUTED, TEXT, Ink, Row, Run, indented, row
 from tui.text.wrap import chop, wrap
@@ -88,13 +89,21 @@ def subject_rows(
     command = tool_input.get("command")
     if request.tool == "Bash" and isinstance(command, str):
         return _command(command, tool_input.get("description"), width_cells, highlighter)
+    return _input_rows(request, width_cells)
+
+
+def _input_rows(request: PermissionRequest, width: int) -> list[Row]:
+    names = _FIELD_NAMES if request.tool in _QUESTIONS else {}
+    fields = [(reveal(names.get(key, key)), value) for key, value in request.tool_input.items()]
+    column = min(max((text_width(name) for name, _ in fields), default=0), width // 3)
     rows: list[Row] = []
-    for name, value in tool_input.items():
+    for name, value in fields:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
-        lines = chop([(reveal(text), TEXT)], width_cells - INDENT - len(name) - 3)
-        head: tuple[Run, ...] = (PAD[0], (f"{reveal(name)}  ", MUTED))
-        rest: tuple[Run, ...] = ((" " * (INDENT + len(name) + 2), TEXT),)
-        rows.extend(indented(lines, head, rest))
+        cells = max(column, text_width(name)) + 2
+        lines = chop([(reveal(text), TEXT)], width - INDENT - cells - 1)
+        label = name + " " * (cells - text_width(name))
+        rest: tuple[Run, ...] = ((" " * (INDENT + cells), TEXT),)
+        rows.extend(indented(lines, (PAD[0], (label, MUTED)), rest))
     return rows or [row(PAD[0], ("no input", MUTED))]
 
 
@@ -237,3 +246,14 @@ _QUESTIONS: Final = {
     "Grep": "Search these files?",
 }
 """By tool; any other is asked about by its name."""
+_FIELD_NAMES: Final = {
+    "file_path": "file",
+    "path": "folder",
+    "url": "address",
+    "prompt": "question",
+    "output_mode": "result",
+    "head_limit": "lines",
+    "limit": "lines",
+    "offset": "first line",
+}
+"""What fields of our own tools are called on the screen; other tools' names are theirs."""

@@ -129,7 +129,7 @@ class ShellRegistry:
         """Return a line that names the background commands `kill_all` ended, or an empty one."""
         if not self._cut_off:
             return ()
-        commands = ", ".join(_in_short(shell.command) for shell in self._cut_off)
+        commands = ", ".join(in_short(shell.command) for shell in self._cut_off)
         return (f"ended with the conversation, in the background: {commands}",)
 
     def kill_now(self) -> None:
@@ -151,7 +151,8 @@ class ShellRegistry:
             self.on_change()
 
 
-def _in_short(command: str) -> str:
+def in_short(command: str) -> str:
+    """Return the beginning of a command in one line, for users."""
     line = " ".join(command.split())
     return line if len(line) <= SHOWN_CHARS else f"{line[: SHOWN_CHARS - 1]}…"
 

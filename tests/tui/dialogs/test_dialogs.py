@@ -136,8 +136,17 @@ async def test_permission_for_any_other_tool_shows_its_input() -> None:
     request = PermissionRequest("mcp__db__query", {"sql": "select 漢字\u202e", "limit": 5})
     text = drawn(permission(request=request, pending=replace(PENDING, parts=()), offers=()))
     assert "[Allow db: query?]" in text
-    assert "sql  select 漢字U+202E" in text
-    assert "limit  5" in text
+    assert "sql    select 漢字U+202E\n   limit  5" in text
+
+
+async def test_fields_of_our_own_tools_are_named_for_users_and_aligned() -> None:
+    plain = replace(PENDING, parts=())
+    read = PermissionRequest("Read", {"file_path": "/etc/hosts", "file": "x"})
+    text = drawn(permission(request=read, pending=plain, offers=()))
+    assert "   file  /etc/hosts\n   file  x\n" in text
+    fetch = PermissionRequest("WebFetch", {"url": "https://example.com/a", "prompt": "What?"})
+    text = drawn(permission(request=fetch, pending=plain, offers=()))
+    assert "   address   https://example.com/a\n   question  What?\n" in text
 
 
 async def test_hidden_characters_of_a_command_are_shown() -> None:

@@ -173,6 +173,8 @@ async def test_what_decided_and_what_it_would_do_is_said_in_words() -> None:
 async def test_a_command_is_written_anew_in_one_line() -> None:
     dialog = permission()
     assert "edit followed by the command" in answer_hint(dialog)
+    change = PermissionRequest("Edit", {"file_path": "a.py", "new_string": "b"})
+    assert "edit followed by the new text," in answer_hint(permission(request=change))
     assert answer(dialog, "edit: git push --dry-run") is LineEffect.APPLIED
     lines = dialog_lines(dialog)
     assert "git push --dry-run" in lines

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.assembly.tool_setup import ended_shells
 from agent.tools.builtin.bash import bash_tool
 from agent.tools.builtin.bash_output import bash_output_tool
 from agent.tools.builtin.task_stop import task_stop_tool
@@ -266,3 +267,20 @@ async def test_flood_neither_stalls_the_loop_nor_grows_memory(bench: Bench) -> N
     assert len(str(outcome.content)) < 40_000
     # Generous, for slow machines: without yielding it would be the whole run, seconds.
     assert longest_s < 0.5
+
+
+async def test_users_and_the_model_read_different_words_about_a_finished_command(
+    bench: Bench,
+) -> None:
+    shells, changed = bench.services.shells, asyncio.Event()
+    await started(bench, "echo up >up; cat gate; echo one;\necho two; exit 3")
+    await until_up(bench)
+    shells.on_change = changed.set
+    await asyncio.to_thread((bench.root / "gate").write_text, "")
+    await changed.wait()
+    (report,) = ended_shells(shells)()
+    assert (
+        report.line
+        == "Background command finished (exit 3): echo up >up; cat gate; echo one; echo two; exit 3"
+    )
+    assert "Use BashOutput" in report.text
