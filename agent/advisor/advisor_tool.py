@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,15 +23,22 @@ from agent.tools.registry import ToolRegistry
 NAME: Final = "Advisor"
 SERVER_TOOL: Final = "advisor_20260301"
 
-DESCRIPTION: Final = """Asks a stronger model for advice. It takes no parameters: the advisor \
+_GUIDANCE: Final = """Consult it at decisions that are hard or expensive to undo: an error whose \
+cause stays ambiguous after one attempt, several designs with no clear winner, an irreversible \
+step such as deleting data, an area you know little about, and once before you declare a long \
+task done. Gather what it needs first: it sees only what is here. Not for routine steps, and not \
+for what reading a file or running a test would settle. It may be asked {max_uses} times in a \
+task, so choose when. Give its advice weight, and where the evidence you have contradicts it, say \
+so to the user."""
+DESCRIPTION: Final = f"""Asks a stronger model for advice. It takes no parameters: the advisor \
 reads this whole conversation, your calls and their results included, but has no tools itself.
 
-Consult it at decisions that are hard or expensive to undo: an error whose cause stays ambiguous \
-after one attempt, several designs with no clear winner, an irreversible step such as deleting \
-data, an area you know little about, and once before you declare a long task done. Gather what it \
-needs first: it sees only what is here. Not for routine steps, and not for what reading a file or \
-running a test would settle. It may be asked {max_uses} times in a task, so choose when. Give its \
-advice weight, and where the evidence you have contradicts it, say so to the user."""
+{_GUIDANCE}"""
+SERVED_NOTE: Final = f"""The tool `advisor` asks a stronger model, which reads this whole \
+conversation but has no tools itself.
+
+{_GUIDANCE}"""
+"""Before a prompt: the endpoint's own tool has no description of ours."""
 
 
 class AdvisorInput(BaseModel):
@@ -96,11 +103,12 @@ class AdvisorSwitch:
         self._is_served = is_served
         self._has_offered = False
         """Whether a request had our own tool: the model may have called it, so it stays."""
+        self._is_explained = False
 
     def definitions(self) -> tuple[dict[str, object], ...]:
         """Return the tool as the next request has it; none before an advisor was ever chosen."""
         model, tool = self._consultation.model, self._registry.get(NAME)
-        if model is not None and not self._has_offered and self._is_served(model):
+        if self._uses_endpoint(model):
             left = self._consultation.served_left()
             if left == 0:
                 return ()
@@ -109,6 +117,17 @@ class AdvisorSwitch:
             return ()
         self._has_offered = True
         return (tool.to_wire(),)
+
+    def notes(self, is_opening: bool) -> Sequence[str]:
+        """Return what the model has to know of the endpoint's tool, once in a conversation."""
+        self._is_explained &= not is_opening
+        if self._is_explained or not self._uses_endpoint(self._consultation.model):
+            return ()
+        self._is_explained = True
+        return (SERVED_NOTE.format(max_uses=self._consultation.max_uses),)
+
+    def _uses_endpoint(self, model: str | None) -> bool:
+        return model is not None and not self._has_offered and self._is_served(model)
 
     @property
     def model(self) -> str | None:

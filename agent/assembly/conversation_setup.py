@@ -81,6 +81,7 @@ def build_conversation(
         parts.prompt.sections,
         is_resumed=resumed is not None,
         last_mode=resumed.mode if resumed is not None else None,
+        notes=lambda is_opening: model.used.advisor_notes(is_opening),
     )
     conversation = Conversation(
         ConversationParts(
@@ -238,7 +239,7 @@ def _build_advisor(start: StartContext, late: LateParts, parts: AssembledParts) 
         return serves and client.is_main(used.model) and client.is_main(advisor)
 
     switch = AdvisorSwitch(consultation, tools.registry, is_served)
-    used.advisor_tools = switch.definitions
+    used.advisor_tools, used.advisor_notes = switch.definitions, switch.notes
     chosen = start.options.advisor or values.advisorModel
     if chosen and chosen.lower() != "off":
         model = expand_alias(chosen)

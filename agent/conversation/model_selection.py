@@ -81,6 +81,8 @@ class ModelInUse:
         """Which the endpoint runs itself."""
         self.advisor_tools: Callable[[], Sequence[dict[str, object]]] = tuple
         """By which the model consults another one; offered behind all other tools."""
+        self.advisor_notes: Callable[[bool], Sequence[str]] = lambda _: ()
+        """What it has to know of them before a prompt; True for an opening."""
 
     async def set_model(self, model: str) -> None:
         """Use another model from the next request on.

@@ -21,8 +21,18 @@ class PromptReminders:
         *,
         is_resumed: bool = False,
         last_mode: str | None = None,
+        notes: Callable[[bool], Sequence[str]] = lambda _: (),
     ) -> None:
-        """`context` describes the present; `last_mode` is the mode a resumed history ended in."""
+        """Compare with the start.
+
+        Args:
+            context: describes the present.
+            registry: the sections of the opening.
+            is_resumed: whether the model has notes of an earlier run.
+            last_mode: the mode a resumed history ended in.
+            notes: returns what else the model has to know now; True for an opening.
+        """
+        self._notes = notes
         self._context = context
         self._registry = registry
         self._last_mode = last_mode or "default"
@@ -33,12 +43,13 @@ class PromptReminders:
         """Return the notes that open a conversation."""
         context = self._context()
         self._remember(context)
-        return [note(text) for text in opening_notes(context, self._registry)]
+        opening = (*opening_notes(context, self._registry), *self._notes(True))
+        return [note(text) for text in opening]
 
     def before_prompt(self) -> Sequence[str]:
         """Return notes on what changed since the last ones; usually none."""
         context = self._context()
-        notes = list(self._later)
+        notes = [*self._later, *self._notes(False)]
         self._later.clear()
         if context.mode != self._last_mode:
             notes.append(mode_note(context.mode))

@@ -127,6 +127,7 @@ async def test_the_endpoints_own_advisor_where_there_is_one(
         "model": "claude-opus-5-5",
         "max_uses": 3,
     }
+    assert "an irreversible step" in json.dumps(server.requests[0].body["messages"])
     assert "advisor-tool-2026-03-01" in server.requests[1].headers["anthropic-beta"]
     assert [each.problem for each in server.requests] == ["", ""]
     assert answer["modelUsage"]["claude-opus-5-5"]["outputTokens"] == 600

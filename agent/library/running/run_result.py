@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeVar
@@ -31,7 +32,7 @@ class AgentToolInvocation:
 
 
 @dataclass
-class RunResultBase:
+class RunResultBase(ABC):
     """Fields that both kinds of results have."""
 
     input: str | list[InputItem]
@@ -47,9 +48,9 @@ class RunResultBase:
     context_wrapper: RunContextWrapper
 
     @property
+    @abstractmethod
     def last_agent(self) -> RawItem:
         """The agent that ran last."""
-        raise NotImplementedError
 
     @property
     def last_response_id(self) -> str | None:
