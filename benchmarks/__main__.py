@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from benchmarks.agents import measure_agents
 from benchmarks.confinement import measure_confinement
 from benchmarks.decisions import measure_decisions
 from benchmarks.figures import (
@@ -98,6 +99,11 @@ def _providers(variant: Variant, model: Model, quick: bool) -> Iterator[Figure]:
         yield from measure_providers(variant, model, starts=3 if quick else 7)
 
 
+def _agents(variant: Variant, model: Model, _quick: bool) -> Iterator[Figure]:
+    if variant.label == OURS:
+        yield from measure_agents(variant, model)
+
+
 GROUPS: Final[dict[str, Group]] = {
     "start": _start,
     "screen": _screen,
@@ -109,6 +115,7 @@ GROUPS: Final[dict[str, Group]] = {
     "filled": _filled,
     "panels": _panels,
     "providers": _providers,
+    "agents": _agents,
 }
 
 

@@ -167,7 +167,7 @@ def measure_stream(program: Program, model: Model, words: int) -> list[Figure]:
     seconds = stream_seconds(words, TOKENS_PER_S)
     prompt = stream_prompt(words, TOKENS_PER_S)
     cpu_s = program.cpu_s()
-    sent_s = _send(program, prompt)
+    sent_s = send(program, prompt)
     before = len(program.happenings)
     program.listen(seconds + 2.0)
     cpu_s = program.cpu_s() - cpu_s
@@ -200,7 +200,7 @@ def measure_typing_while_streaming(program: Program, *, when: str) -> list[Figur
     """Key echo while an answer streams."""
     keys = _KEYS
     words = int(1.4 * keys * 0.1 * TOKENS_PER_S / 1.6) + 80
-    _send(program, stream_prompt(words, TOKENS_PER_S))
+    send(program, stream_prompt(words, TOKENS_PER_S))
     program.listen(1.0)
     figures = measure_typing(program, when=when, keys=keys)
     program.wait_for_quiet(1.0, timeout_s=30)
@@ -245,7 +245,7 @@ def measure_long_transcript(program: Program, model: Model, lines: Sequence[int]
     for wanted in lines:
         while filled < wanted:
             prompt = fill_prompt(_LINES_PER_FILL)
-            if _asked_at(model, program, prompt, after_s=_send(program, prompt)) is None:
+            if _asked_at(model, program, prompt, after_s=send(program, prompt)) is None:
                 raise NoAnswerError(program.emulator.text())
             program.wait_for_quiet(1.0, timeout_s=120)
             filled += _LINES_PER_FILL
@@ -261,7 +261,7 @@ def measure_growth(program: Program, turns: int = 40) -> list[Figure]:
     costs = []
     for _ in range(turns):
         cpu_s = program.cpu_s()
-        _send(program, stream_prompt(40, 2000))
+        send(program, stream_prompt(40, 2000))
         program.wait_for_quiet(0.4)
         costs.append(program.cpu_s() - cpu_s)
     early, late = median(costs[2:8]), median(costs[-6:])
@@ -336,7 +336,7 @@ def _erase(program: Program, keys: int) -> None:
     program.review()
 
 
-def _send(program: Program, prompt: str) -> float:
+def send(program: Program, prompt: str) -> float:
     """Type a prompt and send it once it shows; the time of sending."""
     program.wait_for_quiet()
     program.type(prompt.encode())

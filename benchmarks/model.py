@@ -29,6 +29,7 @@ MARK_EVERY: Final = 8
 _STREAM = re.compile(r"bench stream (\d+) words at (\d+) tokens/s")
 _FILL = re.compile(r"bench fill (\d+) lines")
 _CALLS = re.compile(r"bench call (\d+) commands")
+_AGENTS = re.compile(r"bench agents (\d+) with (\d+) words at (\d+) tokens/s")
 _SMALL_USAGE: Final = {
     "input_tokens": 1000,
     "cache_creation_input_tokens": 0,
@@ -119,6 +120,11 @@ def call_prompt(commands: int) -> str:
     return f"bench call {commands} commands"
 
 
+def agents_prompt(agents: int, words: int, tokens_per_s: int) -> str:
+    """Return the prompt that starts so many agents at once, each of which streams so many words."""
+    return f"bench agents {agents} with {words} words at {tokens_per_s} tokens/s"
+
+
 def streamed_text(words: int) -> str:
     """Return the text of a streamed answer: paragraphs, lists and code, with numbered marks."""
     return " ".join(_take_words(words)).replace(" \n ", "\n").replace("\n ", "\n")
@@ -201,6 +207,13 @@ def _answer(record: RecordedRequest, output: TextIO) -> Turn:
             tuple(ToolCall("Bash", {"command": command}) for command in commands),
             usage=_SMALL_USAGE,
         )
+    if (agents := _AGENTS.search(prompt)) and not last_result(record.asked):
+        task = stream_prompt(int(agents[2]), int(agents[3]))
+        starts = (
+            ToolCall("Agent", {"description": f"part {number}", "prompt": task})
+            for number in range(int(agents[1]))
+        )
+        return Turn(tuple(starts), usage=_SMALL_USAGE)
     return Turn((Text("done."),), usage=_SMALL_USAGE)
 
 
