@@ -57,7 +57,7 @@ from permissions.rules.rule_set import RuleSet
 from tests.tui.recorded_workflows import recorded_workflows
 from themes.registry import load_theme
 from tui.app.app import AgentApp
-from tui.app.parts import AppOptions
+from tui.ports.app_options import AppOptions
 from tui.ports.conversation import ScreenPorts
 
 Step = AgentEvent | Callable[["RecordedConversation"], Awaitable[object]]

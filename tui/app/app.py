@@ -13,13 +13,14 @@ from pathlib import Path
 from textual import events
 from textual.app import ComposeResult
 
-from tui.app.parts import AppOptions, ScreenParts
+from tui.app.parts import ScreenParts
 from tui.app.session.conversation_start import JudgeCall, SuggestGrants
 from tui.app.session.session_control import ExitReport
 from tui.input.event import Phase
 from tui.input.event_kind import EventKind
 from tui.input.routed_app import RoutedApp
 from tui.input.terminal_reply import TerminalReply
+from tui.ports.app_options import AppOptions
 from tui.ports.conversation import MakeConversation, Release
 from tui.screen.direct_rows import DirectRows
 from tui.terminal.bell import REPORTS_FOCUS

@@ -6,16 +6,13 @@ shown), `tui.app.keys.key_wiring` (keys), `tui.app.command_api` and `tui.command
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
-
 from agent.assembly.late import Late
-from themes.theme import Theme
 from tui.app.activity_line import ActivityLine
 from tui.app.appearance import Appearance
 from tui.app.bottom_lines import BottomLines
@@ -48,7 +45,8 @@ from tui.app.todo_panel import TodoPanel
 from tui.app.workspace import ScreenWorkspace, from_home
 from tui.dialogs.host import DialogHost
 from tui.images.inline_images import InlineImages
-from tui.input.keymap import ChordReader, Keymap, default_keymap
+from tui.input.keymap import ChordReader
+from tui.ports.app_options import AppOptions
 from tui.ports.conversation import MakeConversation, Release
 from tui.prompt.completion_menu import CompletionMenu
 from tui.prompt.composer import Composer
@@ -74,40 +72,6 @@ from tui.transcript.transcript_widget import TranscriptWidget
 if TYPE_CHECKING:
     from agent.events import AgentEvent
     from agent.user_prompt import Prompt
-
-
-class AppOptions(Struct, frozen=True):
-    """Values that the entry point has before the first frame."""
-
-    theme: Theme
-    """What the first frame is drawn in."""
-    wanted_theme: str = ""
-    """The theme's name in the settings, `auto` for what suits the background; empty: `theme`."""
-    is_dark: bool | None = None
-    """What is known of the terminal's background before it was asked."""
-    env: Mapping[str, str] = field(default_factory=dict)
-    """Identifies the terminal."""
-    version: str = ""
-    directory: Path = field(default_factory=Path)
-    awaits_demo: bool = False
-    """Whether the demo's directory replaces this one, which is not shown until then."""
-    home: Path = field(default_factory=Path)
-    no_color: bool = False
-    is_inline: bool = False
-    """Whether the conversation goes to the terminal's own scrollback."""
-    keymap: Keymap = field(default_factory=default_keymap)
-    history: tuple[str, ...] = ()
-    initial_prompt: str = ""
-    agent_home: Path | None = None
-    """Settings, keys and history; None stores nothing."""
-    themes_dir: tuple[Path, ...] = ()
-    """Directories with the user's own themes."""
-    shell_env: Mapping[str, str] = field(default_factory=dict)
-    """Environment of commands typed after `!`, secrets already removed."""
-    program_env: Mapping[str, str] = field(default_factory=dict)
-    """The same for the user's own programs (the clipboard's): found outside the project."""
-    notices: tuple[str, ...] = ()
-    """Lines to show at the start: warnings of settings, what a resume repaired."""
 
 
 class ScreenParts:

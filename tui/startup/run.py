@@ -26,9 +26,9 @@ from permissions.base.text.sanitize import sanitize
 from themes.registry import DEFAULT_THEME, load_theme
 from themes.theme import Theme, ThemeError
 from tui.app.app import AgentApp
-from tui.app.parts import AppOptions
 from tui.app.session.session_control import ExitReport
 from tui.conversation.factory import ConversationMaker
+from tui.ports.app_options import AppOptions
 from tui.prompt.external_editor import edit_file, edit_text, editor_command
 from tui.terminal.background import dark_from_environment
 from tui.theme.theme_choice import AUTO, theme_for

@@ -8,19 +8,17 @@ Output Rendering Model".
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from msgspec.structs import replace
 
 from agent.display import TodoDisplay, TodoItem
 from agent.messages import Message
 from agent.prompt.shell_command_note import as_typed
-from agent.tools.shell.refused_tags import without_tags
 from permissions.base.text.sanitize import Sanitizer, sanitize
 from tui.text.safe_text import pasted_images, shown_display, shown_line, shown_prompt
 from tui.transcript.block_list import BlockList
 from tui.transcript.blocks import (
-    USER_SHELL,
     Activity,
     AssistantText,
     Block,
@@ -38,6 +36,7 @@ from tui.transcript.blocks import (
     UserMessage,
 )
 from tui.transcript.subagent_cards import SubagentCards
+from tui.transcript.tool_cards import ToolCards
 from tui.transcript.turn_facts import TurnFacts
 
 if TYPE_CHECKING:
@@ -47,21 +46,15 @@ if TYPE_CHECKING:
         Compacted,
         HookFinished,
         HookStarted,
-        PermissionResolved,
         RetryScheduled,
         Terminal,
         TextDelta,
         ThinkingDelta,
-        ToolDispatch,
-        ToolProgress,
         ToolResult,
         UsageUpdate,
     )
     from permissions.decision import Decision
     from tui.transcript.streaming_answer import StreamingAnswer
-
-LIVE_OUTPUT_CHARS: Final = 16_000
-"""How much of a running call's output is stored for the screen; the result has the rest."""
 
 _CHARS_PER_TOKEN: Final = 4
 _QUIET_ENDS: Final = frozenset({"completed", "error", "prompt_too_long"})
@@ -83,6 +76,7 @@ class TranscriptModel:
         """The conversation's, as calls name it; what waits is shown as seen from it."""
         self._list = BlockList()
         self._agents = SubagentCards(self._list)
+        self._calls = ToolCards(self._list)
         self._pending_prompts: list[str] = []
         self._answers: dict[str, StreamingAnswer] = {}
         self._cleaners: dict[str, Sanitizer] = {}
@@ -142,6 +136,7 @@ class TranscriptModel:
         """The run has ended, with or without its `Terminal`: nothing moves any more."""
         self.activity = Activity()
         self._cleaners.clear()
+        self._calls.stop()
         for answer in self._answers.values():
             answer.finish()
         self._answers.clear()
@@ -188,24 +183,20 @@ class TranscriptModel:
                 self._grow_thinking(event)
             case "tool_input_delta":
                 self._set_phase("writing", at_s, more_chars=len(event.partial_json))
-                self._list.remember(event.message_uid, event.tool_use_id)
-                if event.tool_use_id not in self._list:
-                    name = shown_line(event.name)
-                    self._list.append(ToolCard(event.tool_use_id, name, name, "writing", {}, at_s))
+                self._calls.begin(event, at_s)
             case "tool_dispatch":
                 self._set_phase("tools", at_s, detail=shown_line(event.identifier))
-                self._dispatch(event, at_s)
+                self._calls.dispatch(event, at_s)
             case "tool_progress":
-                self._grow_output(event)
+                self._calls.grow_output(event)
             case "tool_result":
                 self._finish(event, at_s)
             case "permission_requested":
                 self._set_phase("asking", at_s)
-                display = shown_display(event.display)
-                self._update_card(event.tool_use_id, state="asking", display=display)
+                self._calls.ask(event)
             case "permission_resolved":
                 self._set_phase("tools", at_s)
-                self._resolve(event)
+                self._calls.resolve(event, self.ground_of)
             case "hook_started":
                 self._start_hook(event, at_s)
             case "hook_finished":
@@ -371,71 +362,14 @@ class TranscriptModel:
 
     # Tool calls
 
-    def _dispatch(self, event: ToolDispatch, at_s: float) -> None:
-        identifier = shown_line(event.identifier)
-        card = ToolCard(
-            event.tool_use_id,
-            event.name,
-            identifier,
-            "running",
-            event.input,
-            at_s,
-            is_users=event.turn_id == USER_SHELL,
-        )
-        if isinstance(self._list.get(event.tool_use_id), ToolCard):
-            self._list.replace(card)
-        else:
-            self._list.append_if_new(card)
-
-    def _grow_output(self, event: ToolProgress) -> None:
-        card = self._list.get(event.tool_use_id)
-        if not isinstance(card, ToolCard):
-            return
-        output = card.output + self._cleaned(event.tool_use_id, event.text)
-        dropped = card.dropped_lines
-        if len(output) > LIVE_OUTPUT_CHARS:
-            cut = output.rfind("\n", 0, len(output) - LIVE_OUTPUT_CHARS // 2) + 1
-            cut = cut or len(output) - LIVE_OUTPUT_CHARS // 2
-            dropped += output.count("\n", 0, cut)
-            output = output[cut:]
-        self._list.replace(replace(card, output=output, dropped_lines=dropped))
-
     def _finish(self, event: ToolResult, at_s: float) -> None:
-        card = self._list.get(event.tool_use_id)
-        if not isinstance(card, ToolCard):
-            identifier = shown_line(event.identifier or event.name)
-            card = ToolCard(event.tool_use_id, event.name, identifier, "running", {}, at_s)
-            if not self._list.append_if_new(card):
-                return
-        self._cleaners.pop(event.tool_use_id, None)
-        preview = card.display if event.outcome == "denied" else None
-        self._list.replace(
-            replace(
-                card,
-                identifier=shown_line(event.identifier) or card.identifier,
-                state=event.outcome,
-                result=sanitize(without_tags(event.text)),
-                display=shown_display(event.display) or preview,
-                elapsed_s=event.elapsed_s,
-            )
-        )
+        if not self._calls.finish(event, at_s):
+            return
         if event.outcome != "denied":
             self._facts.take(event.display)
         if isinstance(event.display, TodoDisplay):
             shown = shown_display(event.display)
             self.todos = shown.items if isinstance(shown, TodoDisplay) else ()
-
-    def _resolve(self, event: PermissionResolved) -> None:
-        card = self._list.get(event.tool_use_id)
-        if isinstance(card, ToolCard):
-            state = "running" if card.state == "asking" else card.state
-            self._list.replace(replace(card, decision=self._readable(event.decision), state=state))
-
-    def _readable(self, decision: Decision) -> Decision:
-        """Return a decision whose ground names a rule's place as users do."""
-        if decision.behavior != "deny" or decision.rule is None:
-            return decision
-        return replace(decision, message=self.ground_of(decision))
 
     def ground_of(self, decision: Decision) -> str:
         """Return why it was decided so, places of rules named as users do."""
@@ -445,11 +379,6 @@ class TranscriptModel:
         )
 
         return reason_text(decision, place_relative(self.directory, self._home))
-
-    def _update_card(self, tool_use_id: str, **changes: Any) -> None:
-        card = self._list.get(tool_use_id)
-        if isinstance(card, ToolCard):
-            self._list.replace(replace(card, **changes))
 
     def _set_phase(
         self, phase: Phase, at_s: float, *, detail: str = "", more_chars: int = 0

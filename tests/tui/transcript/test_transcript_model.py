@@ -44,7 +44,8 @@ from tui.transcript.blocks import (
     ToolCard,
     UserMessage,
 )
-from tui.transcript.transcript_model import LIVE_OUTPUT_CHARS, TranscriptModel
+from tui.transcript.tool_cards import LIVE_OUTPUT_CHARS
+from tui.transcript.transcript_model import TranscriptModel
 
 ids = st.sampled_from(["u1", "u2", "u3"])
 uids = st.sampled_from(["m1", "m2"])
