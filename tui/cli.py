@@ -21,14 +21,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit status; never raises for bad usage."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        from tui.command_line.standard_streams import cannot_write, finish, nobody_reads, prepare
+        from tui.command_line.standard_streams import cannot_write, finish, no_reader, prepare
 
         prepare()
         _want_exit_statuses()
         try:
             status = finish(_start(arguments) if _is_plain(arguments) else _read(arguments))
         except BrokenPipeError:
-            return nobody_reads()
+            return no_reader()
         except OSError as error:
             return cannot_write(error)
         if (workers := sys.modules.get("permissions.base.process.worker_threads")) is not None:
@@ -112,7 +112,7 @@ def _read(arguments: list[str]) -> int:
     except click.Abort:
         return 130
     except SystemExit:
-        # That is what click makes of a pipe that nobody reads, with streams of its own.
+        # That is what click makes of a pipe without a reader, with streams of its own.
         sys.stdout, sys.stderr = streams
         raise BrokenPipeError from None
     return result if isinstance(result, int) else 0

@@ -34,7 +34,7 @@ class PanelModule(Protocol):
 
 
 async def run_command(text: str, screen: CommandScreen) -> None:
-    """Do what a line that begins with `/` asks for; what is no command is sent as it is."""
+    """Do what a line that begins with `/` asks for; what is not a command is sent as it is."""
     # With the first command, not with the first frame.
     from agent.commands.command_registry import split_command
     from agent.errors import AgentError
@@ -120,7 +120,7 @@ async def act_on(result: CommandResult, screen: CommandScreen) -> None:
 
 
 def _send_or_ask(text: str, screen: CommandScreen) -> None:
-    """Send it, unless it begins with what is no command here but may be meant as one."""
+    """Send it, unless it begins with an unknown command that may be meant as one."""
     from agent.commands.advice import advice_on  # with the first of them
 
     waiting = screen.session.commands.custom.waiting if screen.session.commands is not None else ()

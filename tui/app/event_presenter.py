@@ -94,7 +94,7 @@ class EventPresenter:
             self._asked_at_s[event.tool_use_id] = self._clock()
         elif event.type == "permission_resolved":
             asked_s = self._clock() - self._asked_at_s.pop(event.tool_use_id, 0.0)
-            # What was allowed before anybody could read the question needs no words.
+            # What was allowed before the question could be read needs no words.
             is_seen = event.decision.behavior != "allow" or asked_s >= _SEEN_S
             if is_seen and document.is_asking(event.tool_use_id):
                 self._show_decider(event.decision)

@@ -9,7 +9,7 @@ P = ParamSpec("P")
 
 
 class Signal(Generic[P]):
-    """Calls its listeners in the order in which they were connected; none is no error."""
+    """Calls its listeners in the order in which they were connected; none is not an error."""
 
     def __init__(self) -> None:
         self._listeners: list[Callable[P, object]] = []

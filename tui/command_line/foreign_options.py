@@ -98,7 +98,7 @@ def spread(arguments: Sequence[str]) -> list[str]:
 
 
 def is_word(argument: str) -> bool:
-    """Whether a first argument is no prompt but a word that another program would obey."""
+    """Whether a first argument is not a prompt but a word that another program would obey."""
     return argument in WORDS or argument in WANTS or meant(argument) is not None
 
 

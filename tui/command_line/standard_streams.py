@@ -1,5 +1,5 @@
 """Standard input, output and error as a start finds them: closed, full, in another encoding, or
-with nobody at the other end.
+without a reader at the other end.
 
 Next: `tui.cli`, which uses this before anything else.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 EXIT_PIPE: Final = 141
-"""Nobody reads any more: 128 and the number of the signal, as shells have it."""
+"""There is no reader any more: 128 and the number of the signal, as shells have it."""
 EXIT_CANNOT_WRITE: Final = 1
 _OF_THE_DEVICE: Final = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.ENXIO}
@@ -107,7 +107,7 @@ def _complain_to_whoever_listens() -> None:
         )
 
 
-def nobody_reads() -> int:
+def no_reader() -> int:
     """End quietly where the reader went (`| head`); return the exit status."""
     _let_go()
     return EXIT_PIPE
@@ -131,7 +131,7 @@ def finish(status: int) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        return nobody_reads()
+        return no_reader()
     except OSError as error:
         if status == EXIT_CANNOT_WRITE:
             _let_go()  # reported already, with what can be done

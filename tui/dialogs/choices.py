@@ -80,7 +80,7 @@ class ChoiceList(Struct):
         return True
 
     def type(self, key: str, text: str) -> bool:
-        """Edit the open comment; False if the key is no edit."""
+        """Edit the open comment; False if the key is not an edit."""
         buffer = self._comments[self.selected]
         edit = EDIT_KEYS.get(key)
         if edit is not None:

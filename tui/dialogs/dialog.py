@@ -67,7 +67,7 @@ class Dialog(Protocol):
 
     @property
     def is_done(self) -> bool:
-        """Whether it has its answer, or nobody waits for one any more."""
+        """Whether it has its answer, or nothing waits for one any more."""
         ...
 
     def view(self, width_cells: int) -> DialogView:
@@ -167,7 +167,7 @@ def give_height(dialog: Dialog, height_rows: int) -> None:
 
 
 class DialogAnswer(Generic[AnswerT]):
-    """The answer of a dialog: set once, awaited by whoever opened it."""
+    """The answer of a dialog: set once, awaited by what opened it."""
 
     def __init__(self) -> None:
         """Wait in the running loop."""

@@ -138,7 +138,7 @@ class EditedCall:
         if action_id == "confirm:edit":
             edited = self._edited(area.text, self._call_text.name)
             if edited is not None and not TextArea.takes(edited):
-                # Too long to go on with it here: it is read as the editor left it.
+                # Too long to continue with it here: it is read as the editor left it.
                 return self._take_area(edited)
             if edited is not None:
                 area.replace(edited)
@@ -196,7 +196,7 @@ class EditedCall:
             self.problem = "The editor failed; nothing was changed."
             return None
         if not before.endswith("\n"):
-            # Editors end every file with a line break; that is no change of the user's.
+            # Editors end every file with a line break; that is not a change of the user's.
             after = after.removesuffix("\n")
         return after if after != before else None
 

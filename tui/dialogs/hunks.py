@@ -133,7 +133,7 @@ class HunkChoice:
         return "goes_on"
 
     def _mark(self, *, is_taken: bool) -> None:
-        """Answer for one piece and go on to the next, as `git add -p` does."""
+        """Answer for one piece and move to the next, as `git add -p` does."""
         self._is_taken[self._at] = is_taken
         self._at = min(self._at + 1, len(self._hunks) - 1)
 

@@ -1,4 +1,4 @@
-"""Questions that go on by themselves when nobody is there (`askUserQuestionTimeout`)."""
+"""Questions that continue by themselves when the user is away (`askUserQuestionTimeout`)."""
 
 from __future__ import annotations
 

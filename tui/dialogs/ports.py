@@ -171,7 +171,7 @@ class DialogUser:
         try:
             return await show(self._host, dialog)
         except asyncio.CancelledError:
-            # Nobody waits for the answer any more: what was typed is not lost.
+            # Nothing waits for the answer any more: what was typed is not lost.
             self._host.give_back(dialog.typed)
             raise
 

@@ -27,7 +27,7 @@ _BOLD: Final = Ink(Role.ACCENT, bold=True)
 
 
 class QuestionDialog:
-    """A form: Left and Right change the step, Enter answers it and goes on; the last is a review.
+    """A form: Left and Right change the step, Enter answers it and moves on; the last is a review.
 
     One question alone is sent with its answer.
     """
@@ -109,7 +109,7 @@ class QuestionDialog:
                 pass
 
     def _open_own(self) -> bool:
-        """Begin the free answer where it is selected: whoever types there means to write it."""
+        """Begin the free answer where it is selected: a user who types there means to write it."""
         step = self._step
         if step is None or not step.is_other(step.choices.selected):
             return False
@@ -140,7 +140,7 @@ class QuestionDialog:
         self._pick(choice)
 
     def give_up(self) -> None:
-        """Send what was chosen so far: nobody is there."""
+        """Send what was chosen so far: the user is away."""
         chosen = {step.question.question: step.so_far for step in self._steps}
         self._answered.give(PartialAnswers({q: answer for q, answer in chosen.items() if answer}))
 

@@ -46,7 +46,7 @@ class TextArea:
         return self._buffer.draft.expanded
 
     def press(self, key: str, text: str) -> bool:
-        """Take a key; False if it is no edit."""
+        """Take a key; False if it is not an edit."""
         edit = EDIT_KEYS.get(key) or _MORE_KEYS.get(key)
         if edit is not None:
             edit(self._buffer)

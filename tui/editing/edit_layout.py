@@ -139,7 +139,7 @@ def _plain_rows(line: str, start: int, width: int) -> list[EditRow]:
         end = min(count, first + width - 1)
         if end < count:
             space = line.rfind(" ", first, end)
-            # A space at the very start of a row is no place to break it.
+            # A space at the very start of a row is not a place to break it.
             end = space + 1 if space + 1 > first else end
         begin, stop = start + first, start + end
         cells = tuple(zip(range(begin, stop), range(end - first), strict=True))

@@ -109,7 +109,7 @@ class TextBuffer:
         self._change(Draft(text[:cursor] + char + text[cursor:], cursor + 1, chips), "paste")
 
     def expand_chips(self) -> None:
-        """Put pasted texts in the places of their labels, but for those nobody could edit here."""
+        """Put pasted texts in the places of their labels, where they can be edited here."""
         chips = self._draft.chips
         opened = {
             char: _clean(chip.content)

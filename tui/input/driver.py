@@ -273,7 +273,7 @@ class InputDriver(LinuxDriver):
     def _read(self) -> bytes:
         """Return what was typed; b"" when the terminal is gone.
 
-        Nobody types a kilobyte at once: what follows belongs to the same paste, though a terminal
+        A kilobyte at once is never typed: what follows belongs to the same paste, though a terminal
         delivers it in pieces, each of which would be laid out as if it were all.
         """
         data = self._read_once()
@@ -304,7 +304,7 @@ _ESCAPE_LATE_S: Final = 1.0
 a line with lag may cut between the two."""
 
 _CONTINUES: Final = re.compile(r"[\[O]|\]\d+;|P[\d>!+$|]")
-"""What goes on after an ESC however late it comes."""
+"""What continues an ESC however late it comes."""
 _LATE_REST: Final = re.compile(r"\[(<\d+;|200~|\?\d[\d;]*[$a-z])|\]\d+;|P[\d>!+$|]")
 """What no user types: reports of the mouse, the start of a paste, answers of the terminal."""
 

@@ -141,7 +141,7 @@ class EarlyPrompt:
 
     def _handle(self, number: int, handler: Callable[[int, FrameType | None], None]) -> None:
         before = signal.getsignal(number)
-        # Whoever started us wants some ignored: `trap '' HUP`.
+        # The program that started us wants some ignored: `trap '' HUP`.
         if before is not signal.SIG_IGN:
             signal.signal(number, handler)
             self._handlers[number] = before
@@ -255,7 +255,7 @@ class EarlyPrompt:
                 self._write(visible.decode("ascii"))
 
     def _obey(self, orders: bytes) -> bool:
-        """Draw as asked; return whether to go on."""
+        """Draw as asked; return whether to continue."""
         with suppress(OSError, termios.error):
             if _TAKE_AGAIN in orders and self._is_in_front():
                 self._take()
@@ -279,7 +279,7 @@ def _unechoed(fileno: int, attributes: list[Any]) -> list[Any]:
 
 
 def _plain_start(data: bytes) -> bytes:
-    """Return what comes before the first byte that is no visible ASCII character."""
+    """Return what comes before the first byte that is not a visible ASCII character."""
     return next((data[:place] for place, byte in enumerate(data) if not 32 <= byte < 127), data)
 
 

@@ -77,7 +77,7 @@ class LoadedKeybindings(Struct, frozen=True):
 def load_keybindings(text: str, defaults: Keymap) -> LoadedKeybindings:
     """Return the keymap that the file's text makes of the defaults. Never raises.
 
-    A file that is no JSON, or whose "bindings" is no list, changes nothing.
+    A file that is not JSON, or whose "bindings" is not a list, changes nothing.
     """
     reader = _Reader(text)
     changes = tuple(reader.changes())
@@ -96,7 +96,7 @@ def load_keybindings(text: str, defaults: Keymap) -> LoadedKeybindings:
 
 
 def _restored_keys(keymap: Keymap, defaults: Keymap) -> Iterator[BindingChange]:
-    """Yield the keys that stay, so that everybody can send, answer and choose."""
+    """Yield the keys that stay, so that users can always send, answer and choose."""
     for action_id in _NEEDED:
         if not keymap.keys_of(action_id):
             context = ACTIONS_BY_ID[action_id].context

@@ -37,7 +37,7 @@ class Listens:
         return self._router.listen(self, phase, handler, kinds)
 
     def own_keyboard(self) -> Release:
-        """Take keys, pastes and clicks from everybody else until released or unmounted."""
+        """Take keys, pastes and clicks from all others until released or unmounted."""
         return self._router.own_keyboard(self)
 
     @property

@@ -1,8 +1,8 @@
 """The guard of a dialog: for 200 ms keys are left-overs of what was being typed.
 
 Source: design of permission prompts, "a prompt ignores keys for 200 ms; focus clicks answer
-nothing". Swallowed text goes back to the prompt, so nothing typed is lost. Whoever types on, words
-that mean nothing to the dialog, has not seen it: until a pause no letter of theirs answers it.
+nothing". Swallowed text goes back to the prompt, so nothing typed is lost. A user who types
+words that mean nothing to the dialog has not seen it: until a pause no letter answers it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class DialogGuard:
         match event.kind:
             case EventKind.KEY | EventKind.PASTE:
                 if self.is_typing and not _is_writing(event):
-                    # An arrow or Esc is no word, and applies to the visible dialog.
+                    # An arrow or Esc is not a word, and applies to the visible dialog.
                     self._guarded_until_s = float("-inf")
                 if not self.is_armed:
                     self._is_typing = False

@@ -27,7 +27,7 @@ PAGE_CHARS: Final = 30_000
 
 
 async def show_agent(screen: CommandScreen, agent: RunningAgent) -> str | None:
-    """Show what an agent was told, what it did and said; return the key that closed it.
+    """Show what an agent was asked, what it did and said; return the key that closed it.
 
     `m` is for a message and `delete` for its end; None is Esc.
     """

@@ -202,4 +202,4 @@ _KEYS: Final = {
     "up": "diff:previousFile",
     "down": "diff:nextFile",
 }
-"""What keys mean whatever is bound: nobody is locked in."""
+"""What keys mean whatever is bound: there is always a way out."""

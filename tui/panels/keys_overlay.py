@@ -62,7 +62,7 @@ class KeysOverlay:
         self._answered.give(text if text.isprintable() and text != "?" else "")
 
     def paste(self, text: str) -> None:
-        """Close, and let the text go on to the prompt."""
+        """Close, and pass the text to the prompt."""
         self._answered.give(text)
 
     def choose(self, choice: int) -> None:

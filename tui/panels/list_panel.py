@@ -315,7 +315,7 @@ class ListPanel:
             self._on_move(self._found[self._at])
 
     def _turn_page(self, step: int) -> None:
-        """Go on by as many items as are shown; unlike single steps it does not go round."""
+        """Move by as many items as are shown; unlike single steps it does not wrap around."""
         if self._found:
             middle = self._first + self._shown_items // 2
             at = middle + step * self._shown_items if abs(step) == 1 else self._at + step

@@ -88,7 +88,7 @@ async def _behavior(screen: CommandScreen, text: str) -> RuleBehavior | None:
 
 
 def _problem(text: str, behavior: RuleBehavior) -> str:
-    """Return why a text is no such rule; empty where it is one."""
+    """Return why a text is not such a rule; empty where it is one."""
     try:
         check_rule(text, behavior)
     except RuleChangeError as error:

@@ -87,7 +87,7 @@ async def _watch(screen: CommandScreen, context: CommandContext, agent: RunningA
 
 
 async def _message(screen: CommandScreen, supervisor: AgentSupervisor, agent: RunningAgent) -> None:
-    """Ask for a message and give it to an agent; one that has ended goes on."""
+    """Ask for a message and give it to an agent; one that has ended continues."""
     text = await _ask_for_message(screen, agent)
     if text is None:
         return
@@ -122,7 +122,7 @@ async def _ask_for_message(screen: CommandScreen, agent: RunningAgent) -> str | 
 
 
 async def _show_output(screen: CommandScreen, shell: ShellProcess) -> None:
-    """Show what a command has written, and what it goes on to write."""
+    """Show what a command has written, and what it still writes."""
 
     def rows(width: int) -> Sequence[Row]:
         return text_rows(_output(shell) or "no output")(width)
@@ -137,7 +137,7 @@ async def _show_live(
     tasks: Sequence[_Task],
     refresh: Callable[[], None],
 ) -> AnswerT:
-    """Show a panel that is drawn again while its tasks go on."""
+    """Show a panel that is drawn again while its tasks continue."""
     watch = asyncio.ensure_future(_look(tasks, refresh))
     try:
         return await screen.show_dialog(panel)

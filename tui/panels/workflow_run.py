@@ -105,7 +105,7 @@ async def _look(
     view: _RunView,
     agents: Callable[[], Sequence[RunningAgent]],
 ) -> None:
-    """Draw the panel again as the run goes on."""
+    """Draw the panel again while the run continues."""
     while True:
         await asyncio.sleep(LOOK_S)
         try:
@@ -192,7 +192,7 @@ async def _show_result(screen: CommandScreen, run: ShownRun) -> None:
 
 
 def _transcript(step: StepRecord) -> str:
-    """Return what an agent was told, did and answered; without a transcript, task and answer."""
+    """Return what an agent was asked, did and answered; without a transcript, task and answer."""
     try:
         words = export(Path(step.transcript), "markdown") if step.transcript else ""
     except SessionError:

@@ -67,7 +67,7 @@ def _panel(shown: Sequence[ShownRun], selected: str) -> ListPanel:
 async def _shown_live(
     screen: CommandScreen, panel: ListPanel, runs: ProjectRuns, shown: list[ShownRun]
 ) -> tuple[ShownRun, str] | None:
-    """Show the panel, drawn again as the runs go on; return what was picked."""
+    """Show the panel, drawn again while the runs continue; return what was picked."""
 
     async def renew() -> None:
         now = await runs.all()
@@ -148,7 +148,7 @@ def _item(run: ShownRun) -> Item:
 
 
 def _preview(run: ShownRun, width: int) -> Sequence[Row]:
-    """Return what the list has no room for: the id, why it is as it is, what goes on elsewhere."""
+    """Return what the list has no room for: the id, why it is as it is, what runs elsewhere."""
     record = run.record
     parts = [record.id, f"{record.agents} agents started, at most {record.max_agents:,}"]
     if run.is_open and run.own is None:

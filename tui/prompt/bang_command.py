@@ -1,7 +1,7 @@
 """A command the user typed after `!`: it runs at once, shows its output, and the model gets a note.
 
-Nobody is asked: it is the user's own command, with the user's own rights. It runs as the
-model's commands do, so that it can go on in the background and leaves nothing behind.
+The user is not asked: it is the user's own command, with the user's own rights. It runs as the
+model's commands do, so that it can continue in the background and leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ShellCommand:
         self.was_killed = False
         """Whether the user ended it."""
         self.background_id = ""
-        """Under which name it goes on in the background; empty when it does not."""
+        """Under which name it continues in the background; empty when it does not."""
 
     @property
     def final_cwd(self) -> Path | None:
@@ -106,7 +106,7 @@ class ShellCommand:
         return note_of(self.command, self.output + suffix, exit_code)
 
     async def _texts(self, shell: ShellProcess) -> AsyncIterator[str]:
-        """Yield what it prints until it has ended, or goes on in the background."""
+        """Yield what it prints until it has ended, or continues in the background."""
         ended = asyncio.ensure_future(shell.wait())
         moved = asyncio.ensure_future(shell.to_background.wait())
         for over in (ended, moved):
@@ -133,12 +133,12 @@ class ShellCommand:
         self._news.set()
 
     def _part_with(self, shell: ShellProcess) -> None:
-        """Let go of what has ended, let go on what was sent away, and end anything else."""
+        """Let go of what has ended, let what was sent away continue, and end anything else."""
         if shell.to_background.is_set() and shell.is_running and not self.was_killed:
             self._shells.to_background(shell)
             self.background_id = shell.id
         elif shell.leftovers and not self.was_killed:
-            # The shell is done; what it started with `&` goes on, and /tasks shows it.
+            # The shell is done; what it started with `&` continues, and /tasks shows it.
             self._shells.to_background(shell)
         else:
             shell.kill_now()

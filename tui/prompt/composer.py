@@ -89,7 +89,7 @@ class Composer(Listens, RowsWidget):
         self.refresh_text()
 
     def set_ghost(self, text: str) -> None:
-        """Show what could be typed behind the cursor at the text's end; it is no part of it."""
+        """Show what could be typed behind the cursor at the text's end; it is not a part of it."""
         if text != self._ghost:
             self._ghost = text
             self.refresh_text()

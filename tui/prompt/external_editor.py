@@ -26,7 +26,7 @@ def editor_command(env: Mapping[str, str]) -> list[str] | None:
     for name in ("VISUAL", "EDITOR"):
         text = env.get(name, "")
         if " " in text and os.path.isabs(text) and os.access(text, os.X_OK):
-            # A path with spaces that nobody quoted.
+            # A path with spaces and without quotes.
             return [text]
         try:
             command = shlex.split(text)

@@ -109,7 +109,7 @@ class FileCompletion:
         search = self._search
 
         def go_on() -> None:
-            # Another query came, and this search is nobody's any more.
+            # Another query came, and this search has no use any more.
             if search is None or search is not self._search:
                 return
             before = len(search.found)

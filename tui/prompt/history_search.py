@@ -70,7 +70,7 @@ class HistorySearch:
         self._composer.load(self._draft)
 
     def press(self, event: RoutedEvent) -> SearchStep:
-        """Take a key; return whether the search goes on, and whether the hit is to be sent."""
+        """Take a key; return whether the search continues, and whether the hit is to be sent."""
         query = self._query or ""
         match self._chords.press(event.key, (Context.HISTORY_SEARCH,)):
             case Match(action_id="historySearch:next"):

@@ -62,7 +62,7 @@ class VimSetting:
 
 
 def _early_preference(agent_home: Path | None) -> VimPreference:
-    """Return the preference of the user's own file: whoever types at once has their keys at once.
+    """Return the preference of the user's own file, for those who type at once.
 
     The settings as a whole are read behind the first frame, and count from then on.
     """

@@ -65,7 +65,7 @@ class Completion(Struct, frozen=True):
 def complete(
     text: str, cursor: int, commands: Sequence[Candidate], files: Sequence[str]
 ) -> Completion | None:
-    """Return the offers for the word before the cursor; None when it is no command and no file.
+    """Return the offers for the word before the cursor; None for neither a command nor a file.
 
     `files` are those found for it already, best first.
     """
@@ -83,7 +83,7 @@ def complete(
 def complete_shell(
     text: str, cursor: int, earlier: Sequence[str], *, is_asked: bool = False
 ) -> Completion | None:
-    """Return the earlier commands, newest first, that go on from what follows the `!`.
+    """Return the earlier commands, newest first, that continue what follows the `!`.
 
     Those that begin with it come first, then those that contain it. None at the bare `!` unless it
     `is_asked` for, and where the cursor is not at the end.

@@ -52,7 +52,7 @@ def emit_escape_codes(diff: Diff, state: TerminalState, styles: StyleTable) -> s
     for run in diff.runs:
         _emit_run(run, state, styles, out)
     if diff and state.link is not None:
-        # A link left open would swallow what anybody else writes.
+        # A link left open would swallow what others write.
         _set_link(None, state, out)
     return "".join(out)
 

@@ -7,7 +7,7 @@ import sys
 
 
 def screen_fileno() -> int:
-    """Return the descriptor that is drawn on: standard error, or output where that is no terminal.
+    """Return the descriptor that is drawn on: standard error, else output.
 
     As Textual does where both are one; `2>file` must not take the screen along.
     """

@@ -80,7 +80,7 @@ class LineEffect(Enum):
 
     APPLIED = auto()
     NOT_APPLIED = auto()
-    """It is no answer to the dialog."""
+    """It is not an answer to the dialog."""
 
 
 def readable_text(runs: Iterable[Run], *, has_columns: bool = False) -> str:

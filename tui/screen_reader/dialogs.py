@@ -80,7 +80,7 @@ class LineDialogs:
             try:
                 done, _ = await asyncio.wait({typed, answered}, return_when=asyncio.FIRST_COMPLETED)
                 if typed in done:
-                    # Raises why the question could not be shown: nobody could answer it.
+                    # Raises why the question could not be shown: it could not be answered.
                     typed.result()
                 return await answered
             finally:

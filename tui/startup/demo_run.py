@@ -23,7 +23,7 @@ DEMO_RULES = ("Bash(python3 -m unittest)",)
 async def print_demo(options: RunOptions, out: TextIO) -> int:
     """Play the demo in a scratch copy of its sample project and return the exit status.
 
-    Nobody is there to answer, so edits in the copy and its test command are allowed beforehand;
+    No user can answer, so edits in the copy and its test command are allowed beforehand;
     what the demo must not do is still refused.
     """
     environment = environment_from(os.environ, Path.cwd(), version=version())

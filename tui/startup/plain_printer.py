@@ -1,4 +1,4 @@
-"""A conversation as plain lines, for output that is no terminal: what was written, done and
+"""A conversation as plain lines, for output that is not a terminal: what was written, done and
 answered."""
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def run_screen(options: RunOptions, launch_dir: Path, early: EarlyPrompt | None 
 
 
 def _let_go_of_output() -> None:
-    """Write the remaining output; a closed terminal takes none, which is no failure."""
+    """Write the remaining output; a closed terminal takes none, which is not a failure."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -181,7 +181,7 @@ class _ScreenRun:
             for line in self.maker.last_words():
                 sys.stderr.write(f"agent-tui: {line}\n")
         except OSError:
-            # The terminal is closed, so nobody reads.
+            # The terminal is closed: there is no reader.
             self.status = self.app.return_code or EXIT_HANGUP
         return self.status
 

@@ -1,6 +1,6 @@
 """A session that works on one run of a workflow and nothing else, from the command line.
 
-Its agents have nobody to ask: what would ask is denied. Next: `agent.orchestration.workflows`.
+Its agents have no user to ask: what would ask is denied. Next: `agent.orchestration.workflows`.
 """
 
 from __future__ import annotations

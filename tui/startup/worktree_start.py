@@ -56,7 +56,7 @@ def run_in_worktree(
         where = ""
         if tree.path.exists():
             branch = f", {tree.branch}" if tree.branch else ""
-            where = f" ({tree.path}{branch}); go on with: agent-tui -c --worktree {name}"
+            where = f" ({tree.path}{branch}); continue with: agent-tui -c --worktree {name}"
         sys.stderr.write(f"agent-tui: worktree {sanitize(str(said['worktree']))}{where}\n")
 
 
@@ -91,7 +91,7 @@ def _trust_as(trust: TrustState, store: TrustStore, tree: AgentWorktree) -> None
 
 
 async def _keep(text: str) -> WorktreeAnswer:
-    """Keep it where nobody can be asked."""
+    """Keep it where no user can be asked."""
     return "keep"
 
 

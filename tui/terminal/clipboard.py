@@ -1,7 +1,7 @@
 """The ways to the clipboard beside the terminal's own (OSC 52), which many terminals ignore.
 
-Nobody confirms OSC 52, so a program is asked as well, where one is there and has a display; inside
-tmux and GNU screen, which intercept the sequence, they are asked to pass it on.
+OSC 52 is never confirmed, so a program is asked as well, where one is there and has a display;
+inside tmux and GNU screen, which intercept the sequence, they are asked to pass it on.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _SCREENS: Final = ("DISPLAY", "WAYLAND_DISPLAY")
 def open_address(url: str) -> bool:
     """Open an http or https address; False where there is no browser to open it in.
 
-    No shell sees the address, and nobody waits for the browser.
+    No shell sees the address, and nothing waits for the browser.
     """
     opener = _opener()
     if opener is None or urlsplit(url).scheme not in ("http", "https"):

@@ -46,7 +46,7 @@ class AssistantText(Struct, frozen=True):
     text: str
     is_streaming: bool
     continues: bool = False
-    """Whether it goes on in the middle of what the block before shows."""
+    """Whether it continues in the middle of what the block before shows."""
 
 
 class ThinkingText(Struct, frozen=True):
@@ -114,7 +114,7 @@ class HookLine(Struct, frozen=True):
 
 
 class ErrorBlock(Struct, frozen=True):
-    """Why the turn could not go on."""
+    """Why the turn could not continue."""
 
     key: str
     kind: str
@@ -170,7 +170,7 @@ Phase = Literal["idle", "requesting", "thinking", "writing", "tools", "asking", 
 
 
 class Activity(Struct, frozen=True):
-    """What goes on right now, for the line with the spinner."""
+    """What happens right now, for the line with the spinner."""
 
     phase: Phase = "idle"
     started_at_s: float = 0.0

@@ -80,7 +80,7 @@ class PromptRunner:
             self._start_worker(self._work(conversation, prompt))
 
     def run_events(self, events: AsyncIterator[AgentEvent]) -> bool:
-        """Show the events of something that is no prompt, such as `/compact`.
+        """Show the events of something that is not a prompt, such as `/compact`.
 
         Returns False where it waits for the prompt that is being worked on to end.
         """

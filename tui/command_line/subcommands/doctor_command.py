@@ -90,7 +90,7 @@ def _as_text(checks: Sequence[Check]) -> str:
     for check in checks:
         lines.append(f"{marks[check.state]} {check.name}: {check.text}")
         lines += [f"    {line}" for line in check.fix.splitlines()]
-    # Much of it quotes files of a project that nobody trusts yet.
+    # Much of it quotes files of a project that is not trusted yet.
     return reveal("\n".join(lines))
 
 

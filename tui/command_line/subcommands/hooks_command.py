@@ -52,7 +52,7 @@ def list_command(
 ) -> int:
     """Show every configured hook with its source and health."""
     options = HookOptions(settings, plugins, trust)
-    # A project's hooks are listed before anybody trusts it: their text must not talk to a terminal.
+    # A project's hooks are listed before it is trusted: their text must not control a terminal.
     out, err = io.StringIO(), io.StringIO()
     status = asyncio.run(list_hooks(options, _world(), as_json=as_json, stdout=out, stderr=err))
     click.echo(out.getvalue() if as_json else reveal(out.getvalue()), nl=False)

@@ -269,7 +269,7 @@ def reset_project_choices(as_json: bool) -> None:
 def serve() -> None:
     """Offer Read, Glob and Grep to another program, over standard streams.
 
-    They read what the settings of this directory allow; nobody is asked.
+    They read what the settings of this directory allow; the user is not asked.
     """
     from agent.headless.served_tools import ServedTools  # as below
     from agent.mcp.protocol.serving import serve_tools  # the SDK takes half a second to load

@@ -97,7 +97,7 @@ def explain_call(
         raise click.BadParameter(f"{mode!r}; known modes: {mode_names}") from error
     if not call.strip():
         raise click.BadParameter("name a call, such as 'Bash(git push)'")
-    # Whoever names the mode wants to know what it would do, its gate open.
+    # A user who names the mode wants to know what it would do, its gate open.
     context = replace(_with_tried(_context_here(chosen), allow, ask, deny), bypass_available=True)
     text, decision = explain(call, context, classifier=classifier)
     click.echo(json.dumps(decision.as_json(), ensure_ascii=False) if as_json else reveal(text))

@@ -113,7 +113,7 @@ class TerminalSignIn:
             click.echo("If it ends at an address that cannot be reached, paste it here:", err=True)
 
     async def pasted(self) -> str:
-        """Return what is typed; wait where nobody types."""
+        """Return what is typed; wait where nothing is typed."""
         loop, typed = asyncio.get_running_loop(), asyncio.Event()
         while sys.stdin.isatty():
             # No thread reads: it could not be ended where the browser comes back by itself.

@@ -38,7 +38,7 @@ def line_end(text: str, cursor: int) -> int:
 
 
 def first_character(text: str, cursor: int) -> int:
-    """Return the first place of the cursor's line that is no space."""
+    """Return the first place of the cursor's line that is not a space."""
     start, end = line_start(text, cursor), line_end(text, cursor)
     while start < end and text[start] in " \t":
         start += 1
@@ -53,7 +53,7 @@ def on_line(text: str, cursor: int) -> int:
 
 
 def char_class(char: str, *, is_big: bool) -> CharClass:
-    """Return which kind of word a character belongs to; a big word is all that is no space."""
+    """Return which kind of word a character belongs to; a big word is all that is not a space."""
     if char.isspace():
         return "space"
     return "word" if is_big or char.isalnum() or char == "_" else "sign"

@@ -139,7 +139,7 @@ class Scrollback:
         return index
 
     def _seek(self, first: int) -> None:
-        """Go on with the first block, from this one on, that is not handed over."""
+        """Continue with the first block, from this one on, that is not handed over."""
         entries, index = self._viewport.entries, first
         while index < len(entries) and entries[index].block.key in self._given_keys:
             index += 1

@@ -25,7 +25,7 @@ _HTML: Final = re.compile(
 )
 _HTML_ENDS: Final = ("-->", "?>", ">", "]]>")
 _TAG_END: Final = re.compile(r"</(?:pre|script|style|textarea)>", re.IGNORECASE)
-"""HTML that goes on over blank lines, and what ends it."""
+"""HTML that continues over blank lines, and what ends it."""
 
 
 class MarkdownPart(Struct, frozen=True):
@@ -34,7 +34,7 @@ class MarkdownPart(Struct, frozen=True):
     text: str
     """Markdown of its own; of a fence that was cut, a fence."""
     continues: bool = False
-    """Whether it goes on where the part before broke off, in the middle of a fence."""
+    """Whether it continues where the part before broke off, in the middle of a fence."""
 
 
 class MarkdownParts:
@@ -102,7 +102,7 @@ class MarkdownParts:
         return part
 
     def _is_html(self, line: str) -> bool:
-        """Whether a line is of HTML that may go on over blank lines."""
+        """Whether a line is of HTML that may continue over blank lines."""
         if self._html_end is None:
             html = _HTML.match(line)
             if html is None:

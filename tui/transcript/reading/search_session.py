@@ -44,7 +44,7 @@ class TranscriptSearch:
     def __init__(self, query: str, end: int = 0, narrows: TranscriptSearch | None = None) -> None:
         """Begin at the end of so many blocks; an empty query finds none.
 
-        A query that goes on from that of `narrows` looks only where that one found something, as
+        A query that continues that of `narrows` looks only where that one found something, as
         far as that one came.
         """
         self.needle = query.casefold()

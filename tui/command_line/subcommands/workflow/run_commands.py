@@ -100,7 +100,7 @@ def run(
 ) -> int:
     """Run a saved workflow, or the script in a file, and print its result.
 
-    Agents have nobody to ask: what no rule and no mode allows is denied.
+    Agents have no user to ask: what no rule and no mode allows is denied.
     """
     use_journal_of(session["queue"])
     is_file = workflow.endswith(".js") or "/" in workflow
@@ -120,7 +120,7 @@ def run(
         record = new_record(call, places, session=str(uuid.uuid4()), mode=mode)
     except ToolError as error:
         raise click.ClickException(str(error)) from error
-    # Whoever works on it takes it, here or in the background.
+    # The process that works on it takes it, here or in the background.
     record = replace(record, owner="")
     with journal() as store:
         store.runs.add(record)
@@ -147,7 +147,7 @@ def resume(
 ) -> int:
     """Continue a run: finished agents are not asked again.
 
-    A paused run goes on in its own process; one whose process has ended, here.
+    A paused run continues in its own process; one whose process has ended, here.
     """
     use_journal_of(session["queue"])
     limits = RunChange(max_agents, max_tokens, budget_usd)
