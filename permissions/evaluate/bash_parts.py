@@ -20,7 +20,7 @@ from permissions.matching.match_unparsed import first_raw_match, raw_redirection
 from permissions.paths.path_pattern import PathPattern
 from permissions.rules.rule_set import SOURCE_ORDER, Rule, RuleBehavior
 from permissions.scope.created_links import Places, through_created_link
-from permissions.scope.recursive_reads import may_leave, recursive_read_floor
+from permissions.scope.recursive_reads import may_leave, process_floor, recursive_read_floor
 from permissions.scope.resolve_access import ResolvedAccess, behind_pattern, resolve_access
 from permissions.scope.scope import Floor, check_host, strictest_floor, write_dirs_of
 from permissions.scope.special_commands import (
@@ -160,13 +160,21 @@ def _floors(
     # A sandbox hides files of deny rules; it cannot ask about one.
     if bash.guards_files and (bash.asks_about_files or not bash.is_held):
         yield from _file_rule_floors(bash, facts)
+    yield from _analysed_floors(bash, facts)
+    if bash.context.blocked_hosts:
+        for host in hosts(facts):
+            yield check_host(bash.context.blocked_hosts, host)
+
+
+def _analysed_floors(bash: CallView, facts: CommandFacts) -> Iterator[Floor | None]:
+    """Yield what the analysis finds of single programs, where nothing answers it by itself."""
+    if not bash.is_confined:
+        # What is confined sees the processes of its sandbox alone.
+        yield process_floor(bash, facts)
     if not bash.is_held:
         yield build_directory_floor(bash, facts)
         for one in facts.with_inner():
             yield from _program_floors(bash, one)
-    if bash.context.blocked_hosts:
-        for host in hosts(facts):
-            yield check_host(bash.context.blocked_hosts, host)
 
 
 def _access_floor(bash: CallView, access: ResolvedAccess) -> Floor | None:

@@ -14,7 +14,7 @@ from posixpath import normpath
 from permissions.decision import Behavior, Reason
 from permissions.matching.match_tool import Anchors, RuleSubject, first_match
 from permissions.paths.path_pattern import PathPattern
-from permissions.paths.resolve import is_below, resolve_literal
+from permissions.paths.resolve import Target, is_below, resolve_literal
 from permissions.rules.rule_set import Rule, RuleBehavior, RuleSet
 from permissions.scope.resolve_access import resolve_access
 from permissions.scope.scope import Floor, Scope, Scoped
@@ -23,6 +23,7 @@ from permissions.shell.access import HERE, AccessKind, names
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.command_pattern import WORD_END
 from permissions.shell.programs.registry import program_named
+from permissions.shell.rule_spellings import Form
 
 MAX_RULES = 100
 """Rules about files that are compared with a directory."""
@@ -137,20 +138,46 @@ def _directories(scope: Scope, facts: CommandFacts) -> Iterator[str]:
 
 def may_leave(scoped: Scoped, facts: CommandFacts) -> bool:
     """Could links in a directory that the command goes through lead out of the scope?"""
-    if not facts.deny_forms:
-        return False
-    form = facts.deny_forms[0]
+    scope = scoped.scope
+    return any(
+        links is None or not all(one is not None and scope.contains(one) for one in links)
+        for links in _links_followed(scoped, facts)
+    )
+
+
+def process_floor(scoped: Scoped, facts: CommandFacts) -> Floor | None:
+    """Ask when a link that the command goes through leads to what belongs to one process.
+
+    A rule about the command lets it read elsewhere, but not there; a large directory is not
+    looked through for that.
+    """
+    for links in _links_followed(scoped, facts):
+        if any(map(_leads_to_process, links or ())):
+            text = "goes through a link that leads to what belongs to a process"
+            return Floor(Behavior.ASK, Reason.SCOPE_BOUNDS_VIOLATION, text)
+    return None
+
+
+def _leads_to_process(target: Target | None) -> bool:
+    return target is not None and (target.is_of_process or is_below("/proc/self", target.real))
+
+
+def _links_followed(scoped: Scoped, facts: CommandFacts) -> Iterator[list[Target | None] | None]:
+    """Yield, for each directory that links are followed in, where they lead; None: unknown."""
+    if not any(map(_follows_links, facts.deny_forms[:1])):
+        return
+    scope = scoped.scope
+    for directory in _directories(scope, facts):
+        below = entries_below(scope.files, directory, MAX_LOOKED_AT)
+        yield (
+            None
+            if below is None
+            else [scope.resolve(path) for path in below if scope.files.is_link(path)]
+        )
+
+
+def _follows_links(form: Form) -> bool:
     short, *long = program_named(form.head).follows_links.split() or [""]
     words = form.joined.split(WORD_END)[1:]
     follows = re.compile(rf"-[A-Za-z]*{short[1:]}") if short else None
-    if follows is None or not any(word in long or follows.match(word) for word in words):
-        return False
-    scope = scoped.scope
-    return any(_leads_out(scope, directory) for directory in _directories(scope, facts))
-
-
-def _leads_out(scope: Scope, directory: str) -> bool:
-    """Is there a link that leads out, or are there more files than can be checked?"""
-    below = entries_below(scope.files, directory, MAX_LOOKED_AT)
-    targets = [scope.resolve(path) for path in below or () if scope.files.is_link(path)]
-    return below is None or any(one is None or not scope.contains(one) for one in targets)
+    return follows is not None and any(word in long or follows.match(word) for word in words)

@@ -300,6 +300,7 @@ READS_OF_A_PROCESS = [
 def _link_processes(root: Path) -> None:
     (root / "sub").mkdir(exist_ok=True)
     (root / "a.txt").write_text("x")
+    (root / "sub" / "all").symlink_to("/proc")
     for name, target in PROCESS_LINKS.items():
         (root / name).symlink_to(target)
 
@@ -311,8 +312,11 @@ CAT = ("Bash(cat *)", "Bash(grep *)", "Bash(cd *)")
     ("command", "rules"),
     [
         *((command, rules) for command in READS_OF_A_PROCESS for rules in ((), CAT)),
-        # A rule lets these programs read what is outside.
-        *((command, ()) for command in ("cat */environ", "grep -R KEY .")),
+        # A rule lets this program read what is outside.
+        ("cat */environ", ()),
+        *(("grep -R KEY .", rules) for rules in ((), ("Bash(grep *)",))),
+        ("find -L . -name environ", ("Bash(find *)",)),
+        ("grep -R KEY sub", ("Bash(grep *)",)),
     ],
 )
 @pytest.mark.parametrize("mode", [Mode.DEFAULT, Mode.ACCEPT_EDITS])
