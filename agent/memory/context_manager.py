@@ -33,7 +33,7 @@ from agent.model.client import ModelError
 from hooks.answers.outcome import EventOutcome
 
 MIN_GAIN: Final = 0.9
-"""A result larger than this share of what was there is no progress."""
+"""A result larger than this share of what was there is not progress."""
 
 ROUND_SHARE: Final = 0.6
 """Of the room for messages, what the results of one round may take: they stay until the model has
@@ -269,7 +269,7 @@ class ContextManager:
         """Return a summary with notices: the model's, or at the edge of the window a digest.
 
         Raises:
-            ModelError: the model could not, and there is room enough to go on without.
+            ModelError: the model could not, and there is room enough to continue without.
             Aborted: the user interrupted.
         """
         ask = instruction(focus)

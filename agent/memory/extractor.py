@@ -55,7 +55,7 @@ class ExtractorPorts(Struct, frozen=True, kw_only=True):
     state: Path
     """A file of the session: how far it came. The notes are beside it."""
     is_on: Callable[[], bool | None]
-    """Whether facts are kept; None where the user has not decided."""
+    """Whether facts are stored; None where the user has not decided."""
     ask: Callable[[], Awaitable[bool]] | None = None
     """Have the user decide; None where there is no user to ask."""
     today: Callable[[], date] = date.today
@@ -65,7 +65,7 @@ class FactExtractor:
     """One conversation's; never more than one look at a time."""
 
     def __init__(self, ports: ExtractorPorts) -> None:
-        """Go on where an earlier run of the session came to."""
+        """Continue where an earlier run of the session ended."""
         self._ports = ports
         self._task: asyncio.Task[None] | None = None
         self._answer: bool | None = None
@@ -114,8 +114,8 @@ class FactExtractor:
         try:
             await self._extract(messages)
         except Exception:  # noqa: BLE001 - isolation boundary: the next prompt brings another try
-            # No concern of the user's; whoever looks for it turns the debug log on.
-            _LOG.info("no facts were kept", exc_info=True)
+            # Not shown to the user: the debug log has it.
+            _LOG.info("no facts were stored", exc_info=True)
 
     async def _extract(self, messages: tuple[Message, ...]) -> None:
         new = _since(messages, self._cursor)

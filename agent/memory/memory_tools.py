@@ -58,7 +58,7 @@ class MemoryFiles:
         """Replace a file, or remove a fact by an empty one; return what was done.
 
         Raises:
-            ToolError: it is no file of the memory, or the content is no fact.
+            ToolError: it is not a file of the memory, or the content is not a fact.
             OSError: it cannot be written.
         """
         path = _path(name)

@@ -131,7 +131,7 @@ class ModelError(AgentError):
         self.request_id = request_id
         self.phase = phase
         self.names = EndpointNames()
-        """Of the endpoint that failed; whoever knows it better replaces them."""
+        """Of the endpoint that failed; callers that know it better replace them."""
         super().__init__(message)
 
 

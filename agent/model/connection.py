@@ -26,7 +26,7 @@ API_VERSION: Final = "2026-10-21"
 USER_AGENT: Final = "agent-tui"
 
 MAX_BODY_BYTES: Final = 16_000_000
-"""Largest answer that is no stream; as it comes over the line."""
+"""Largest answer that is not a stream; as it comes over the line."""
 MAX_ERROR_BYTES: Final = 1_000_000
 """How much of an error is read, as it comes; those of real servers are a few kilobytes."""
 
@@ -118,7 +118,7 @@ async def open_stream(
 
 
 async def error_body(response: httpx2.Response) -> bytes:
-    """Return the body of an error, in the bounds of `bound_body`; empty where it is no text."""
+    """Return the body of an error, in the bounds of `bound_body`; empty where it is not text."""
     import httpx2  # loaded: there is an answer
 
     with contextlib.suppress(httpx2.DecodingError):
@@ -127,7 +127,7 @@ async def error_body(response: httpx2.Response) -> bytes:
 
 
 def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
-    """Return a client with the endpoint's timeouts that follows nobody and reads within bounds."""
+    """Return a client with the endpoint's timeouts; it follows no redirects, reads within bounds."""
     import httpx2  # 60 ms that no start-up should pay
 
     silence_s = endpoint.timeouts.silence_s

@@ -48,7 +48,7 @@ class ModelSetup(Struct, frozen=True):
 
     endpoint: Endpoint
     model: str | None
-    """None: a server of another make, and nobody named a model. Ask it which ones it has."""
+    """None: a server of another make, and no model was named. Ask it which ones it has."""
     small_model: str | None
     """For titles, hooks and the like; None: the same as `model`."""
     fallback_models: tuple[str, ...] = ()

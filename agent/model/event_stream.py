@@ -83,7 +83,7 @@ def event_record(event: ServerEvent) -> Mapping[str, object]:
     """Return the JSON object of an event; empty for other JSON.
 
     Raises:
-        ModelError: it is no JSON.
+        ModelError: it is not JSON.
     """
     try:
         data = load_json(event.data)

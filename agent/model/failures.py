@@ -51,12 +51,12 @@ def _member(value: object, name: str) -> object:
 
 
 def _clean_text(value: object) -> str:
-    """Return a text of the server's as it can be written anywhere; "" for what is no text."""
+    """Return a text of the server's as it can be written anywhere; "" for what is not text."""
     return without_surrogates(value).strip() if isinstance(value, str) else ""
 
 
 def _redirected(response: httpx2.Response) -> ModelError:
-    """Return the error for an answer that points elsewhere: the key goes to nobody else."""
+    """Return the error for an answer that points elsewhere: the key is not sent to another host."""
     where = response.headers.get("location", "")
     shown = f" to {where}"[:200] if where else ""
     return ModelError(

@@ -108,7 +108,7 @@ class MessageBuilder:
         )
 
     def tool_uses(self) -> tuple[ToolUse, ...]:
-        """Return the complete tool calls in order, with the raw input where it was no object."""
+        """Return the complete tool calls in order, with the raw input where it is not an object."""
         return tuple(
             ToolUse(use.id, use.name, use.input, self._invalid.get(use.id))
             for use in self.message().tool_uses()
@@ -213,7 +213,7 @@ class _OpenBlock(Struct):
         return block
 
     def _input(self, opened_with: object) -> dict[str, object]:
-        """Return the tool input; empty where what was written is no JSON object."""
+        """Return the tool input; empty where what was written is not a JSON object."""
         text = "".join(self.parts["input"])
         if not text.strip():
             return dict(opened_with) if isinstance(opened_with, Mapping) else {}

@@ -54,7 +54,7 @@ class PriceTable(Struct, frozen=True):
     rows: tuple[tuple[re.Pattern[str], Price], ...]
 
     def price_of(self, model: str) -> Price | None:
-        """Return the model's price; None where nobody knows it, as for local models."""
+        """Return the model's price; None where it is unknown, as for local models."""
         name = canonical_name(model)
         for pattern, price in self.rows:
             if pattern.search(name):

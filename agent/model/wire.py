@@ -216,7 +216,7 @@ def _end(record: Mapping[str, object], usage: object) -> MessageDelta:
 
 
 def read_event(name: str | None, data: Mapping[str, object]) -> ModelEvent | None:
-    """Return one stream record as an event; None for pings and for kinds nobody knows yet.
+    """Return one stream record as an event; None for pings and for unknown kinds.
 
     Raises:
         ModelError: for an `error` record, and for one that lacks what its kind must have.
@@ -250,7 +250,7 @@ def read_message(message: Mapping[str, object]) -> Iterator[ModelEvent]:
     """Yield the events of an answer that came as one JSON message.
 
     Raises:
-        ModelError: the JSON is no message.
+        ModelError: the JSON is not a message.
     """
     content = message.get("content")
     if not isinstance(content, list):

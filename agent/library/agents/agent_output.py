@@ -19,7 +19,7 @@ _WRAPPED = "response"
 
 
 class AgentOutputSchemaBase(abc.ABC):
-    """How final outputs are checked; make one for a schema that is no Python type."""
+    """How final outputs are checked; make one for a schema that is not a Python type."""
 
     @abc.abstractmethod
     def is_plain_text(self) -> bool:
@@ -44,7 +44,7 @@ class AgentOutputSchemaBase(abc.ABC):
 
 @dataclass(init=False)
 class AgentOutputSchema(AgentOutputSchemaBase):
-    """The schema of a Python type; what is no object is wrapped in one."""
+    """The schema of a Python type; what is not an object is wrapped in one."""
 
     output_type: RawItem
 
@@ -100,7 +100,7 @@ class AgentOutputSchema(AgentOutputSchemaBase):
         """Return the value that a model wrote as JSON.
 
         Raises:
-            ModelBehaviorError: it is no JSON, or not of the type.
+            ModelBehaviorError: it is not JSON, or not of the type.
         """
         try:
             value = self._adapter.validate_json(json_str)

@@ -82,7 +82,7 @@ def nest_handoff_history(
 ) -> HandoffInputData:
     """Return the data with all earlier turns as one message of the assistant.
 
-    Messages of the turn that hands over stay messages. This is no redaction: arguments and
+    Messages of the turn that hands over stay messages. This is not redaction: arguments and
     outputs of tools are in the summary.
     """
     data = handoff_input_data

@@ -67,7 +67,7 @@ def model_options(value: ModelOptions | Mapping[str, RawItem]) -> ModelOptions:
     """Return settings that may have been given as a dict.
 
     Raises:
-        UserError: a name that is no setting.
+        UserError: a name that is not a setting.
     """
     if isinstance(value, ModelOptions):
         return value

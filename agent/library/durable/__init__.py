@@ -1,1 +1,1 @@
-"""Runs that go on in another process where one was killed, over DBOS."""
+"""Runs that continue in another process where one was killed, over DBOS."""

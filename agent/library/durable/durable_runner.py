@@ -1,4 +1,4 @@
-"""Durable runs: recorded step by step, so that another process goes on where one was killed.
+"""Durable runs: recorded step by step, so that another process continues where one was killed.
 
     async with DurableRunner([agent], "runs.db") as runner:
         run = await runner.start(agent, "Delete the old branches", run_id="cleanup-7")

@@ -75,7 +75,7 @@ class ItemHelpers:
 
     @classmethod
     def extract_last_text(cls, message: RawItem) -> str | None:
-        """Return the last text of a message; None where the last part is no text."""
+        """Return the last text of a message; None where the last part is not text."""
         last = _last(message)
         if last is None or item_type(last) != "output_text":
             return None

@@ -31,7 +31,7 @@ class RunItemBase:
         return _sent(as_input(self.raw_item))
 
     def release_agent(self) -> None:
-        """Let go of the agent: it can be read for as long as somebody else holds it."""
+        """Let go of the agent: it can be read for as long as something else holds it."""
         _release(self, "agent")
 
     def __getattr__(self, name: str) -> RawItem:
@@ -203,7 +203,7 @@ class ToolApprovalItem(_OfCall):
         return None
 
     def to_input_item(self) -> InputItem:
-        """Raise: what waits for approval is no input.
+        """Raise: what waits for approval is not input.
 
         Raises:
             AgentsException: always.

@@ -274,7 +274,7 @@ class RunEngine:
         scope.announce_items(list(message))
 
     async def _save_with(self, message: list[RunItem]) -> None:
-        """Add a message and store it; one that cannot be stored is no part of the run."""
+        """Add a message and store it; one that cannot be stored is not part of the run."""
         state = self._state
         self._add(message)
         try:

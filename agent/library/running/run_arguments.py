@@ -12,7 +12,7 @@ from agent.library.running.run_state import RunState
 from agent.library.sessions.item_session import ItemSession
 
 RunInput = str | list[InputItem] | RunState
-"""Text, items, or the state of an earlier run to go on from."""
+"""Text, items, or the state of an earlier run to continue from."""
 
 
 class RunArguments(TypedDict, total=False):
@@ -27,7 +27,7 @@ class RunArguments(TypedDict, total=False):
     error_handlers: RunErrorHandlers | None
     """Give an output in place of an exception."""
     session: ItemSession | None
-    """Where the conversation is kept between runs."""
+    """Where the conversation is stored between runs."""
     previous_response_id: str | None
     auto_previous_response_id: bool
     conversation_id: str | None

@@ -117,7 +117,7 @@ def run_config_of(value: RunConfig | Mapping[str, RawItem] | None) -> RunConfig:
     """Return a configuration that may have been given as a dict.
 
     Raises:
-        UserError: a name that is no field.
+        UserError: a name that is not a field.
     """
     if value is None:
         return RunConfig()

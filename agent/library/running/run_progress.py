@@ -65,7 +65,7 @@ class RunProgress:
         return list(self.interruptions)
 
     def approve(self, approval_item: ToolApprovalItem, always_approve: bool = False) -> None:
-        """Let a call run when the run goes on."""
+        """Let a call run when the run continues."""
         self.context.approve_tool(approval_item, always_approve)
 
     def reject(

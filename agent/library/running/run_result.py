@@ -1,4 +1,4 @@
-"""What a run returns: its final output, what it made, and a state to go on from."""
+"""What a run returns: its final output, what it made, and a state to continue from."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class RunResult(RunResultBase):
     _last_agent: RawItem
     max_turns: int | None = 10
     interruptions: list[ToolApprovalItem] = field(default_factory=list)
-    """Calls that wait for approval; the run goes on from `to_state`."""
+    """Calls that wait for approval; the run continues from `to_state`."""
     _state: RunState | None = field(default=None, repr=False)
     _agent_reference: Callable[[], RawItem] | None = field(default=None, repr=False)
 
@@ -140,12 +140,12 @@ class RunResult(RunResultBase):
         return self._last_agent if self._last_agent is not None else _strong(self._agent_reference)
 
     def to_state(self) -> RunState:
-        """Return a state to approve calls in and to go on from."""
+        """Return a state to approve calls in and to continue from."""
         assert self._state is not None, "results of runs have a state"
         return self._state.copy()
 
     def release_agents(self, *, release_new_items: bool = True) -> None:
-        """Let go of the agents, for results that are kept for long."""
+        """Let go of the agents, for results that live long."""
         self._agent_reference = _weak(self._last_agent, self._agent_reference)
         self._last_agent = None
         if release_new_items:
@@ -226,7 +226,7 @@ class RunResultStreaming(RunResultBase):
             self._event_queue.put_nowait(_END)
 
     def cancel(self, mode: Literal["immediate", "after_turn"] = "immediate") -> None:
-        """Stop: now, or when the turn with its tools is done. Go on reading the events."""
+        """Stop: now, or when the turn with its tools is done. Continue reading the events."""
         self._cancel_mode = mode
         if mode == "after_turn":
             return
@@ -239,7 +239,7 @@ class RunResultStreaming(RunResultBase):
             self._event_queue.put_nowait(_END)
 
     async def events_consumed(self) -> None:
-        """Return once whoever reads the events has read all there are; at once without reader."""
+        """Return once the reader has read all events there are; at once without reader."""
         if self._consumers == 0:
             return
         self._wake.clear()
@@ -287,12 +287,12 @@ class RunResultStreaming(RunResultBase):
             self.run_loop_task.result()
 
     def to_state(self) -> RunState:
-        """Return a state to approve calls in and to go on from."""
+        """Return a state to approve calls in and to continue from."""
         assert self._state is not None, "results of runs have a state"
         return self._state.copy()
 
     def release_agents(self, *, release_new_items: bool = True) -> None:
-        """Let go of the agents, for results that are kept for long."""
+        """Let go of the agents, for results that live long."""
         self._agent_reference = _weak(self.current_agent, self._agent_reference)
         self.current_agent = None
         if release_new_items:

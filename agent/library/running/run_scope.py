@@ -34,7 +34,7 @@ class RunScope:
     session_history: list[InputItem] = field(default_factory=list)
     """What the session had, and what was added to it, as the model is given it."""
     emit: Emit | None = None
-    """None: nobody reads events, and models are not streamed."""
+    """None: events are not read, and models are not streamed."""
     error_handlers: RunErrorHandlers = field(default_factory=lambda: RunErrorHandlers())
     previous_response_id: str | None = None
     auto_previous_response_id: bool = False
@@ -49,12 +49,12 @@ class RunScope:
         return self.state.context
 
     def announce(self, event: StreamEvent) -> None:
-        """Pass an event to whoever reads."""
+        """Pass an event to the reader."""
         if self.emit is not None:
             self.emit(event)
 
     def announce_items(self, items: list[RunItem]) -> None:
-        """Pass the events of items to whoever reads."""
+        """Pass the events of items to the reader."""
         for item in items:
             event = item_event(item)
             if event is not None:

@@ -1,4 +1,4 @@
-"""The state of a run that can be stored: what `to_state` returns and `Runner.run` goes on from."""
+"""A run that can be stored: what `to_state` returns and `Runner.run` continues from."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RunState(RunProgress):
         Agents are found by name, from `initial_agent` along handoffs.
 
         Raises:
-            UserError: it is no such state, or names an agent that is not there.
+            UserError: it is not such a state, or names an agent that is not there.
         """
         return read_state(cls, initial_agent, state_json, context_override, context_deserializer)
 

@@ -164,7 +164,7 @@ async def _turn_ended(result: RunResultStreaming, state: RunState) -> None:
 
 
 def _retrieve(task: asyncio.Task[None]) -> None:
-    """Have asyncio not complain of an error that nobody reads: it stays in the result."""
+    """Have asyncio not complain of an error that is not read: it stays in the result."""
     if not task.cancelled():
         task.exception()
 

@@ -103,7 +103,7 @@ def parse_state(text: str) -> Mapping[str, RawItem]:
     """Return what a state's text holds.
 
     Raises:
-        UserError: it is no JSON object.
+        UserError: it is not a JSON object.
     """
     try:
         data = json.loads(text)
@@ -124,7 +124,7 @@ def read_state(
     """Return the state that `state_to_json` returned.
 
     Raises:
-        UserError: it is no such state, or names an agent that is not there.
+        UserError: it is not such a state, or names an agent that is not there.
     """
     version = data.get("$schemaVersion")
     if version != VERSION:

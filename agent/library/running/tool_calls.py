@@ -161,7 +161,7 @@ class _CallRun:
         return await self._gated(span)
 
     async def _approval(self) -> ToolApprovalItem | str | None:
-        """Return what has to be approved, the text of a rejection, or None to go on."""
+        """Return what has to be approved, the text of a rejection, or None to continue."""
         needs = self._tool.needs_approval
         if callable(needs):
             try:

@@ -1,1 +1,1 @@
-"""Where conversations are kept between runs."""
+"""Where conversations are stored between runs."""

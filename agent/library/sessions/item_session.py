@@ -32,7 +32,7 @@ def session_settings(
     """Return settings that may have been given as a dict.
 
     Raises:
-        TypeError: a name that is no setting.
+        TypeError: a name that is not a setting.
     """
     if value is None or isinstance(value, SessionSettings):
         return value

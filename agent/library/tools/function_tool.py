@@ -148,7 +148,7 @@ def parse_arguments(tool_name: str, text: str) -> dict[str, RawItem]:
     """Return a call's arguments; empty text is none.
 
     Raises:
-        ModelBehaviorError: they are no JSON object.
+        ModelBehaviorError: they are not a JSON object.
     """
     try:
         data = json.loads(text) if text.strip() else {}
@@ -252,7 +252,7 @@ class _Invocation:
         )
 
     async def run(self, context: CallContext, arguments: str) -> RawItem:
-        """Call the function; what it raises becomes a text, unless nobody formats it."""
+        """Call the function; what it raises becomes a text, unless no function formats it."""
         try:
             return await self._call(context, arguments)
         except Exception as error:

@@ -28,7 +28,7 @@ class ToolGuardrailFunctionOutput:
 
     @classmethod
     def allow(cls, output_info: RawItem = None) -> ToolGuardrailFunctionOutput:
-        """Go on."""
+        """Continue."""
         return cls(output_info)
 
     @classmethod

@@ -40,7 +40,7 @@ class SpanData:
 
 
 class TracingProcessor(Protocol):
-    """Is told of every trace and span."""
+    """Receives every trace and span."""
 
     def on_trace_start(self, trace: RawItem) -> None:
         """A trace began."""
@@ -90,12 +90,12 @@ _current_span: contextvars.ContextVar[TraceSpan | None] = contextvars.ContextVar
 
 
 def add_trace_processor(processor: TracingProcessor) -> None:
-    """Have a processor told of traces, besides those there are."""
+    """Add a processor of traces."""
     _TRACING.processors.append(processor)
 
 
 def set_trace_processors(processors: list[TracingProcessor]) -> None:
-    """Have these processors told, and no others."""
+    """Replace the processors of traces."""
     _TRACING.processors = list(processors)
 
 

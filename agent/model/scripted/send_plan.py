@@ -106,7 +106,7 @@ def plan_stream(
 
 
 def plan_body(body: bytes, faults: Sequence[Fault]) -> list[Step]:
-    """Return the steps that send a body that is no event stream."""
+    """Return the steps that send a body that is not an event stream."""
     steps: list[Step] = [SendHead(), Send(body), End()]
     for fault in faults:
         if isinstance(fault, Cut | Stall):

@@ -116,7 +116,7 @@ class ScriptedServer:
         await self._hold(hold)[0].wait()
 
     def release(self, hold: str) -> None:
-        """Let the answer at the stall with this name go on, now or when it gets there."""
+        """Let the answer at the stall with this name continue, now or when it gets there."""
         self._hold(hold)[1].set()
 
     def _hold(self, name: str) -> tuple[asyncio.Event, asyncio.Event]:
@@ -137,7 +137,7 @@ class ScriptedServer:
         except (BadRequest, HungUp, ConnectionError):
             pass
         except asyncio.CancelledError:
-            # The server is closing: the connection ends here, and nobody awaits this task further.
+            # The server is closing: the connection ends here, and this task is not awaited.
             pass
         finally:
             # Until it is closed it counts, or the server's end would not wait for it.

@@ -32,7 +32,7 @@ class HttpRequest(Struct, frozen=True):
 
 
 class BadRequest(Exception):
-    """The bytes are no HTTP request that this server reads."""
+    """The bytes are not an HTTP request that this server reads."""
 
 
 class HungUp(Exception):
@@ -56,7 +56,7 @@ class ServerConnection:
         """Return the next request; None when the client is done.
 
         Raises:
-            BadRequest: for bytes that are no request.
+            BadRequest: for bytes that are not a request.
         """
         try:
             head = self._ahead + await self._reader.readuntil(b"\r\n\r\n")
