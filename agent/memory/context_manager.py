@@ -101,7 +101,7 @@ class ContextManager:
         self, messages: tuple[Message, ...], context_tokens: int, abort: AbortSignal
     ) -> ContextStep | None:
         """Compact when the window is nearly full; None when nothing needs doing."""
-        if not self._ports.is_automatic():
+        if not self._ports.is_automatic() or self.too_small() is not None:
             return None
         prefix = self._ports.prefix_tokens()
         tokens = next_request_tokens(messages, context_tokens, prefix)
@@ -117,7 +117,7 @@ class ContextManager:
         self, messages: tuple[Message, ...], abort: AbortSignal
     ) -> ContextStep | None:
         """Compact because the endpoint refused the prompt as too long: once in a session."""
-        if self.state.reactive_used:
+        if self.state.reactive_used or self.too_small() is not None:
             return None
         self.state = self.state.reactive()
         tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)

@@ -127,7 +127,7 @@ async def error_body(response: httpx2.Response) -> bytes:
 
 
 def http_client(endpoint: Endpoint) -> httpx2.AsyncClient:
-    """Return a client with the endpoint's timeouts; it follows no redirects, reads within bounds."""
+    """Return a client with the endpoint's timeouts that follows no redirects, in bounds."""
     import httpx2  # 60 ms that no start-up should pay
 
     silence_s = endpoint.timeouts.silence_s

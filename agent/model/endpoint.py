@@ -120,7 +120,8 @@ def resolve_model(
         origin = provider[0].names.key if provider[0].needs_key else "no key needed"
     elif not origin:
         if endpoint.is_official:
-            return Unconfigured(_nothing_configured(env, providers))
+            unknown = providers.unknown(model) if model else None
+            return Unconfigured(unknown or _nothing_configured(env, providers))
         endpoint = Endpoint(base_url, auth_token=NO_KEY, headers=endpoint.headers)
         origin = "no key needed"
     small = _value(env, "ANTHROPIC_SMALL_FAST_MODEL") or settings.small_model

@@ -211,6 +211,8 @@ _BY_CODE: Final[Mapping[str, FailureKind]] = {
     "timeout_error": FailureKind.TIMEOUT,
     "timeout": FailureKind.TIMEOUT,
     "authentication_error": FailureKind.AUTHENTICATION,
+    # LiteLLM without a database knows its master key alone, and looks up any other there.
+    "no_db_connection": FailureKind.AUTHENTICATION,
     "permission_error": FailureKind.PERMISSION,
     "billing_error": FailureKind.BILLING,
     "conflict_error": FailureKind.CONFLICT,

@@ -196,6 +196,13 @@ async def test_a_key_alone_says_how_to_name_a_model(project: Path, fresh_home: P
     assert "--model openai/NAME" in err
 
 
+async def test_a_provider_that_there_is_not_is_named(project: Path, fresh_home: Path) -> None:
+    environ = environment(fresh_home)
+    status, _, err = await run("-p", "go", "--model", "nowhere/x", cwd=project, env=environ)
+    assert status != 0
+    assert "There is no provider nowhere. Known: " in err
+
+
 async def test_a_project_chooses_no_other_provider(project: Path, fresh_home: Path) -> None:
     (project / ".agent").mkdir()
     (project / ".agent" / "settings.json").write_text('{"model": "openai/gpt-5"}')

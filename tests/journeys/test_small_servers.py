@@ -45,6 +45,7 @@ async def test_a_window_without_room_is_named_with_both_numbers(
         status, _, err = await run("-p", "hi", cwd=tmp_path, env=env)
     assert status == 1
     assert "the model's window is 2,000. Start the server with a larger one" in err
+    assert "compacted" not in err
 
 
 async def test_the_servers_only_model_is_taken_without_a_name(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Final, cast
 
@@ -141,7 +142,9 @@ class CloudClient:
                 open_telemetry=False,
             )
         except (anthropic.AnthropicError, ValueError, ImportError) as error:
-            raise self._missing(str(error)) from error
+            # Users construct no client.
+            what = re.sub(r"`\w+` in the constructor, ", "", str(error))
+            raise self._missing(what) from error
         return cast("AsyncAnthropic", made)
 
     def _missing(self, what: str) -> ModelError:

@@ -74,7 +74,9 @@ class Provider(Struct, frozen=True, kw_only=True):
         """Return what a user would change about it."""
         section = f"providers.{self.name}"
         key = " or ".join(self.key_variables) or f"{section}.keyVariable"
-        if self.key_helper:
+        if self.cloud is not None:
+            key = f"{section}.options or the variables of its cloud"
+        elif self.key_helper:
             key = f"the command of {section}.keyHelper"
         api = {
             "responses": "Responses API",

@@ -51,6 +51,14 @@ class Providers(Struct, frozen=True):
             return None
         return provider, rest
 
+    def unknown(self, model: str) -> str | None:
+        """Return that there is no such provider; None for a name without one."""
+        head, slash, _ = model.partition("/")
+        if not slash:
+            return None
+        names = ", ".join(self.by_name)
+        return f"There is no provider {head}. Known: {names}; others go into providers."
+
 
 def configured_providers(
     settings: Mapping[str, ProviderSettings],

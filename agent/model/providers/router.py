@@ -170,11 +170,9 @@ class ModelRouter:
         """Return why a model cannot be asked, with what to do; None where nothing is known."""
         found = self.providers.split(model)
         if found is None:
-            head, slash, _ = model.partition("/")
             endpoint = self.main.endpoint
-            if slash and endpoint.is_official:
-                names = ", ".join(self.providers.by_name)
-                return f"There is no provider {head}. Known: {names}; others go into providers."
+            if endpoint.is_official and (unknown := self.providers.unknown(model)) is not None:
+                return unknown
             if not endpoint.api_key and not endpoint.auth_token:
                 return f"There is no key for {endpoint.base_url}: set ANTHROPIC_API_KEY."
             return None

@@ -22,6 +22,7 @@ K = FailureKind
     [
         (api(400, "invalid_request_error"), K.INVALID_REQUEST, False),
         (api(401, "authentication_error"), K.AUTHENTICATION, False),
+        (api(400, "no_db_connection", "No connected db."), K.AUTHENTICATION, False),
         (api(402, "billing_error"), K.BILLING, False),
         (api(403, "permission_error"), K.PERMISSION, False),
         (api(404, "not_found_error", "model: gpt"), K.MODEL_NOT_FOUND, False),
