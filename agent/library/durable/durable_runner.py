@@ -21,7 +21,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
 from agent.library.agents.agent_definition import Agent
@@ -171,12 +170,7 @@ class DurableRunner:
         await self._take_over()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        frames: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Let go of the database; runs that have not ended are taken up elsewhere."""
         # DBOS made its own threads those of the loop, and they end with it.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())

@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self, TypedDict
 
 from agent.library.base.raw_items import DictItem, RawItem
@@ -92,12 +91,7 @@ class MCPServer:
         await self.connect()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        frames: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """End the connection."""
         await self.cleanup()
 

@@ -26,6 +26,8 @@ _KINDS: Final[Mapping[str, str]] = {
     "invalid_api_key": "authentication_error",
     "api_key_invalid": "authentication_error",
     "unauthenticated": "authentication_error",
+    # LiteLLM without a database knows its master key alone, and looks up any other there.
+    "no_db_connection": "authentication_error",
     "permission_denied": "permission_error",
     "model_not_found": "not_found_error",
     "not_found": "not_found_error",
@@ -95,7 +97,7 @@ def _kind(error: Mapping[str, object]) -> str:
     for name in names:
         if name.lower() in _KINDS:
             return _KINDS[name.lower()]
-    return next((name for name in names if name), "")
+    return next((name for name in names if name and not name.isdigit()), "")
 
 
 def _message(error: Mapping[str, object]) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+import httpx2
 import pytest
 
 from agent.messages import Message, user_message
 from agent.model.client import ModelError
+from agent.model.dialects.dialect_failures import response_failure
 from agent.model.scripted.faults import (
     Cut,
     ErrorFault,
@@ -214,3 +216,11 @@ async def test_claudes_history_goes_on_with_any_other(serve: Serve) -> None:
         last = await stage.ask(other, *history, user_message("bye"))
         assert last.message().text == "Goodbye."
         assert [each.problem for each in stage.server.requests] == ["", "", ""]
+
+
+def test_a_key_that_litellm_cannot_look_up_is_a_wrong_key() -> None:
+    body = b'{"error": {"message": "No connected db.", "type": "no_db_connection", "code": "400"}}'
+    failure = classify(response_failure(httpx2.Response(400, content=body), body))
+    assert failure.kind is FailureKind.AUTHENTICATION
+    other = b'{"error": {"message": "No.", "type": "invalid_request_error", "code": "400"}}'
+    assert response_failure(httpx2.Response(400), other).kind == "invalid_request_error"
