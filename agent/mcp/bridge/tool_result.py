@@ -84,14 +84,17 @@ def _resource(resource: Json, files: ResultFiles) -> list[Block]:
 
 
 def _media(data: bytes, mime_type: str, files: ResultFiles) -> list[Block]:
-    """Return a picture that the model can see; anything else goes to a file."""
+    """Return an image that the model can see, with a line that users see of it.
+
+    Anything else goes to a file.
+    """
     if image_type(data) is not None:
         try:
-            content = image_outcome(data, "picture").content
+            content = image_outcome(data, "image").content
         except ToolError:
             return [text_block(files.store(data, mime_type))]
         assert not isinstance(content, str)
-        return [block for block in content if block["type"] == "image"]
+        return list(content)
     return [text_block(files.store(data, mime_type))]
 
 

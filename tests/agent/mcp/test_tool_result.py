@@ -31,7 +31,8 @@ def test_a_picture_is_a_picture_whatever_it_is_called(tmp_path: Path) -> None:
     block = {"type": "image", "data": _encoded(PIXEL), "mimeType": "image/jpeg"}
     content = _outcome(tmp_path, block).content
     assert isinstance(content, tuple)
-    (picture,) = content
+    line, picture = content
+    assert line["text"] == "image: PNG, 1×1 pixels"
     assert picture["source"]["media_type"] == "image/png"
 
 
