@@ -51,8 +51,7 @@ def tools_of(
     listed = [name for name in names if may_have(definition, name)]
     if definition.tools is None:
         return AgentTools(_only(parent, listed))
-    wanted = _wanted(definition)
-    missing = tuple(entry for entry in wanted if not any(_fits(entry, name) for name in names))
+    missing = missing_tools(definition, names)
     if definition.memory is not None:
         listed += [
             name
@@ -60,7 +59,9 @@ def tools_of(
             if name in names and not _is_among(definition.disallowed_tools, name)
         ]
     # Those of servers come once these are connected.
-    if not listed and not (leads and any(entry.startswith("mcp__") for entry in wanted)):
+    if not listed and not (
+        leads and any(entry.startswith("mcp__") for entry in _wanted(definition))
+    ):
         raise NoTools(
             f"The agent {definition.name} cannot be started: none of its tools is there "
             f"({', '.join(definition.tools) or 'its list is empty'})."
@@ -73,6 +74,13 @@ def may_have(definition: AgentDefinition, name: str) -> bool:
     if _is_among(definition.disallowed_tools, name):
         return False
     return definition.tools is None or _is_among(_wanted(definition), name)
+
+
+def missing_tools(definition: AgentDefinition, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the entries of a definition's list that fit none of these tools."""
+    return tuple(
+        entry for entry in _wanted(definition) if not any(_fits(entry, name) for name in names)
+    )
 
 
 def _wanted(definition: AgentDefinition) -> tuple[str, ...]:

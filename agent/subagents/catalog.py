@@ -7,6 +7,7 @@ from typing import Final
 
 from agent.errors import AgentError
 from agent.subagents.agent_files import AgentFiles
+from agent.subagents.agent_tools import missing_tools
 from agent.subagents.builtin_agents import BUILTIN_AGENTS, GENERAL
 from agent.subagents.definition import AgentDefinition, AgentSource
 from agent.subagents.definition_fields import NoAgent, agent_from_json
@@ -28,8 +29,13 @@ class AgentCatalog:
         flags: Mapping[str, object] | None = None,
         *,
         is_denied: Callable[[str], bool] = lambda _name: False,
+        offered: Callable[[], Sequence[str]] | None = None,
     ) -> None:
-        """`read` reads the files; `flags` are `--agents`; `is_denied` asks the rules."""
+        """`read` reads the files; `flags` are `--agents`; `is_denied` asks the rules.
+
+        `offered` returns the names of the conversation's tools.
+        """
+        self._offered = offered
         self._read = read
         self._is_denied = is_denied
         self._flagged: list[AgentDefinition] = []
@@ -59,6 +65,12 @@ class AgentCatalog:
             f"{one.path or one.name}: {problem}" for one in self.all() for problem in one.problems
         )
         return (*self._flag_problems, *self._files.problems, *own)
+
+    def missing_tools(self, definition: AgentDefinition) -> tuple[str, ...]:
+        """Return the tools that a definition lists and the conversation has not."""
+        if self._offered is None or definition.tools is None:
+            return ()
+        return missing_tools(definition, self._offered())
 
     @property
     def waiting(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agent.commands.service import CommandService
     from agent.commands.spec import Command
     from agent.settings.load import Settings
+    from agent.subagents.definition import AgentDefinition
 
 DIRECTORY: Final = ".claude"
 MEMORY: Final = "found-settings.json"
@@ -43,16 +44,25 @@ async def notes_of_start(center: CommandService) -> tuple[list[str], list[str]]:
         verb = "waits" if len(custom.waiting) == 1 else "wait"
         notices.append(f"{names} of this project {verb} for trust: /trust")
     files_notice = await news_of_found(
-        context.settings(), custom.commands(), home=context.home, agent_home=context.agent_home
+        context.settings(),
+        custom.commands(),
+        await asyncio.to_thread(context.agents.catalog.all),
+        home=context.home,
+        agent_home=context.agent_home,
     )
     return warnings, [*notices, files_notice] if files_notice else notices
 
 
-def found_text(settings: Settings, commands: Sequence[Command], home: Path) -> str:
+def found_text(
+    settings: Settings,
+    commands: Sequence[Command],
+    home: Path,
+    agents: Sequence[AgentDefinition] = (),
+) -> str:
     """Return what counts of `.claude` files here, and what does not; empty where none are."""
     keys = [_short(path, settings, home) for path in _keys_in_force(settings, home)]
     instructions = _instructions(settings, home)
-    parts = [*_files(settings, home), *keys, *instructions, *_commands(commands)]
+    parts = [*_files(settings, home), *keys, *instructions, *_commands(commands), *_agents(agents)]
     sentences = []
     if parts:
         sentences.append(
@@ -66,10 +76,15 @@ def found_text(settings: Settings, commands: Sequence[Command], home: Path) -> s
 
 
 async def news_of_found(
-    settings: Settings, commands: Sequence[Command], *, home: Path, agent_home: Path
+    settings: Settings,
+    commands: Sequence[Command],
+    agents: Sequence[AgentDefinition] = (),
+    *,
+    home: Path,
+    agent_home: Path,
 ) -> str:
     """Return the line once for each project, and again when it changes; empty otherwise."""
-    text = found_text(settings, commands, home)
+    text = found_text(settings, commands, home, agents)
     if not text:
         return ""
     project = str(settings.project_root)
@@ -99,10 +114,7 @@ def _instructions(settings: Settings, home: Path) -> Iterator[str]:
 def _unused_files(settings: Settings, home: Path) -> Iterator[str]:
     """Yield what of another program's files this one has no use for."""
     for base in dict.fromkeys((home / DIRECTORY, settings.project_root / DIRECTORY)):
-        agents = sum(1 for _ in (base / "agents").glob("*.md"))
-        if agents:
-            yield f"{_counted(agents, 'sub-agent')} of {_short(base / 'agents', settings, home)}"
-        for name in ("plugins", "output-styles", "workflows"):
+        for name in ("plugins", "output-styles"):
             if os.path.isdir(base / name):
                 yield _short(base / name, settings, home)
     keys = home / DIRECTORY / "keybindings.json"
@@ -158,6 +170,12 @@ def _commands(commands: Sequence[Command]) -> Iterator[str]:
     )
     if count:
         yield _counted(count, "command")
+
+
+def _agents(agents: Sequence[AgentDefinition]) -> Iterator[str]:
+    count = sum(1 for one in agents if one.path is not None and DIRECTORY in one.path.parts)
+    if count:
+        yield "1 kind of agent" if count == 1 else f"{count} kinds of agents"
 
 
 def _counted(count: int, what: str) -> str:

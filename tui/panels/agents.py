@@ -49,7 +49,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             keys=("t",),
             list_keys={"n": "new"},
             letters="keys",
-            preview=_preview(kinds, short),
+            preview=_preview(catalog, kinds, short),
             hint="enter edit · t try · n new · / search · esc close",
         )
         picked = await screen.show_dialog(panel)
@@ -123,11 +123,13 @@ def _question(catalog: AgentCatalog, short: Callable[[str], str]) -> str:
 
 
 def _preview(
-    kinds: Sequence[AgentDefinition], short: Callable[[str], str]
+    catalog: AgentCatalog, kinds: Sequence[AgentDefinition], short: Callable[[str], str]
 ) -> Callable[[int, int], Sequence[Row]]:
     def rows(index: int, width: int) -> Sequence[Row]:
         one = kinds[index]
         texts = [(line, TEXT) for line in _lines(one, short)]
+        if missing := catalog.missing_tools(one):
+            texts.append((f"not here: {', '.join(missing)}", _WARNING))
         texts += [(problem, _WARNING) for problem in one.problems]
         return [
             row("   ", *line.runs)
@@ -143,10 +145,11 @@ def _lines(one: AgentDefinition, short: Callable[[str], str]) -> Sequence[str]:
     without = f", without {', '.join(one.disallowed_tools)}" if one.disallowed_tools else ""
     model = one.model or "as the conversation"
     mode = one.permission_mode or "as the conversation"
+    own = f" · servers of its own: {', '.join(one.own_servers)}" if one.own_servers else ""
     where = short(str(one.path)) if one.path is not None else str(one.source)
     origin = "built in" if one.source is AgentSource.BUILTIN else where
     return (
-        f"tools: {tools}{without}",
+        f"tools: {tools}{without}{own}",
         f"model: {model} · mode: {mode} · at most {one.max_turns} turns",
         f"from: {origin}",
     )

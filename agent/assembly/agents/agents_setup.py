@@ -200,6 +200,7 @@ def _catalog(start: StartContext, late: LateParts) -> AgentCatalog:
         lambda: read_agent_files(directories, settings.project_root, lambda: start.settings.trust),
         start.options.agents,
         is_denied=is_denied,
+        offered=lambda: [tool.name for tool in late.ports().calls.registry.all()],
     )
 
 

@@ -220,6 +220,15 @@ def test_a_list_of_which_nothing_is_there_refuses_the_start_and_names_it() -> No
         names(agent(tools=()))
 
 
+def test_tools_of_a_list_that_the_conversation_has_not_are_named() -> None:
+    flags = {"x": {"description": "d", "prompt": "p", "tools": ["Read", "Nope", "mcp__gone"]}}
+    names = [tool.name for tool in ToolRegistry().all()]
+    catalog = AgentCatalog(AgentFiles, flags, offered=lambda: names)
+    assert catalog.missing_tools(catalog.get("x")) == ("Nope", "mcp__gone")
+    assert catalog.missing_tools(catalog.get("explore")) == ()
+    assert catalog.missing_tools(catalog.get("general-purpose")) == ()
+
+
 def test_entries_with_a_specifier_become_rules_unless_the_tool_is_listed_whole() -> None:
     def rules(*tools: str) -> tuple[str, ...]:
         return tools_of(agent(tools=tools), ToolRegistry(), may_start_agents=True).only

@@ -9,6 +9,7 @@ import pytest
 
 from agent.commands.spec import CommandSource, Metadata, PromptCommand, Template
 from agent.settings.load import Settings, load_settings
+from agent.subagents.definition import AgentDefinition
 from tests.tui.recorded import RecordedConversation, center_for
 from tui.app.claude_settings_notice import found_text, news_of_found, notes_of_start
 
@@ -43,9 +44,11 @@ USER = {
 
 
 def test_rules_hooks_keys_and_commands_are_counted(home: Path) -> None:
-    assert found_text(settings(home, **USER), [COMMAND], home) == (
+    kind = AgentDefinition(name="x", description="y", path=home / ".claude" / "agents" / "x.md")
+    own = AgentDefinition(name="z", description="y", path=home / ".agent" / "agents" / "z.md")
+    assert found_text(settings(home, **USER), [COMMAND], home, [kind, own]) == (
         "Used from Claude Code's files: ~/.claude/settings.json (2 rules, 1 hook, model); "
-        "1 command. .agent files take precedence; /status lists the files."
+        "1 command; 1 kind of agent. .agent files take precedence; /status lists the files."
     )
 
 
@@ -60,7 +63,7 @@ def test_what_has_no_use_here_is_named_apart(home: Path) -> None:
         "Used from Claude Code's files: ~/.claude/settings.json (model); "
         "~/.claude/keybindings.json; ~/.claude/CLAUDE.md. "
         ".agent files take precedence; /status lists the files. Not used here: outputStyle, "
-        "voiceEnabled, 1 sub-agent of ~/.claude/agents, ~/.claude/plugins."
+        "voiceEnabled, ~/.claude/plugins."
     )
     (home / ".agent").mkdir(exist_ok=True)
     (home / ".agent" / "keybindings.json").write_text("{}")

@@ -101,8 +101,9 @@ async def test_a_transcript_is_followed_while_the_agent_works(
                 while text not in text_of(app.parts.dialogs):
                     await settled(pilot)
 
-        await settled(pilot)
-        assert "explore-1" in text_of(app.parts.agents_panel)
+        async with asyncio.timeout(20):
+            while "explore-1" not in text_of(app.parts.agents_panel):
+                await settled(pilot)
         app.parts.submission.submit("/tasks")
         await shows("explore-1  find the plum")
         await pilot.press("enter")
@@ -154,10 +155,12 @@ async def test_a_transcript_is_scrolled_back_to_its_beginning(
     async with app.run_test(size=(90, 24)) as pilot:
         await settled(pilot)
         app.parts.submission.submit("/tasks")
-        await settled(pilot)
-        await pilot.press("enter")
-        while "Line 079." not in text_of(app.parts.dialogs):
-            await settled(pilot)
+        for shown, key in (("explore-1  find", "enter"), ("Line 079.", None)):
+            async with asyncio.timeout(20):
+                while shown not in text_of(app.parts.dialogs):
+                    await settled(pilot)
+            if key is not None:
+                await pilot.press(key)
         for _ in range(60):
             before = text_of(app.parts.dialogs)
             if "Line 000." in before:
