@@ -1,7 +1,7 @@
-"""When the model is told that orchestration mode is on: in full, in one line, or that it is off.
+"""The reminders that orchestration mode is on, in full or in one line, or that it is off.
 
 What is due follows from the history alone, so that a compaction, a resume or a rewind that took a
-reminder away needs no care: the model is told again. A reminder follows the user's message of a
+reminder away needs no care: it is sent again. A reminder follows the user's message of a
 turn, and the system prompt never changes, so that the prompt cache stays valid. The schedule is
 that of the reference page `orchestration-mode`.
 """

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 CLOSE_S: Final = 6.0
 HASH_DIGITS: Final = 20
-"""Of a script's hash in a rule: nobody finds another script that has the same ones."""
+"""Of a script's hash in a rule: too many to find another script that has the same ones."""
 WAIT_S: Final = 600.0
 
 
@@ -61,7 +61,7 @@ class WorkflowSurround(Struct, frozen=True):
     orchestrates: Callable[[], bool] = lambda: False
     """Whether orchestration mode is on."""
     ask: Callable[[str], Awaitable[bool]] | None = None
-    """Asks the user at a limit; None where nobody can be asked."""
+    """Asks the user at a limit; None where there is no user to ask."""
     notify: Callable[[str], None] = lambda _: None
     """Shows a line to the user."""
     wait_s: float = WAIT_S
@@ -203,7 +203,7 @@ class Workflows:
         return was_awaited and bool(self._reports)
 
     def give_up(self) -> bool:
-        """Have nobody wait for a result any more; returns whether anybody did."""
+        """End the wait for a result; returns whether there was one."""
         was_awaited, self._is_awaited = self._is_awaited, False
         self._ended.set()
         return was_awaited

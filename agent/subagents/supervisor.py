@@ -192,7 +192,8 @@ class AgentSupervisor:
             built = await self._ports.build(agent, parent)
         except AgentError as error:
             return SubagentReport(str(error), "error", 0, 0, agent.id)
-        journal = AgentJournal(agent.transcript, redact=self._ports.redact)
+        # A new file's directory entry goes to the disk: milliseconds that no key should wait for.
+        journal = await asyncio.to_thread(AgentJournal, agent.transcript, redact=self._ports.redact)
         built = replace(built, ports=self._own(agent, built.ports, journal))
         self._built[agent.id] = built.ports
         await journal.begin(record_of(agent), self._ports.project, self._ports.version)

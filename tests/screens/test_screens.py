@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
-from agent.display import CommandDisplay, WorkflowDisplay
+from agent.display import CommandDisplay
 from agent.events import (
     Complete,
     TextDelta,
@@ -33,6 +33,7 @@ from permissions.request import PermissionRequest
 from tests.tui.dialogs.test_dialogs import BASH, OFFER, PENDING, QUESTIONS
 from tests.tui.dialogs.test_question import PREVIEWS, press
 from tests.tui.recorded import RecordedConversation, Step, ask, make_app, until_interrupted
+from tests.tui.recorded_workflows import audit_display
 from tests.tui.transcript.samples import DIFF
 from tui.app.app import AgentApp
 from tui.dialogs.dialog import Dialog
@@ -122,21 +123,7 @@ WORKFLOW = PermissionAsk(
         Reason.MODE_DEFAULT,
         "no rule covers this, so default mode asks",
     ),
-    WorkflowDisplay(
-        name="audit",
-        description="Looks at every route",
-        phases=("Find: one agent a route", "Refute"),
-        most_agents=1_000,
-        at_once=10,
-        agents_left=388,
-        earlier_runs=3,
-        earlier_agents=36,
-        earlier_usd=1.26,
-        mode="default",
-        path=".agent/workflows/audit.js",
-        script=_SCRIPT,
-        last_script=_SCRIPT.replace("Audit", "Look at"),
-    ),
+    audit_display(_SCRIPT, _SCRIPT.replace("Audit", "Look at")),
     offers=tuple(
         GrantOffer(GrantChoice(("Workflow(audit@0f8c2a7e91b34d56c01e)",), place))
         for place in ("session", "localSettings")

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 from agent.abort import AbortSignal
+from agent.display import WorkflowDisplay
 from agent.orchestration.journal.journal import Journal
 from agent.orchestration.journal.journal_records import StepState
 from agent.orchestration.journal.journal_store import JournalStore
@@ -13,6 +14,25 @@ from agent.orchestration.journal.sqlite_connection import SqliteConnection
 from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
 from agent.orchestration.workflow_files import WorkflowPlaces
 from agent.orchestration.workflows import Workflows, WorkflowSurround
+
+
+def audit_display(script: str, last_script: str, mode: str = "default") -> WorkflowDisplay:
+    """What the question before a workflow shows of an audit that ran before."""
+    return WorkflowDisplay(
+        name="audit",
+        description="Looks at every route",
+        phases=("Find: one agent a route", "Refute"),
+        most_agents=1_000,
+        at_once=10,
+        agents_left=388,
+        earlier_runs=3,
+        earlier_agents=36,
+        earlier_usd=1.26,
+        mode=mode,
+        path=".agent/workflows/audit.js",
+        script=script,
+        last_script=last_script,
+    )
 
 
 class HeldAgents:

@@ -187,6 +187,8 @@ async def _show_agent(screen: CommandScreen, step: StepRecord, agent: RunningAge
 
 async def _show_result(screen: CommandScreen, run: ShownRun) -> None:
     text = run.record.result or "There is no result yet."
+    if run.record.kind == "script" and run.record.result:
+        text = json.dumps(json.loads(text), ensure_ascii=False, indent=2)
     title = f"Result of {shown_line(run.record.name)}"
     await screen.show_dialog(TextPanel(title, text_rows(text)))
 

@@ -1,8 +1,8 @@
 """The journal of one process: it never discards a computed result, and never blocks the loop.
 
 A store that fails does not end a run: results stay in memory, are written again with each renewal
-of the leases, and the user is told once (reference page `orchestration-mode`: the journal is best
-effort, a computed result is never discarded).
+of the leases, and the user gets one notice (reference page `orchestration-mode`: the journal is
+best effort, a computed result is never discarded).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class WorkflowState(StrEnum):
-    """State of a run; whether its owner still lives is told by its lease."""
+    """State of a run; its lease says whether its owner is still alive."""
 
     QUEUED = "queued"
     RUNNING = "running"

@@ -135,7 +135,7 @@ class SqlRuns:
             transaction.execute("UPDATE workflow_run SET wish = ? WHERE id = ?", (wish, run))
 
     def change(self, run: str, change: RunChange) -> None:
-        """Raise or lower limits of a run, or replace the script of one that nobody works on."""
+        """Raise or lower limits of a run, or replace the script of one that no process works on."""
         with self._connection.transaction() as transaction:
             transaction.execute(
                 "UPDATE workflow_run SET max_agents = COALESCE(?, max_agents), "
@@ -242,7 +242,7 @@ class SqlSteps:
                 return False
             is_lost = found is not None and found.owner != step.owner
             if is_lost and step.state is not StepState.DONE:
-                # Somebody else runs it now; only a real answer is worth more than their attempt.
+                # Another process runs it now; only a real answer is worth more than its attempt.
                 return False
             started = found.started_at if found is not None else transaction.now
             if found is not None and found.state is StepState.RUNNING:

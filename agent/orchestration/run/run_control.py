@@ -1,4 +1,4 @@
-"""Whether a run may go on: running, paused for a reason, or stopping."""
+"""Whether a run may continue: running, paused for a reason, or stopping."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ class RunStopped(Exception):
 
 
 class RunLeft(RunStopped):
-    """The run ends here, paused at a limit that nobody can raise now."""
+    """The run ends here, paused at a limit that cannot be raised now."""
 
 
 class RunControl:
     """What the agents of a run wait for before they start."""
 
     def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
-        """The run goes on; `on_change` is called when that changes."""
+        """The run is not paused; `on_change` is called when that changes."""
         self.reason = ""
-        """Why it is paused or stopping; empty while it goes on."""
+        """Why it is paused or stopping; empty while it runs."""
         self._is_stopping = False
         self._goes_on = asyncio.Event()
         self._goes_on.set()
@@ -47,7 +47,7 @@ class RunControl:
             self._on_change()
 
     def stop(self, reason: str) -> None:
-        """Start no further agent; whoever waits gets `RunStopped`."""
+        """Start no further agent; what waits gets `RunStopped`."""
         if not self._is_stopping:
             self.reason, self._is_stopping = reason, True
             self._stopping.set()

@@ -44,7 +44,7 @@ class ScriptCalls:
             reason = answer.reason.removeprefix(MISFORMED)
             raise CallRejected(f"agent() got no answer that follows the schema: {reason}")
         if answer.state is StepState.FAILED:
-            # As in other programs with this format: a script goes on without the answer.
+            # As in other programs with this format: a script continues without the answer.
             return None
         return answer.value
 

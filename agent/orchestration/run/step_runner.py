@@ -68,7 +68,7 @@ class StepRunner:
         """Nothing starts yet; `on_change` is called whenever `views` changes.
 
         Args:
-            at_limit: Puts a limit before the user; None: nobody is there, the run is left paused.
+            at_limit: Puts a limit before the user; None: there is no user, the run is left paused.
             on_near: Takes each limit once, when most of it is used.
         """
         self.run = run
@@ -136,7 +136,7 @@ class StepRunner:
                     return await self._work(step, replace(order, attempt=attempt, place=place))
 
     async def _pause(self, limit: CapReached) -> None:
-        """Pause and ask; with nobody to ask, leave the run once those at work are done."""
+        """Pause and ask; where there is no user, leave the run once those at work are done."""
         if self._at_limit is None:
             while self._working:
                 self._idle.clear()
@@ -189,7 +189,7 @@ class StepRunner:
         finally:
             stopping.cancel()
         ended = ended_step(running, answer)
-        # Recorded before anybody hears of it: nothing that was paid for is lost.
+        # Recorded before it is used: nothing that was paid for is lost.
         await asyncio.shield(self._journal.finish(ended))
         self._show(StepView(ended))
         if answer.state is not StepState.DONE:

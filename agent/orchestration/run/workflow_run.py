@@ -59,7 +59,7 @@ class RunParts(Struct, frozen=True):
     """Returns the workflow of a name; raises `ScriptError`."""
     caps: Caps = Caps()
     at_limit: AtLimit | None = None
-    """Asks at a limit; None: nobody is there to ask."""
+    """Asks at a limit; None where there is no user to ask."""
     notify: Callable[[str], None] = lambda _: None
     """Shows a line to the user."""
 

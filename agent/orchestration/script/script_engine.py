@@ -186,7 +186,7 @@ class _ScriptRun:
             self._failure.set_exception(error)
 
     async def aclose(self) -> None:
-        """End the process and the calls that nobody waits for any more."""
+        """End the process and the calls that are no longer awaited."""
         for task in self._calls:
             task.cancel()
         await asyncio.gather(*self._calls, return_exceptions=True)

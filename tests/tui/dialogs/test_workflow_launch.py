@@ -8,27 +8,14 @@ from msgspec.structs import replace
 from agent.display import WorkflowDisplay
 from permissions.decision import Behavior, Decision, DecisionSource, GrantChoice, Reason, ReasonType
 from permissions.request import PermissionRequest
+from tests.tui.recorded_workflows import audit_display
 from tui.dialogs.permission import PermissionDialog
 from tui.dialogs.permission_ask import GrantOffer, PermissionAsk
 from tui.text.highlight import Highlighter
 from tui.text.safe_text import shown_display
 
 SCRIPT = "export const meta = { name: 'audit', description: 'x' }\nreturn await agent('look')\n"
-PLAN = WorkflowDisplay(
-    name="audit",
-    description="Looks at every route",
-    phases=("Find: one agent a route", "Refute"),
-    most_agents=1_000,
-    at_once=10,
-    agents_left=388,
-    earlier_runs=3,
-    earlier_agents=36,
-    earlier_usd=1.26,
-    mode="acceptEdits",
-    path=".agent/workflows/audit.js",
-    script=SCRIPT,
-    last_script=SCRIPT,
-)
+PLAN = audit_display(SCRIPT, SCRIPT, mode="acceptEdits")
 PENDING = Decision(
     Behavior.ASK, DecisionSource.MODE, ReasonType.MODE, Reason.MODE_DEFAULT, "default mode asks"
 )
