@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -30,12 +31,12 @@ class Tool(NamedTuple):
 
 
 IDENTITY: Final = "git -c user.name=a -c user.email=a@b.example"
-# A registry of one package for npm: what `npm view` and `npm install` ask for.
+# A registry of one package for npm, which asks for `left`, and files for pip and cargo.
 REGISTRY: Final = """
 import http.server, json, sys
 class Registry(http.server.SimpleHTTPRequestHandler):
     def do_GET(self):
-        if not self.path.endswith((".tgz", ".whl", "/tiny/")):
+        if not self.path.endswith((".tgz", ".whl", "/tiny/", ".crate", ".json", "/right")):
             tarball = f"http://127.0.0.1:{self.server.server_port}/left-1.0.0.tgz"
             one = {"name": "left", "version": "1.0.0", "dist": {"tarball": tarball}}
             body = json.dumps({"name": "left", "dist-tags": {"latest": "1.0.0"},
@@ -102,7 +103,12 @@ TOOLS: Final = (
     Tool(
         "cargo",
         "cargo --version",
-        "cargo init -q --vcs none --name a && cargo build -q --offline && ./target/debug/a",
+        "cd served && { python3 ../registry.py & } && " + SERVED + " && "
+        "echo '{\"dl\": \"http://127.0.0.1:'$port'/{crate}.crate\"}' > config.json && cd .. && "
+        "cargo init -q --vcs none --name a && export CARGO_HOME=$PWD/home && "
+        "export CARGO_REGISTRIES_OWN_INDEX=sparse+http://127.0.0.1:$port/ && "
+        "cargo add -q --registry own right && cargo fetch -q && cargo build -q --offline && "
+        "./target/debug/a",
     ),
 )
 
@@ -118,6 +124,15 @@ def _serve(directory: Path) -> None:
     (served / "package" / "package.json").write_text(json.dumps(manifest))
     (served / "package" / "index.js").write_text("module.exports = 1\n")
     subprocess.run(["tar", "czf", "left-1.0.0.tgz", "package"], cwd=served, check=True)
+    crate = served / "right-1.0.0"
+    (crate / "src").mkdir(parents=True)
+    (crate / "src" / "lib.rs").touch()
+    (crate / "Cargo.toml").write_text('[package]\nname = "right"\nversion = "1.0.0"\n')
+    subprocess.run(["tar", "czf", "right.crate", crate.name], cwd=served, check=True)
+    digest = hashlib.sha256((served / "right.crate").read_bytes()).hexdigest()
+    row = {"name": "right", "vers": "1.0.0", "deps": [], "cksum": digest, "features": {}}
+    (served / "ri" / "gh").mkdir(parents=True)
+    (served / "ri" / "gh" / "right").write_text(json.dumps({**row, "yanked": False}) + "\n")
     tiny = served / "simple" / "tiny"
     tiny.mkdir(parents=True)
     with zipfile.ZipFile(tiny / "tiny-1.0-py3-none-any.whl", "w") as wheel:
