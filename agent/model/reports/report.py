@@ -22,8 +22,11 @@ class ModelReport(Struct, frozen=True):
 def read_list(record: Mapping[str, object] | None, model: str) -> ModelReport | None:
     """Return what a model list says: `meta.n_ctx` of llama.cpp, `max_model_len` of vLLM,
     `max_input_tokens` of gateways, `loaded_context_length` of LM Studio."""
-    for entry in _entries(record, "data"):
-        if model not in (entry.get("id"), entry.get("name")):
+    entries = list(_entries(record, "data"))
+    # llama.cpp has one model, and answers with it whatever the request names.
+    is_only = len(entries) == 1 and entries[0].get("owned_by") == "llamacpp"
+    for entry in entries:
+        if not is_only and model not in (entry.get("id"), entry.get("name")):
             continue
         meta = entry.get("meta")
         running = meta.get("n_ctx") if isinstance(meta, Mapping) else None

@@ -11,6 +11,7 @@ from agent.model.reports.ask import ask_server
 LLAMA_CPP = {"data": [{"id": "qwen", "meta": {"n_ctx": 8192, "n_ctx_train": 131072}}]}
 VLLM = {"data": [{"id": "other"}, {"id": "qwen", "max_model_len": 32768}]}
 GATEWAY = {"data": [{"id": "qwen", "max_input_tokens": 64000, "max_tokens": 4000}]}
+ANY_NAME = {"data": [{"id": "/a/b.gguf", "owned_by": "llamacpp", "meta": {"n_ctx": 4096}}]}
 NAMED_ONLY = {"data": [{"id": "qwen", "object": "model"}]}
 
 
@@ -26,6 +27,7 @@ async def asked(
 async def test_the_window_comes_from_the_model_list() -> None:
     for page, window, output in (
         (LLAMA_CPP, 8192, 2048),
+        (ANY_NAME, 4096, 1024),
         (VLLM, 32768, 8192),
         (GATEWAY, 64000, 4000),
     ):
