@@ -77,7 +77,7 @@ class AgentBranch:
             raise ToolError(f"This agent may only start: {', '.join(kinds) or 'none'}.")
 
     async def send(self, to: str, message: str) -> str:
-        """Give an agent a message; one that has ended goes on. Raises ToolError."""
+        """Give an agent a message; one that has ended continues. Raises ToolError."""
         agent = self._supervisor.find(to)
         if agent is None or agent is self._agent:
             raise ToolError(f"There is no agent {to!r}. {self.listing()}")

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 FailurePolicy = Literal["continue", "cancel", "retry"]
-"""What becomes of the agents of one answer when one of them fails: the others go on, they are
+"""What becomes of the agents of one answer when one of them fails: the others continue, they are
 ended, or the one that failed is tried once more."""
 
 
@@ -32,7 +32,7 @@ class LimitQuestion(Protocol):
     """Asks the user at a limit."""
 
     async def __call__(self, text: str) -> bool:
-        """Return whether it may go on; False where nobody can be asked."""
+        """Return whether it may continue; False without a user to ask."""
         ...
 
 

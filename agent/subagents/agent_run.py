@@ -55,7 +55,7 @@ async def run_agent(
     Args:
         emit: takes its events, after its transcript has them.
         continues: it has a history, in its transcript.
-        more: waits for what its own agents in the background report; returns whether it goes on.
+        more: waits for what its own agents in the background report; returns whether it continues.
         stall_s: without an event for so long it is ended.
     """
     loop: AgentLoop | None = None

@@ -1,4 +1,4 @@
-"""All kinds of agents of a session: which there are, by name, and how the model is told."""
+"""All kinds of agents of a session: which there are, by name, and the list for the model."""
 
 from __future__ import annotations
 

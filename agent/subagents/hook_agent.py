@@ -1,6 +1,6 @@
 """The sub-agent of agent hooks: reads the project, decides one thing, fires no hooks.
 
-It ends by calling `StructuredOutput`; running out of turns is no answer.
+It ends by calling `StructuredOutput`; running out of turns does not count as an answer.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class HookAgent:
 def _own_gate(gate: PermissionGate, cwd: Callable[[], Path]) -> PermissionGate:
     """Return the permissions of a hook's agent: the session's rules, whatever its mode.
 
-    What no rule allows and does not only read is denied, as nobody is asked; planning stays so.
+    What no rule allows and does not only read is denied, without a user to ask; planning stays so.
     """
     mode = Mode.PLAN if gate.mode is Mode.PLAN else Mode.DEFAULT
     reading = LocalClassifier(lambda request: own.current_evaluation(request, cwd=cwd()))

@@ -69,7 +69,7 @@ class RunningAgent(Struct, kw_only=True, eq=False):
     runs: int = 0
     """How often it was started."""
     stopped_by: str = ""
-    """Who ended it: `user`, `agent` or a limit; empty while nobody did."""
+    """Who ended it: `user`, `agent` or a limit; empty while it was not ended."""
     is_stalled: bool = False
     inbox: list[str] = field(default_factory=list)
     """Messages that it gets with its next results."""
@@ -105,7 +105,7 @@ class RunningAgent(Struct, kw_only=True, eq=False):
         return 0.0 if self.ended_s is None else time.monotonic() - self.ended_s
 
     def see(self, event: AgentEvent) -> None:
-        """Take an event of this agent, before anybody else does."""
+        """Take an event of this agent, before any listener does."""
         self.last_event_s = time.monotonic()
         match event:
             case MessageCommitted():

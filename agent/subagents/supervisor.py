@@ -294,7 +294,7 @@ class AgentSupervisor:
     # -- later ------------------------------------------------------------------------------
 
     async def resume(self, agent: RunningAgent, prompt: str) -> None:
-        """Have an agent that ended go on, in the background. Raises ToolError."""
+        """Continue an agent that ended, in the background. Raises ToolError."""
         if agent.stopped_by == "user":
             raise ToolError(f"The user stopped {agent.id}: it is not continued.")
         await self._count_start()
@@ -310,7 +310,7 @@ class AgentSupervisor:
         self._begin(agent, prompt, continues=True)
 
     async def tell(self, agent: RunningAgent, text: str, sender: str = "user") -> str:
-        """Give an agent a message; one that has ended goes on. Raises ToolError."""
+        """Give an agent a message; one that has ended continues. Raises ToolError."""
         message = text if sender == "user" else message_text(sender, text)
         if not agent.is_running:
             await self.resume(agent, message)

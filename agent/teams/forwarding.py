@@ -172,7 +172,7 @@ class LeaderLine:
         await self._background.aclose()
 
     async def _withdraw(self, request_id: str) -> None:
-        with contextlib.suppress(OSError, TeamError):  # else the leader's answer finds nobody
+        with contextlib.suppress(OSError, TeamError):  # else the leader's answer is not read
             await self._post.send(
                 self._leader_id, "permission_withdrawn", data={"request_id": request_id}
             )

@@ -18,7 +18,7 @@ class Inbox:
         self._waiting = list(messages)
         self._more: list[Message] = []
         self.changed = asyncio.Event()
-        """Set with each arrival; whoever waits for it clears it."""
+        """Set with each arrival; cleared by the reader that waits for it."""
         self._listener: Callable[[], None] = lambda: None
 
     def add(self, message: TeamMessage) -> None:

@@ -62,7 +62,7 @@ class LeaderMail(Inbox):
         self._leader = leader
 
     async def more(self, abort: AbortSignal) -> bool:
-        """Return whether the model has something to go on with, once the workers have reported."""
+        """Return whether there is more for the model, once the workers have reported."""
         return await self._leader.wait_for_more(abort)
 
 
@@ -262,7 +262,7 @@ class TeamLeader:
         )
 
     async def aclose(self) -> None:
-        """End the team's work here; what is unfinished goes on with the next leader."""
+        """End the team's work here; the next leader continues what is unfinished."""
         await self.progress.aclose()
         await self.desk.aclose()
         await self.staff.aclose()

@@ -46,7 +46,7 @@ class Lease:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except OSError as error:
-                # Whoever looks whether it is held holds it for an instant.
+                # A process that looks whether it is held holds it for an instant.
                 if attempt + 1 < _ATTEMPTS:
                     time.sleep(_PAUSE_S)
                     continue
@@ -72,7 +72,7 @@ def is_held(path: Path) -> bool:
 
 def holder(path: Path) -> int | None:
     """Return the process that holds the lease at `path`, 0 where it has no number; None for
-    nobody."""
+    none."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:

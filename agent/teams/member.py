@@ -38,7 +38,7 @@ Show = Callable[[AgentEvent], None]
 MAX_REPORT: Final = 50_000
 """Characters of a report."""
 MAX_KEPT: Final = 3
-"""How often in a row a TeammateIdle hook may have a worker go on."""
+"""How often in a row a TeammateIdle hook may have a worker continue."""
 MEMBER_PROMPT: Final = """You are {agent_id}, a worker of a team, and you work for its leader \
 {leader_id}, not for a person: nobody can answer questions. Do the task you are given with the \
 tools you have. What you may not do by yourself is decided by the leader's user; wait for it.
@@ -181,7 +181,7 @@ class TeamMember:
                 return
 
     async def _fire_idle(self) -> str | None:
-        """Fire TeammateIdle; return what the worker goes on with, None where it may rest."""
+        """Fire TeammateIdle; return what the worker continues with, None where it may rest."""
         outcome = await self._hooks.firing.fire(
             TeammateIdle(teammate_name=self._config.name, team_name=self._config.team)
         )

@@ -36,7 +36,7 @@ _STATES: Final[dict[MemberStatus, AgentState]] = {
 
 
 class ProgressPorts(Struct, frozen=True, kw_only=True):
-    """Who is followed, and who is told."""
+    """Who is followed, and what receives the news."""
 
     members: Callable[[], Sequence[MemberEntry]]
     waiting: Callable[[], Sequence[str]]
@@ -74,8 +74,11 @@ class MemberProgress:
         """Called when a worker did something."""
 
     async def begin(self) -> None:
-        """Read what the workers have done, then follow them. What is past is no event any more, but
-        what they used while there was no leader is added to the totals."""
+        """Read what the workers have done, then follow them.
+
+        What is past is not sent as events; what they used while there was no leader is added to the
+        totals.
+        """
         for entry in self._ports.members():
             followed = self._of(entry)
             for record in await asyncio.to_thread(_new_records, followed):

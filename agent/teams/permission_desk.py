@@ -74,13 +74,13 @@ class PermissionDesk:
             found[1].abort("withdrawn")
 
     def withdraw_all(self, sender: str) -> None:
-        """Take back what a worker asked: it is gone, and nobody waits for the answer."""
+        """Take back what a worker asked: it is gone, and does not wait for the answer."""
         for who, controller, _ in tuple(self._open.values()):
             if who == sender:
                 controller.abort("the worker is gone")
 
     async def aclose(self) -> None:
-        """End; what is open stays unanswered, for whoever leads next."""
+        """End; what is open stays unanswered, for the next leader."""
         tasks = [task for _, _, task in self._open.values()]
         for task in tasks:
             task.cancel()

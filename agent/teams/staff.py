@@ -1,7 +1,7 @@
 """The workers of a team, for its leader: started, restarted, adopted, stopped.
 
 What a worker is and does is in the team file before it is started, and its task in its mailbox: a
-kill at any moment leaves enough to go on with, and nothing to do twice.
+kill at any moment leaves enough to continue, and nothing to do twice.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ class Staff:
         return was_alive
 
     async def adopt(self) -> None:
-        """Take over what an earlier leader left: the living go on, the lost are started again."""
+        """Take over what an earlier leader left: the living continue, the lost are restarted."""
         for name in [one.name for one in self.members]:
             entry = self.find(name)  # a report may have arrived since the last one was started
             if self.is_active(name):
@@ -218,7 +218,7 @@ class Staff:
         task.add_done_callback(self._tasks.discard)
 
     async def aclose(self) -> None:
-        """Start nothing more, and stop those that live: their work goes on with the next leader."""
+        """Start nothing more, and stop those that live: the next leader continues their work."""
         self._is_closing = True
         for task in tuple(self._tasks):
             task.cancel()

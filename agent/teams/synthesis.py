@@ -1,6 +1,6 @@
 """The answer of a team: one model call of its own over the task and the workers' results.
 
-The leader's conversation is no part of that call, and it has no tools. What comes back is the
+The leader's conversation is not part of that call, and it has no tools. What comes back is the
 leader's answer; no worker's words are passed on as they are.
 """
 

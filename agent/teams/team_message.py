@@ -78,8 +78,8 @@ def checked_name(name: str, what: str) -> str:
     """Return a name that is fit for a directory and an id. Raises TeamError."""
     if _NAME.fullmatch(name) is None:
         raise TeamError(
-            f"{name!r} is no name of a {what}: use lower-case letters, digits and hyphens, at most "
-            "40, a letter or digit first."
+            f"{name!r} cannot be the name of a {what}: use lower-case letters, digits and hyphens, "
+            "at most 40, a letter or digit first."
         )
     return name
 

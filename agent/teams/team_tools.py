@@ -168,7 +168,7 @@ def member_tools(post: Post, leader_id: str, tasks: TaskTools) -> tuple[AnyTool,
         team = leader_id.partition("@")[2]
         to = given.to if "@" in given.to else f"{given.to}@{team}"
         if to == post.own_id or not to.endswith(f"@{team}"):
-            raise ToolError(f"{to} is no other member of the team.")
+            raise ToolError(f"{to} is not another member of the team.")
         try:
             await post.send(to, "text", text=given.message)
         except (TeamError, OSError) as error:

@@ -201,7 +201,7 @@ async def test_a_session_begins_to_lead_a_team_and_ends_it(
         assert (started.team, started.session_id) == ("crew", None)
         bad = await command(alone, "/team start Crew!")
         assert isinstance(bad, ShowText)
-        assert "is no name of a team" in bad.text
+        assert "cannot be the name of a team" in bad.text
 
         leader = await team.lead()
         taken = await command(alone, "/team start crew")

@@ -52,9 +52,9 @@ class ReportDelivery:
         return receiver if receiver is not None and receiver.is_running else None
 
     async def more(self, agent: RunningAgent) -> bool:
-        """Wait for a message or a report that an agent goes on with; False where none will come."""
+        """Wait for what an agent continues with; False where nothing will come."""
         gave_up = False
-        # It waits for agents: that is no stall.
+        # It waits for agents, which does not count as a stall.
         agent.running_calls.add(agent.id)
         agent.current = "waits for its agents"
         try:
@@ -120,7 +120,7 @@ class ReportDelivery:
         return was_awaited
 
     def give_up(self) -> bool:
-        """Have nobody wait for a report any more; returns whether anybody did."""
+        """End every wait for a report; returns whether there was one."""
         was_awaited, self._is_awaited = self._is_awaited, False
         self._ended.set()
         return was_awaited

@@ -15,7 +15,7 @@ class AskAboutWorktree(Protocol):
     """Asks the user what becomes of a worktree with changes."""
 
     async def __call__(self, text: str) -> WorktreeAnswer:
-        """Return the answer; `keep` where nobody can be asked."""
+        """Return the answer; `keep` without a user to ask."""
         ...
 
 

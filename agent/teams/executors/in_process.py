@@ -38,7 +38,7 @@ class InProcessExecutor:
         return SpawnResult(config.agent_id, self.name)
 
     def adopt(self, agent_id: str) -> None:
-        """There is nobody to adopt: these workers end with their leader."""
+        """There is nothing to adopt: these workers end with their leader."""
 
     async def terminate(self, agent_id: str) -> bool:
         """Cancel a worker's task."""
@@ -60,7 +60,7 @@ class InProcessExecutor:
     async def _run(self, config: SpawnConfig) -> None:
         try:
             await self._run_member(config)
-        except Exception:  # noqa: BLE001 - isolation boundary: the leader and the others go on
+        except Exception:  # noqa: BLE001 - isolation boundary: the leader and the others continue
             _LOG.warning("%s ended with an error", config.agent_id, exc_info=True)
         finally:
             self._tasks.pop(config.agent_id, None)

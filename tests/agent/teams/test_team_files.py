@@ -60,7 +60,7 @@ def test_a_lease_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
 def test_ids_are_names_that_can_be_read(tmp_path: Path) -> None:
     assert checked_name("researcher-2", "team member") == "researcher-2"
     for bad in ("", "Ada", "a/b", "..", "a" * 41, "-a", "a@b"):
-        with pytest.raises(TeamError, match="no name of a team member"):
+        with pytest.raises(TeamError, match="cannot be the name of a team member"):
             checked_name(bad, "team member")
     with pytest.raises(TeamError):
         TeamPlace.of(tmp_path, "../etc")
