@@ -92,8 +92,15 @@ class StepRunner:
         """Return the answer of an agent, from the journal where it is known.
 
         Raises:
-            RunStopped: the run ends.
+            RunStopped: the run ends, and its agents have ended.
         """
+        try:
+            return await self._call(order)
+        except RunStopped:
+            await self._until_idle()
+            raise
+
+    async def _call(self, order: AgentOrder) -> AgentAnswer:
         key = step_key(order.prompt, order.keyed())
         occurrence = self._occurrences[key]
         self._occurrences[key] += 1
@@ -138,13 +145,17 @@ class StepRunner:
     async def _pause(self, limit: CapReached) -> None:
         """Pause and ask; where there is no user, leave the run once those at work are done."""
         if self._at_limit is None:
-            while self._working:
-                self._idle.clear()
-                await self._idle.wait()
+            await self._until_idle()
             raise RunLeft(limit.text)
         self._control.pause(limit.text)
         if self._asking is None:
             self._asking = asyncio.ensure_future(self._ask(limit, self._at_limit))
+
+    async def _until_idle(self) -> None:
+        """Wait for the agents that work: the end of the run would cancel them."""
+        while self._working:
+            self._idle.clear()
+            await self._idle.wait()
 
     async def _ask(self, limit: CapReached, at_limit: AtLimit) -> None:
         try:

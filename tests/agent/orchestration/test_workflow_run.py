@@ -302,6 +302,33 @@ async def test_another_process_stops_a_run_and_no_finished_result_is_lost(place:
     assert stopped.state is WorkflowState.STOPPED
 
 
+async def test_a_stopped_run_ends_after_the_agents_that_work(place: Place) -> None:
+    """One ends after the stop, and its place becomes free: the others still finish."""
+    run = await place.started(fan_out("a", "b", "c"), Caps(concurrent=2))
+    goes = {"a": asyncio.Event(), "b": asyncio.Event()}
+
+    async def held(order: AgentOrder, _abort: AbortSignal) -> AgentAnswer:
+        place.model.orders.append(order)
+        await goes[order.prompt].wait()
+        return AgentAnswer(state=StepState.DONE, value="seen")
+
+    run.steps._run_agent = held
+    ending = asyncio.ensure_future(run.to_the_end())
+    while len(place.model.orders) < 2:
+        await asyncio.sleep(0)
+    run.control.stop("enough")
+    goes["a"].set()
+    while [view.record.state for view in run.steps.views.values()].count(StepState.DONE) < 1:
+        await asyncio.sleep(0)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    goes["b"].set()
+    end = await ending
+    steps = await place.journal.ask(lambda store: store.steps.of_run("r"))
+    assert end.state is WorkflowState.STOPPED
+    assert {step.prompt: step.state for step in steps} == dict.fromkeys("ab", StepState.DONE)
+
+
 async def test_a_run_that_another_process_took_over_is_left_to_it(place: Place) -> None:
     """A process that slept past its lease ends its part; the run stays the other's."""
     place.model.holds = asyncio.Event()
