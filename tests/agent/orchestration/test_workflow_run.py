@@ -309,19 +309,19 @@ async def test_a_stopped_run_ends_after_the_agents_that_work(place: Place) -> No
 
     async def held(order: AgentOrder, _abort: AbortSignal) -> AgentAnswer:
         place.model.orders.append(order)
+        if len(place.model.orders) == 2:
+            place.model.started.set()
         await goes[order.prompt].wait()
         return AgentAnswer(state=StepState.DONE, value="seen")
 
     run.steps._run_agent = held
     ending = asyncio.ensure_future(run.to_the_end())
-    while len(place.model.orders) < 2:
-        await asyncio.sleep(0)
+    await place.model.started.wait()
     run.control.stop("enough")
     goes["a"].set()
-    while [view.record.state for view in run.steps.views.values()].count(StepState.DONE) < 1:
-        await asyncio.sleep(0)
-    for _ in range(50):
-        await asyncio.sleep(0)
+    for _ in range(10):
+        # Its journal does one thing after the other: the end of `a` is recorded by then.
+        await place.journal.usage(run="r")
     goes["b"].set()
     end = await ending
     steps = await place.journal.ask(lambda store: store.steps.of_run("r"))
