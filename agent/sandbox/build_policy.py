@@ -140,13 +140,9 @@ def _visible(
     ]
     if request.confinement is Confinement.PROJECT_FILES:
         wanted.append(request.env.get("SSH_AUTH_SOCK", ""))
-    hidden = (*OVERLAID, *secret)
-    return tuple(
-        path
-        for path in _canonical(one for one in wanted if str(one))
-        if any(is_below(path, one) and path != one for one in hidden)
-        and not any(is_below(path, one) for one in denied)
-    )
+    wanted = [one for one in wanted if str(one)]
+    below = _inside(_canonical(wanted), (*OVERLAID, *secret))
+    return tuple([path for path in below if not (path in denied or _inside((path,), denied))])
 
 
 def _program_directories(env: Mapping[str, str]) -> list[str]:
@@ -168,8 +164,8 @@ def _own(context: PermissionContext) -> tuple[str, ...]:
 
 def _canonical(paths: Iterable[str | Path]) -> tuple[str, ...]:
     """Return the paths that exist, links resolved, each once."""
-    resolved = (os.path.realpath(path) for path in paths)
-    return tuple(dict.fromkeys(path for path in resolved if os.path.exists(path)))
+    resolved = dict.fromkeys([os.path.realpath(path) for path in paths])
+    return tuple([path for path in resolved if os.path.exists(path)])
 
 
 def _missing(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
@@ -179,9 +175,14 @@ def _missing(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _inside(paths: Iterable[str], roots: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(
-        path for path in paths if any(is_below(path, root) and path != root for root in roots)
-    )
+    return tuple([path for path in paths if _is_in_one(path, roots)])
+
+
+def _is_in_one(path: str, directories: tuple[str, ...]) -> bool:
+    for directory in directories:  # noqa: SIM110 - half the calls of `any`
+        if path != directory and is_below(path, directory):
+            return True
+    return False
 
 
 def _unique(paths: Iterable[str]) -> tuple[str, ...]:

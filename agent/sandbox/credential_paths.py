@@ -35,5 +35,6 @@ _OF_THE_SYSTEM: Final = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/su
 
 def credential_paths(home: Path) -> tuple[str, ...]:
     """Return the canonical paths of those that exist."""
-    candidates = [*(home / name for name in _IN_HOME), *map(Path, _OF_THE_SYSTEM)]
-    return tuple(dict.fromkeys(os.path.realpath(path) for path in candidates if path.exists()))
+    candidates = [*[os.path.join(home, name) for name in _IN_HOME], *_OF_THE_SYSTEM]
+    found = [os.path.realpath(path) for path in candidates if os.path.exists(path)]
+    return tuple(dict.fromkeys(found))

@@ -190,15 +190,13 @@ def _common_directory(git_file: str) -> str | None:
 
 
 def _add_missing(mounts: ProtectedMounts, root: str) -> None:
-    def absent(name: str) -> bool:
-        return not os.path.lexists(os.path.join(root, name))
-
-    for name in filter(absent, _PLACEHOLDER_DIRECTORIES):
-        mounts.missing_directories.append(os.path.join(root, name))
+    names = (*_PLACEHOLDER_DIRECTORIES, *_NAMES, *_BARE_MARKERS)
+    absent = {one for one in names if not os.path.lexists(os.path.join(root, one))}
+    mounts.missing_directories.extend(
+        [os.path.join(root, name) for name in _PLACEHOLDER_DIRECTORIES if name in absent]
+    )
     # An empty directory in its place goes unseen by git; an empty file would be committed.
-    blocked = {*_PLACEHOLDER_DIRECTORIES, ".git"}
-    for name in sorted(_NAMES - blocked):
-        if absent(name):
-            mounts.watched.append(os.path.join(root, name))
-    if all(map(absent, _BARE_MARKERS)):
+    unblocked = _NAMES - {*_PLACEHOLDER_DIRECTORIES, ".git"}
+    mounts.watched.extend([os.path.join(root, name) for name in sorted(unblocked & absent)])
+    if absent.issuperset(_BARE_MARKERS):
         mounts.watched.append(os.path.join(root, "HEAD"))
