@@ -117,7 +117,8 @@ class ContextManager:
         self, messages: tuple[Message, ...], abort: AbortSignal
     ) -> ContextStep | None:
         """Compact because the endpoint refused the prompt as too long: once in a session."""
-        if self.state.reactive_used or self.too_small() is not None:
+        has_room = self._ports.prefix_tokens() < self._ports.budget().window
+        if self.state.reactive_used or not has_room:
             return None
         self.state = self.state.reactive()
         tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
