@@ -192,6 +192,9 @@ class AgentSupervisor:
             built = await self._ports.build(agent, parent)
         except AgentError as error:
             return SubagentReport(str(error), "error", 0, 0, agent.id)
+        except Exception as error:  # noqa: BLE001 - isolation boundary: its caller gets a report
+            text = f"It could not be started: {type(error).__name__}: {error}"
+            return SubagentReport(text, "error", 0, 0, agent.id)
         # A new file's directory entry goes to the disk: milliseconds that no key should wait for.
         journal = await asyncio.to_thread(AgentJournal, agent.transcript, redact=self._ports.redact)
         built = replace(built, ports=self._own(agent, built.ports, journal))

@@ -7,6 +7,7 @@ screen, for those who read the leader's events, and for what the team has used.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ from agent.subagents.definition import AgentDefinition
 from agent.subagents.running_agent import AgentState, RunningAgent
 from agent.teams.post import MailWatch
 from agent.teams.team_file import MemberEntry, MemberStatus, TeamPlace
+from agent.teams.team_message import TeamError
 from agent.tools.agent_port import AgentTask
 
 _STATES: Final[dict[MemberStatus, AgentState]] = {
@@ -135,7 +137,9 @@ class MemberProgress:
             return False
         followed.counted = followed.used
         await self._ports.add(followed.row, more)
-        await self._ports.counted(entry.name, followed.counted)
+        # A disk that takes no files costs the next leader this, and nothing now.
+        with contextlib.suppress(TeamError):
+            await self._ports.counted(entry.name, followed.counted)
         return True
 
     def _of(self, entry: MemberEntry) -> _Followed:

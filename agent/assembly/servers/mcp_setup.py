@@ -15,7 +15,7 @@ from agent.assembly.start_context import StartContext
 from agent.assembly.tool_setup import ToolParts
 from agent.assembly.wiring import LateParts, SharedState
 from agent.conversation_facts import ServerSummary
-from agent.errors import FlagError
+from agent.errors import AgentError, FlagError
 from agent.permission_config.permission_context import Grants
 from agent.prompt.system import note
 from agent.settings.locations import POLICY_DIR
@@ -139,12 +139,16 @@ class McpSetup:
             self._begin_making()
 
     async def open_for(self, definition: AgentDefinition) -> OpenServers:
-        """Connect to the servers of an agent's own; MCP is loaded with the first."""
+        """Connect to the servers of an agent's own; MCP is loaded with the first.
+
+        Raises:
+            AgentError: MCP cannot be used here.
+        """
         if self._making is None:
             self._begin_making()
-        assert self._making is not None
-        await asyncio.shield(self._making)
-        assert self._of_agents is not None
+        await self._late.servers_made()
+        if self._of_agents is None:
+            raise AgentError("Its MCP servers cannot be started: MCP could not be loaded.")
         return await self._of_agents.open(own_servers(definition))
 
     async def ready(self) -> None:
