@@ -98,7 +98,7 @@ async def test_its_question_waits_and_is_answered_by_who_attaches(
         _, out, _ = await run("--bg", "make it", cwd=project, env=env)
         run_id = out.split()[0]
         process = await attached(run_id, cwd=project, env=env)
-        shown = await said(process, "y allows it once")
+        shown = await said(process, "y: allow it once")
         assert "asks: Bash\ntouch made\n" in shown
         _, listed, _ = await run("agents", "list", "--json", cwd=project, env=env)
         assert [row["state"] for row in json.loads(listed)] == ["asks"]

@@ -19,9 +19,7 @@ from permissions.base.text.sanitize import sanitize
 
 LOOK_S: Final = 0.5
 """How often there is a look for more."""
-_HELP: Final = (
-    "y allows it once; n denies it and ends the turn; n and a text denies it and says why"
-)
+_HELP: Final = "y: allow it once · n: deny it and stop · n TEXT: deny it and say why"
 
 
 class AttachedSession:
