@@ -24,6 +24,7 @@ from agent.orchestration.journal.journal_records import (
 )
 from agent.orchestration.journal.journal_store import JournalStore
 from agent.orchestration.journal.sqlite_connection import SqliteConnection
+from agent.orchestration.run import step_runner
 from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
 from agent.orchestration.run.step_runner import StepRunner
 from agent.orchestration.run.workflow_run import RunParts, WorkflowRun
@@ -274,7 +275,10 @@ async def test_a_restart_resets_no_budget_of_a_script(place: Place) -> None:
     assert len(place.model.orders) == 1
 
 
-async def test_another_process_stops_a_run_and_no_finished_result_is_lost(place: Place) -> None:
+async def test_another_process_stops_a_run_and_no_finished_result_is_lost(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(step_runner, "GRACE_S", 0.01)
     place.model.answers["b"] = []
     run = await place.started(fan_out("a", "b"), Caps(concurrent=1))
     original, holds = place.model.run, asyncio.Event()
