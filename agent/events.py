@@ -9,7 +9,7 @@ The terminal's input events are another bus and never appear here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -321,6 +321,10 @@ class ErrorEvent(Struct, frozen=True):
     """HTTP status of the request that failed; None where none came."""
     agent_id: str | None = None
     type: Literal["error"] = "error"
+
+
+NO_REASON: Final = "the model declined to answer"
+"""The detail of a refusal for which the model gives none."""
 
 
 class Terminal(Struct, frozen=True):

@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from agent.events import ErrorEvent, Terminal
+from agent.events import NO_REASON, ErrorEvent, Terminal
 from agent.exit_status import (
     EXIT_COMPLETED,
     EXIT_DENIED,
@@ -88,7 +88,8 @@ def outcome_of(
             return stopped(text or "The run failed.")
         return _api_error(text, failure.status)
     if status == EXIT_REFUSAL:
-        text = f"{answer}\n\nThe model refused to continue: {terminal.detail}.".lstrip()
+        reason = "" if terminal.detail == NO_REASON else f": {terminal.detail}"
+        text = f"{answer}\n\nThe model declined to answer{reason}.".lstrip()
         return Outcome(status, is_error=True, text=text)
     if status == EXIT_COMPLETED and denied_for_want:
         status = EXIT_DENIED

@@ -15,7 +15,7 @@ from typing import Final, assert_never
 from msgspec.structs import replace
 
 from agent.abort import AbortController, AbortSignal
-from agent.events import Complete, ErrorEvent, Terminal, Usage
+from agent.events import NO_REASON, Complete, ErrorEvent, Terminal, Usage
 from agent.history import INTERRUPTED_NOTE, synthetic_results
 from agent.loop.live_history import LiveHistory
 from agent.loop.loop_ports import ContextStep, LoopPorts
@@ -189,7 +189,7 @@ class AgentLoop:
         if answer.tool_uses:
             results = synthetic_results(answer.tool_uses, "Not run: the model refused this turn.")
             await self._history.commit(tool_results_message(results))
-        detail = answer.stop_detail or "the model declined to answer"
+        detail = answer.stop_detail or NO_REASON
         return self._history.terminal("refusal", state, detail, turns=state.turn_count + 1)
 
     async def _commit_answer(self, answer: Answered) -> None:

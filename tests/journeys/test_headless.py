@@ -443,7 +443,7 @@ async def test_what_stops_a_run_is_in_errors_and_a_refusal_is_a_sentence(
         status, out, _ = await run("-p", "go", *form, cwd=project, env=env)
     result = json.loads(out)
     assert (status, result["subtype"], result["is_error"]) == (5, "success", True)
-    assert result["result"].startswith("The model refused")
+    assert result["result"] == "The model declined to answer."
 
 
 async def test_a_run_that_cannot_begin_is_a_result_too(project: Path, fresh_home: Path) -> None:
