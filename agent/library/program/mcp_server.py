@@ -19,11 +19,13 @@ from agent.library.base.run_exceptions import UserError
 from agent.library.program.program_setup import read_setup
 from agent.mcp.configuration.server_definition import ServerDefinition, Transport
 from agent.mcp.mcp_errors import McpError
+from agent.mcp.mcp_limits import limits_from
 from agent.mcp.mcp_servers import McpServers
 from agent.mcp.server_requests import McpPorts
 from agent.mcp.server_state import ServerState
 
-CONNECT_S: Final = 60.0
+GRACE_S: Final = 5.0
+"""For the end of an attempt to connect that reached its limit (`MCP_TIMEOUT`)."""
 
 
 class StdioParams(TypedDict, total=False):
@@ -64,16 +66,17 @@ class MCPServer:
         setup = read_setup()
         environment = setup.environment
         directory = environment.launch_dir
+        limits_env = {**environment.env, **setup.settings.env}
         self._servers = McpServers(
             McpPorts(roots=lambda: (directory,)),
             env=dict(environment.env),
-            settings_env=setup.settings.env,
+            settings_env=limits_env,
             launch_dir=directory,
             agent_home=environment.agent_home,
             version=environment.version,
         )
         self._servers.start([self._definition])
-        await self._servers.settle(timeout_s=CONNECT_S)
+        await self._servers.settle(timeout_s=limits_from(limits_env).connect_s + GRACE_S)
         view = self._servers.view(self.name)
         if view is None or view.state is not ServerState.CONNECTED:
             await self.cleanup()

@@ -92,8 +92,9 @@ async def test_arguments_that_do_not_fit_start_no_agent(serve: Serve) -> None:
 
 
 @pytest.fixture(name="numbers")
-def server_of_the_sdk(tmp_path: Path) -> MCPServerStdio:
-    """A server made with the SDK of the protocol."""
+def server_of_the_sdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MCPServerStdio:
+    """A server made with the SDK of the protocol, however long its start takes."""
+    monkeypatch.setenv("MCP_TIMEOUT", "600000")
     program = tmp_path / "number_server.py"
     program.write_text(SERVER)
     return MCPServerStdio({"command": sys.executable, "args": [str(program)]}, name="numbers")
