@@ -22,6 +22,9 @@ def environment(home: Path, base_url: str | None = None, **more: str) -> dict[st
         "TERM": "xterm-256color",
         "LANG": "C.UTF-8",
         "TMPDIR": tempfile.gettempdir(),
+        # A busy machine takes longer to start a server than a user waits for it.
+        "MCP_CONNECT_TIMEOUT_MS": "60000",
+        "MCP_TIMEOUT": "60000",
     }
     if base_url is not None:
         env |= {
