@@ -1,4 +1,4 @@
-"""Typing while ten agents work at once, against typing while nothing happens."""
+"""Typing while agents work, side by side or of a workflow, against typing while nothing happens."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import time
 from collections.abc import Iterator
 
 from benchmarks.figures import TOKENS_PER_S, Figure, Variant, measure_typing, send
-from benchmarks.model import Model, agents_prompt
+from benchmarks.model import Model, agents_prompt, workflow_prompt
 
 AGENTS = 10
+AGENTS_OF_WORKFLOW = 200
+_ENTER = b"\r"
 _WORDS = 900
-"""What each agent says: some 18 s, longer than the keys take."""
+"""What each of ten agents says: some 18 s, longer than the keys take."""
+_WORDS_OF_WORKFLOW = 50
+"""One of 200 takes a second, and ten of them work at a time."""
 
 
 def measure_agents(variant: Variant, model: Model) -> Iterator[Figure]:
@@ -19,18 +23,32 @@ def measure_agents(variant: Variant, model: Model) -> Iterator[Figure]:
     Raises:
         NoEchoError: no key showed.
     """
+    prompt = agents_prompt(AGENTS, _WORDS, TOKENS_PER_S)
+    yield from _measure(variant, model, prompt, f"{AGENTS} agents")
+    prompt = workflow_prompt(AGENTS_OF_WORKFLOW, _WORDS_OF_WORKFLOW, TOKENS_PER_S)
+    label = f"a workflow of {AGENTS_OF_WORKFLOW}"
+    yield from _measure(variant, model, prompt, label)
+
+
+def _measure(variant: Variant, model: Model, prompt: str, label: str) -> Iterator[Figure]:
     with variant.ready() as program:
-        idle = measure_typing(program, when="before the agents")
-        prompt = agents_prompt(AGENTS, _WORDS, TOKENS_PER_S)
+        idle = measure_typing(program, when=f"before {label}")
+        before = _streams(model)
         send(program, prompt)
         program.listen(2.0)
+        if program.wait_until(lambda screen: "Run this workflow?" in screen.text(), timeout_s=1):
+            program.type(_ENTER)
+            program.listen(2.0)
         cpu_s, begun_s = program.cpu_s(), time.monotonic()
-        busy = measure_typing(program, when=f"with {AGENTS} agents")
+        busy = measure_typing(program, when=f"with {label}")
         share = (program.cpu_s() - cpu_s) / (time.monotonic() - begun_s)
-        begun = sum("bench stream" in asked.prompt for asked in model.update())
         yield from (*idle, *busy)
-        yield Figure(f"processor with {AGENTS} agents", 100 * share, "%")
-        yield Figure("agents that worked meanwhile", float(begun), "")
-        for before, after in zip(idle[:2], busy[:2], strict=True):
-            ratio = after.value / before.value if before.value and after.value else None
-            yield Figure(f"{after.name}, to idle", ratio, "x")
+        yield Figure(f"processor with {label}", 100 * share, "%")
+        yield Figure(f"requests meanwhile, with {label}", float(_streams(model) - before), "")
+        for one, other in zip(idle[:2], busy[:2], strict=True):
+            ratio = other.value / one.value if one.value and other.value else None
+            yield Figure(f"{other.name}, to idle", ratio, "x")
+
+
+def _streams(model: Model) -> int:
+    return sum("bench stream" in asked.prompt for asked in model.update())

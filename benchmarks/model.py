@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
 import re
 import select
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from agent.model.scripted.choose import last_result, prompt_of
+from agent.model.scripted.faults import Cut, Fault, Position, Status
 from agent.model.scripted.frames import split_words
 from agent.model.scripted.prefix import estimate_tokens
 from agent.model.scripted.scenario import Pace, Scenario, Text, ToolCall, Turn
@@ -30,12 +32,18 @@ _STREAM = re.compile(r"bench stream (\d+) words at (\d+) tokens/s")
 _FILL = re.compile(r"bench fill (\d+) lines")
 _CALLS = re.compile(r"bench call (\d+) commands")
 _AGENTS = re.compile(r"bench agents (\d+) with (\d+) words at (\d+) tokens/s")
+_WORKFLOW = re.compile(r"bench workflow (\d+) with (\d+) words at (\d+) tokens/s")
 _SMALL_USAGE: Final = {
     "input_tokens": 1000,
     "cache_creation_input_tokens": 0,
     "cache_read_input_tokens": 0,
 }
 """Told whatever was said, so that no program compacts the long transcript being measured."""
+_FAULTY: Final = "over a bad connection"
+_SCRIPT: Final = """export const meta = { name: 'bench', description: 'streams' };
+const parts = Array.from({ length: %d }, (_, part) => part);
+return await parallel(parts.map(part => () => agent('%s' + part)));"""
+_LUCK = random.Random(7)
 _SUBJECTS = "the parser|a cached strip|this function|each session|the second hook|one narrow test"
 _VERBS = "reads|keeps|moves|returns|checks|drops|renames|waits for"
 _OBJECTS = "the changed lines|a folder of fixtures|its own state|every open file|the last answer"
@@ -125,6 +133,15 @@ def agents_prompt(agents: int, words: int, tokens_per_s: int) -> str:
     return f"bench agents {agents} with {words} words at {tokens_per_s} tokens/s"
 
 
+def workflow_prompt(agents: int, words: int, tokens_per_s: int) -> str:
+    """Return the prompt that starts a workflow of so many agents, each streaming so many words.
+
+    Of the requests of a workflow 5 % find the endpoint overloaded, 2 % get a reset connection and
+    1 % a stream that is cut.
+    """
+    return f"bench workflow {agents} with {words} words at {tokens_per_s} tokens/s"
+
+
 def streamed_text(words: int) -> str:
     """Return the text of a streamed answer: paragraphs, lists and code, with numbered marks."""
     return " ".join(_take_words(words)).replace(" \n ", "\n").replace("\n ", "\n")
@@ -198,7 +215,8 @@ def _answer(record: RecordedRequest, output: TextIO) -> Turn:
     if stream := _STREAM.search(prompt):
         words, tokens_per_s = int(stream[1]), int(stream[2])
         pace = Pace(tokens_per_s=tokens_per_s)
-        return Turn((Text(streamed_text(words)),), pace=pace, usage=_SMALL_USAGE)
+        fault = _fault() if _FAULTY in prompt else None
+        return Turn((Text(streamed_text(words)),), pace=pace, usage=_SMALL_USAGE, fault=fault)
     if fill := _FILL.search(prompt):
         return Turn((Text(filling_text(int(fill[1]))),), usage=_SMALL_USAGE)
     if (calls := _CALLS.search(prompt)) and not last_result(record.asked):
@@ -214,7 +232,20 @@ def _answer(record: RecordedRequest, output: TextIO) -> Turn:
             for number in range(int(agents[1]))
         )
         return Turn(tuple(starts), usage=_SMALL_USAGE)
+    if (workflow := _WORKFLOW.search(prompt)) and not last_result(record.asked):
+        task = stream_prompt(int(workflow[2]), int(workflow[3]))
+        script = _SCRIPT % (int(workflow[1]), f"{_FAULTY}: {task}, part ")
+        return Turn((ToolCall("Workflow", {"script": script}),), usage=_SMALL_USAGE)
     return Turn((Text("done."),), usage=_SMALL_USAGE)
+
+
+def _fault() -> Fault | None:
+    chance = _LUCK.random()
+    if chance < 0.05:
+        return Status(529)
+    if chance < 0.07:
+        return Cut()
+    return Cut(Position("text"), "close") if chance < 0.08 else None
 
 
 def _tell(output: TextIO, **fields: Any) -> None:
