@@ -1,4 +1,4 @@
-"""What tools share where there is no conversation: nobody is asked, and the mode never changes."""
+"""What tools share where there is no conversation: no user is asked, and the mode never changes."""
 
 from __future__ import annotations
 

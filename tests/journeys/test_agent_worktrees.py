@@ -193,7 +193,7 @@ async def test_a_session_works_in_a_worktree_and_without_a_user_it_is_kept(
 async def test_hooks_make_and_are_told_of_the_worktree_of_a_session(
     project: Path, fresh_home: Path
 ) -> None:
-    """Kept as it is; one without changes that git made is removed, and they are told."""
+    """Kept as it is; one without changes that git made is removed, and hooks are notified."""
     repository_in(project)
     log, tree = fresh_home / "log", fresh_home / "tree"
     tree.mkdir()

@@ -100,9 +100,11 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             raise
 
         async def close() -> None:
-            if built.close is not None:
-                await built.close()
-            await servers.close()
+            try:
+                if built.close is not None:
+                    await built.close()
+            finally:
+                await servers.close()
 
         missing = [user_message(text, origin="reminder") for text in servers.problems]
         return replace(built, opening=(*built.opening, *missing), close=close)

@@ -19,7 +19,7 @@ from agent.orchestration.journal.journal_records import (
 )
 
 SOFT: Final = 0.8
-"""Share of a limit from which users are told that it is near."""
+"""Share of a limit from which users get a notice that it is near."""
 
 
 class _Limit(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Another agent's words are marked as such on every way to a model, and pass for nobody else's."""
+"""Another agent's words are marked on every way to a model, and cannot pass for a user's."""
 
 from __future__ import annotations
 
