@@ -171,7 +171,7 @@ def _check_program(words: Sequence[str], env: Mapping[str, str], cwd: Path) -> I
     if Path(program).name in INTERPRETERS and len(words) > 1 and not words[1].startswith("-"):
         script = _expand(words[1], env)
         if script is not None and not (cwd / script).exists():
-            yield f"the script {cwd / script} is not there"
+            yield f"the script {cwd / script} does not exist"
 
 
 def _program_problem(program: str, env: Mapping[str, str], cwd: Path) -> str:
@@ -181,8 +181,8 @@ def _program_problem(program: str, env: Mapping[str, str], cwd: Path) -> str:
         return ""
     path = cwd / program
     if not path.exists():
-        return f"{path} is not there"
-    return "" if os.access(path, os.X_OK) else f"{path} has no run bit (chmod +x)"
+        return f"{path} does not exist"
+    return "" if os.access(path, os.X_OK) else f"{path} is not executable (chmod +x)"
 
 
 def _expand(word: str, env: Mapping[str, str]) -> str | None:

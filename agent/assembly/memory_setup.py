@@ -62,7 +62,7 @@ def fact_extractor(
             try:
                 await asyncio.to_thread(set_value, file, "autoMemoryEnabled", answer)
             except (AgentError, OSError) as error:
-                start.user.notify(f"The answer counts for this session only: {error}", "warning")
+                start.user.notify(f"The answer applies to this session only: {error}", "warning")
         return answer is True
 
     return FactExtractor(

@@ -167,8 +167,8 @@ def serve_tools(start: StartContext, model: ModelParts, gate: PermissionGate) ->
     missing = [name for name in wanted if name not in names()]
     if missing and used.capabilities.source != "table":
         start.notes.append(
-            f"The server of {used.model} has no {', '.join(missing)} of its own: serverTools is "
-            "without effect there."
+            f"The server of {used.model} has no {', '.join(missing)} of its own: serverTools has "
+            "no effect there."
         )
 
 

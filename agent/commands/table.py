@@ -52,7 +52,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         _meta("add-dir", "Allow work in another folder", "<folder>"),
         f"{PACKAGE}.add_dir",
     ),
-    LocalCommand(_meta("agents", "Show, make and try kinds of agents"), f"{PACKAGE}.agents"),
+    LocalCommand(_meta("agents", "Show, create and try kinds of agents"), f"{PACKAGE}.agents"),
     LocalCommand(
         _meta("branch", "Continue in a copy of this conversation", "[name]", on_screen=True),
         f"{PACKAGE}.branch",
@@ -124,7 +124,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         "doctor",
     ),
     LocalCommand(
-        _meta("advisor", "Show or choose the model that may be consulted", "[model|off]"),
+        _meta("advisor", "Show or choose the advisor model", "[model|off]"),
         f"{PACKAGE}.advisor",
     ),
     LocalCommand(
@@ -152,7 +152,9 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
     PromptCommand(
         _meta("init", "Have the model write an AGENTS.md for this project"), _template("init")
     ),
-    LocalCommand(_meta("keybindings", "Edit your keys", on_screen=True), f"{PACKAGE}.keybindings"),
+    LocalCommand(
+        _meta("keybindings", "Edit the key bindings", on_screen=True), f"{PACKAGE}.keybindings"
+    ),
     InteractiveCommand(
         _meta("memory", "Edit instruction files and memories", on_screen=True),
         "memory",
@@ -166,7 +168,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         "model",
     ),
     LocalCommand(
-        _meta("orchestrate", "Switch orchestration mode", "[on|off]"),
+        _meta("orchestrate", "Turn orchestration mode on or off", "[on|off]"),
         f"{PACKAGE}.orchestrate",
     ),
     InteractiveCommand(
@@ -216,7 +218,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         "mcp",
     ),
     InteractiveCommand(
-        _meta("sandbox", "Show what confines commands, and run them inside it", on_screen=True),
+        _meta("sandbox", "Show the sandbox, and run commands inside it", on_screen=True),
         "sandbox",
     ),
     LocalCommand(_meta("skills", "List commands and skills from files"), f"{PACKAGE}.skills"),

@@ -277,7 +277,7 @@ def _make_directory(path: Path) -> None:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise ConnectFailed(f"{path} cannot be made: {error.strerror}") from error
+        raise ConnectFailed(f"{path} cannot be created: {error.strerror}") from error
 
 
 def _load() -> None:

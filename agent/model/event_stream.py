@@ -66,7 +66,7 @@ async def with_progress(
             progress_at = time.monotonic()
             yield event
         elif time.monotonic() - progress_at > progress_s:
-            text = f"The server sent nothing but signs of life for {progress_s:g} s."
+            text = f"The server sent only keep-alives for {progress_s:g} s."
             raise ModelError("stalled", text, phase="stream")
 
 

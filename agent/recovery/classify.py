@@ -124,8 +124,8 @@ def _hint(kind: FailureKind, error: ModelError) -> str:
     schema = re.search(_REFUSED_SCHEMA, str(error), re.IGNORECASE)
     if kind is FailureKind.INVALID_REQUEST and schema is not None:
         return (
-            f"The schema of {schema['tool'] or 'the answer'} is not one that this model's server "
-            "takes: change it, switch the tool off with --disallowedTools, or use another model."
+            f"This model's server does not accept the schema of {schema['tool'] or 'the answer'}: "
+            "change it, switch the tool off with --disallowedTools, or use another model."
         )
     names = error.names
     return _HINTS.get(kind, "").format(key=names.key, address=names.address, api=names.api)
@@ -293,7 +293,7 @@ _HEADS: Final[Mapping[FailureKind, str]] = {
     FailureKind.RATE_LIMITED: "Too many requests",
     FailureKind.SERVER: "The model server failed",
     FailureKind.AUTHENTICATION: "The API key was not accepted",
-    FailureKind.PERMISSION: "The API key may not do this",
+    FailureKind.PERMISSION: "The API key has no permission for this",
     FailureKind.BILLING: "The account cannot pay for this request",
     FailureKind.MODEL_NOT_FOUND: "The model does not exist here",
     FailureKind.NOT_FOUND: "The server does not know this address",
@@ -301,7 +301,7 @@ _HEADS: Final[Mapping[FailureKind, str]] = {
     FailureKind.CONTEXT_OVERFLOW: "The conversation does not fit the model's context window",
     FailureKind.UNSUPPORTED: "The server does not accept part of the request",
     FailureKind.INVALID_REQUEST: "The server rejected the request",
-    FailureKind.CONFLICT: "The request collided with another one",
+    FailureKind.CONFLICT: "The request conflicted with another one",
 }
 
 _HINTS: Final[Mapping[FailureKind, str]] = {
@@ -314,7 +314,7 @@ _HINTS: Final[Mapping[FailureKind, str]] = {
     FailureKind.CONNECTION: "Check the network and {address}.",
     FailureKind.TIMEOUT: "Check the network, or try again later.",
     FailureKind.AUTHENTICATION: "Check {key}.",
-    FailureKind.PERMISSION: "Use a key that may, or another model.",
+    FailureKind.PERMISSION: "Use a key with access, or another model.",
     FailureKind.BILLING: "Check the plan and spending limit of the account.",
     FailureKind.MODEL_NOT_FOUND: "Choose another with /model, --model or ANTHROPIC_MODEL.",
     FailureKind.NOT_FOUND: "Check {address}.",

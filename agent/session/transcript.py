@@ -287,7 +287,7 @@ def _cannot(verb: str, path: Path, error: OSError) -> str:
         errno.EDQUOT: " Your disk quota is used up; until then it is only in memory.",
         errno.EROFS: " The folder is read-only; AGENT_TUI_HOME names another one.",
         errno.EACCES: " AGENT_TUI_HOME names another folder.",
-        errno.ENOENT: " Its folder cannot be made: set HOME or AGENT_TUI_HOME to one that can.",
+        errno.ENOENT: " Its folder cannot be created: set HOME or AGENT_TUI_HOME to another one.",
         errno.EFBIG: " A file size limit of this system was reached.",
     }
     hint = hints.get(error.errno or 0, "")

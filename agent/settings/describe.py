@@ -59,9 +59,10 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "`serverCommand` or `serverUrl`.",
     "deniedMcpServers": "Servers that are never used, in the same form.",
     "allowManagedMcpServersOnly": "For administrators: only the managed list of allowed servers "
-    "counts.",
+    "applies.",
     "mcp": "`toolChanges` (`withhold`, `notify`): a tool that changed after it was accepted. "
-    "`toolSearch`: per cent of the window that MCP tools may take before they are only named.",
+    "`toolSearch`: per cent of the window that MCP tools may take before only their names are "
+    "sent.",
     "blockedHosts": "Hosts that WebFetch never contacts.",
     "maxTurns": "Maximum answers with tool calls per prompt; 200 interactively, 50 with `-p`.",
     "maxBudgetUsd": "Maximum cost of a session in US dollars.",
@@ -77,7 +78,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "webSearch": "The service for WebSearch; keys in BRAVE_API_KEY or TAVILY_API_KEY.",
     "serverTools": "Tools that the model's server may run itself, where it has them.",
     "modelCapabilities": "What a model can take, by its name, if its server does not report it.",
-    "advisorModel": "A stronger model that the working one may consult where a decision is hard.",
+    "advisorModel": "A stronger model that the main model may consult on hard decisions.",
     "advisorMaxUses": "How often it may be consulted in one prompt.",
     "providers": "Other providers of models, by the name in front of `/`: address, key variable or "
     "helper, models, headers.",
@@ -100,7 +101,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "pinPrompt": "Keep your prompt in view while its answer is scrolled.",
     "toolDetail": "How much of a tool's calls is shown, by tool name: `line`, `short` or `full`.",
     "reducedMotion": "No animation; elapsed time is still shown.",
-    "prefersReducedMotion": "Another spelling of `reducedMotion`.",
+    "prefersReducedMotion": "Another name for `reducedMotion`.",
     "terminalProgressBarEnabled": "Show progress in the terminal's tab (OSC 9;4). Default: "
     "in terminals known to support it.",
     "askUserQuestionTimeout": "How long the model's questions wait without a key before they "

@@ -279,7 +279,7 @@ class Staff:
             MailDirectory(self._place.member_dir(entry.name)).make()
         except OSError as error:
             raise TeamError(
-                f"The mailbox of {entry.agent_id} cannot be made: {error.strerror}."
+                f"The mailbox of {entry.agent_id} cannot be created: {error.strerror}."
             ) from error
 
     async def _store(self, entry: MemberEntry) -> None:

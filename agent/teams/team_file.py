@@ -161,7 +161,7 @@ def open_team(place: TeamPlace, leader_session: str) -> TeamFile:
     try:
         make_private_dir(place.members)
     except OSError as error:
-        raise TeamError(f"{place.directory} cannot be made: {error.strerror}.") from error
+        raise TeamError(f"{place.directory} cannot be created: {error.strerror}.") from error
     write_team(place, team)
     return team
 

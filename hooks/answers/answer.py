@@ -214,7 +214,7 @@ class _Reader:
                 continue
             if name in SPECIFIC:
                 self._notes.append(
-                    f"{name} belongs into hookSpecificOutput; at the top it is ignored"
+                    f"{name} belongs in hookSpecificOutput; at the top level it is ignored"
                 )
             elif not name.startswith("_"):
                 self._unknown_fields.append(name)

@@ -36,7 +36,7 @@ def grant_of(updates: Sequence[Mapping[str, object]]) -> tuple[GrantChoice | Non
     for update in updates:
         found = _add_rules(update)
         if found is None:
-            left.append(f"updatedPermissions: {update.get('type')!r} is not done for hooks")
+            left.append(f"updatedPermissions: {update.get('type')!r} is not supported for hooks")
         elif chosen is None:
             chosen = found
         elif (found.destination, found.behavior) == (chosen.destination, chosen.behavior):

@@ -349,7 +349,7 @@ def _likely_cause(code: int, stderr: str, path: str) -> str:
     if code == 127 and not is_missing:
         return f"a program was not found on this PATH: {path or 'not set'}"
     if code == 126:
-        return "the file may not be run: is its run bit set?"
+        return "the file is not executable: is its execute bit set?"
     if is_missing:
         return "a script is not where the command says"
     return ""

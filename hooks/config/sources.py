@@ -95,7 +95,7 @@ def _plugin_files(
             settings = _hooks_json(path, _text_of(path))
             yield HookLayer(HookSource.PLUGIN, settings, str(path), plugin=plugin)
         elif path != root / "hooks" / "hooks.json":
-            raise SourceError(f"{manifest_path}: names {path}, which is not there")
+            raise SourceError(f"{manifest_path}: names {path}, which does not exist")
 
 
 def _text_of(path: Path) -> str:

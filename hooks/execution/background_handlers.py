@@ -93,7 +93,7 @@ class BackgroundHandlers:
     def _on_done(self, task: asyncio.Task[HandlerResult]) -> None:
         owned = self._running.pop(task)
         if task.cancelled() or task.exception() is not None:
-            error = "ended with the session, before it was done"
+            error = "ended with the session before it finished"
             result = HandlerResult(owned.spec, HandlerOutcome.CANCELLED, error=error)
         else:
             result = task.result()

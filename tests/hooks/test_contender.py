@@ -106,7 +106,7 @@ async def test_rules_to_remember_go_both_ways(place: Place) -> None:
     decision = await contender.decide(REQUEST, pending())
     assert decision is not None
     assert decision.grant == GrantChoice(("Bash(make *)", "WebSearch"), "localSettings")
-    assert heard[0].notices == ("updatedPermissions: 'setMode' is not done for hooks",)
+    assert heard[0].notices == ("updatedPermissions: 'setMode' is not supported for hooks",)
     assert json.loads((place.project / "seen").read_text())["permission_suggestions"] == [
         {
             "type": "addRules",

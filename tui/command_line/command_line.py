@@ -78,11 +78,11 @@ CONTEXT: Final[dict[str, Any]] = {
 @click.option("-n", "--name", callback=refuse_empty, metavar="TEXT", help="A name for the session.")
 @click.option(
     "-w", "--worktree", is_flag=False, flag_value="", default=None, metavar="[NAME]",
-    help="Work in a git worktree of its own, below .agent/worktrees.",
+    help="Work in a separate git worktree, below .agent/worktrees.",
 )  # fmt: skip
 @click.option(
     "--team", callback=refuse_empty, metavar="NAME",
-    help="Lead a team: delegate to workers, answer for all of them.",
+    help="Lead a team: delegate to workers and combine their results.",
 )  # fmt: skip
 @click.option(
     "--teammate-mode", type=click.Choice(TEAMMATE_MODES), metavar="WHERE",
@@ -100,7 +100,7 @@ CONTEXT: Final[dict[str, Any]] = {
 )  # fmt: skip
 @click.option(
     "--advisor", callback=refuse_empty, metavar="NAME",
-    help="Stronger model that the working one may consult; off for none.",
+    help="Stronger model that the main model may consult; off for none.",
 )  # fmt: skip
 @click.option(
     "--effort", type=click.Choice(EFFORTS), metavar="LEVEL",
@@ -146,7 +146,7 @@ CONTEXT: Final[dict[str, Any]] = {
 )  # fmt: skip
 @click.option(
     "--settings", "settings_file", callback=read_pipe, metavar="FILE|JSON",
-    help="Extra settings: a file, or their text.",
+    help="Extra settings: a file, or JSON text.",
 )  # fmt: skip
 @click.option(
     "--setting-sources", callback=split_sources, metavar="LIST",
@@ -173,7 +173,7 @@ CONTEXT: Final[dict[str, Any]] = {
 )  # fmt: skip
 @click.option(
     "--mcp-config", "mcp_configs", multiple=True, callback=read_pipes, metavar="FILE|JSON",
-    help="MCP servers for this run: a file, or its text. Repeatable.",
+    help="MCP servers for this run: a file, or JSON text. Repeatable.",
 )  # fmt: skip
 @click.option("--strict-mcp-config", is_flag=True, help="Use only the servers of --mcp-config.")
 @click.option(
@@ -203,7 +203,9 @@ CONTEXT: Final[dict[str, Any]] = {
     help="Repeat each prompt in the output when its turn comes.",
 )  # fmt: skip
 @click.option(
-    "--no-session-persistence", is_flag=True, help="Keep no session: nothing to continue."
+    "--no-session-persistence",
+    is_flag=True,
+    help="Do not save the session; it cannot be continued.",
 )
 @click.option(
     "--permission-prompt-tool",

@@ -113,7 +113,7 @@ def refuse_nan(
 ) -> float | None:
     """Refuse what no amount is, and compares with none: `nan`."""
     if value is not None and not math.isfinite(value):
-        raise click.BadParameter(f"{value} is not an amount")
+        raise click.BadParameter(f"{value} is not a valid amount")
     return value
 
 

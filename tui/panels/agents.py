@@ -68,14 +68,14 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             screen.workspace.edit_file(path)
             return
         if picked.key == "enter":
-            screen.hint("built in or given at the start: there is no file to edit")
+            screen.hint("built in, or given on the command line: no file to edit")
 
 
 async def _new(screen: CommandScreen, directory: Path) -> Path | None:
     """Ask for a name and write the file of a new agent; None where that was not wanted."""
     name = await screen.show_dialog(
         LineEntry(
-            "New agent", "Its name: letters, digits and -, such as db-reviewer.", "enter make"
+            "New agent", "Its name: letters, digits and -, such as db-reviewer.", "enter create"
         )
     )
     if name is None:
@@ -99,9 +99,7 @@ async def _new(screen: CommandScreen, directory: Path) -> Path | None:
 async def _try(screen: CommandScreen, kind: AgentDefinition) -> bool:
     """Ask for a task and have the model give it to an agent of this kind."""
     task = await screen.show_dialog(
-        LineEntry(
-            f"Try {kind.name}", "What it should do; only its report comes back.", "enter send"
-        )
+        LineEntry(f"Try {kind.name}", "Its task. Only its report comes back.", "enter send")
     )
     if task is None:
         return False

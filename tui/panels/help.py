@@ -15,10 +15,10 @@ from tui.text.wrap import clip
 
 _SHOWN: Final = (Context.GLOBAL, Context.CHAT, Context.TASK, Context.SCROLL)
 _ELSEWHERE: Final = {
-    Context.TRANSCRIPT: "While the transcript is read",
+    Context.TRANSCRIPT: "In the transcript",
     Context.CONFIRMATION: "In a question",
-    Context.HISTORY_SEARCH: "In the search of the history",
-    Context.AUTOCOMPLETE: "While commands or files are offered",
+    Context.HISTORY_SEARCH: "In history search",
+    Context.AUTOCOMPLETE: "In suggestions",
 }
 _TWICE: Final = frozenset({"confirm:toggleExplanation"})
 """Does what another action does, which is listed."""

@@ -133,7 +133,7 @@ async def _open_server(screen: CommandScreen, live: LiveServers, name: str) -> N
             [Item(label) for label, _ in actions],
             question=_state_text(view),
             selected=min(selected, len(actions) - 1),
-            hint="enter do it · esc back",
+            hint="enter select · esc back",
             preview=_details(live, view),
         )
         asked = asyncio.ensure_future(screen.show_dialog(panel))

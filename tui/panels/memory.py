@@ -22,7 +22,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     # Facts stored from sessions are files as well: to read, to edit, to remove.
     directory = facts_directory(context.agent_home, context.settings().project_root)
     if (directory / INDEX).exists():
-        found[directory / INDEX] = "All facts, one on each line"
+        found[directory / INDEX] = "All facts, one per line"
     for path in (
         *sorted(directory.glob("[!.]*.md")),
         *sorted(everywhere(context.agent_home).glob("[!.]*.md")),

@@ -36,7 +36,7 @@ async def open_palette(screen: CommandScreen, perform: Perform, run: Perform) ->
         Item(action.description, keymap.display(action.id), keywords=action.id)
         for action in actions
     ]
-    panel = ListPanel("Palette", items, hint="type to search · enter do it · esc close")
+    panel = ListPanel("Palette", items, hint="type to search · enter run · esc close")
     picked = await screen.show_dialog(panel)
     if picked is None:
         return

@@ -159,7 +159,7 @@ async def _edited_text(screen: CommandScreen, rule: Rule) -> str | None:
     """Return the rule as the user has rewritten it; None where it is the same or was left."""
     entry = LineEntry(
         f"Edit {rule.behavior} rule",
-        f"Kept in {rule.file or rule.source}. Examples of the old rule are removed with it.",
+        f"Stored in {rule.file or rule.source}. Examples of the old rule are removed with it.",
         "enter write · esc back",
     )
     entry.paste(rule.text)

@@ -59,7 +59,7 @@ async def _denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -
             letters="keys",
             preview=_reasons(denials, short),
             hint=_DENIED_HINT,
-            empty="nothing was denied in this conversation",
+            empty="nothing denied in this conversation",
         )
         picked = await screen.show_dialog(panel)
         if picked is None:
@@ -71,7 +71,7 @@ async def _denied(screen: CommandScreen, gate: PermissionGate, short: Shorten) -
         now = gate.evaluate(denial.request)
         if now.behavior is Behavior.DENY:
             reason = shown_line(reason_text(with_rules(now, gate.context.rules), short))
-            screen.notice(f"You cannot allow this: {reason}", "warning")
+            screen.notice(f"This cannot be allowed: {reason}", "warning")
             continue
         screen.session.send(gate.retry(denial))
         return False
@@ -90,7 +90,7 @@ async def _decided(screen: CommandScreen, gate: PermissionGate, short: Shorten) 
             letters="keys",
             preview=_reasons(calls, short),
             hint=_DECIDED_HINT,
-            empty="nothing was decided in this conversation yet",
+            empty="no decisions in this conversation yet",
         )
         picked = await screen.show_dialog(panel)
         if picked is None:

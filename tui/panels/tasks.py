@@ -50,7 +50,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
             letters="keys",
             preview=_preview(tasks),
             hint="enter output · m message · del stop · / search · esc close",
-            empty="No agents and no background commands. Ctrl+B moves what runs here.",
+            empty="No agents and no background commands. Ctrl+B moves a running command here.",
         )
         panel.manners = replace(panel.manners, steps_aside=True)
         picked = await _show_live(screen, panel, tasks, partial(_renew, panel, tasks))
@@ -116,7 +116,9 @@ async def _ask_for_message(screen: CommandScreen, agent: RunningAgent) -> str | 
     """Ask for a message to an agent; None where none is sent."""
     return await screen.show_dialog(
         LineEntry(
-            f"To {agent.id}", "It receives this with its next results.", "enter send · esc back"
+            f"To {agent.id}",
+            "It receives this with its next tool results.",
+            "enter send · esc back",
         )
     )
 

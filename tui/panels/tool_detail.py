@@ -13,9 +13,9 @@ from tui.transcript.tool_card import ToolLevel
 LEVELS: Final[tuple[ToolLevel, ...]] = get_args(ToolLevel)
 SETTING: Final = "toolDetail"
 _MEANINGS: Final[Mapping[ToolLevel, str]] = {
-    "line": "its line alone",
-    "short": "the start of its result",
-    "full": "all of its result",
+    "line": "header only",
+    "short": "start of the result",
+    "full": "whole result",
 }
 
 
@@ -50,7 +50,7 @@ async def open_tool_detail(
         contexts=(Context.MODEL_PICKER,),
         on_adjust=adjust,
         hint="←→ change · enter save · esc cancel",
-        empty="no tool was used yet",
+        empty="no tools used yet",
     )
     if await screen.show_dialog(panel) is None:
         use(levels)

@@ -17,7 +17,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
     await center.context.reload_settings()
     state = center.context.settings().trust
     if not state.new:
-        screen.notice(f"Nothing of {screen.workspace.display_path(state.root)} waits for trust.")
+        screen.notice(f"Nothing in {screen.workspace.display_path(state.root)} waits for trust.")
         return
     if not await screen.show_dialog(TrustDialog(trust_request(state))):
         return

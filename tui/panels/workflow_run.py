@@ -91,7 +91,7 @@ async def show_run(screen: CommandScreen, runs: ProjectRuns, run_id: str) -> Non
             elif agent is not None and supervisor.stop(agent, "user"):
                 screen.hint(f"stopped {agent.id}; the step runs again when the run is continued")
             else:
-                screen.hint("this agent does not work here")
+                screen.hint("this agent is not running in this session")
 
 
 async def _read(runs: ProjectRuns, run_id: str) -> _RunView | None:
@@ -168,7 +168,7 @@ def _item(step: StepRecord, agent: RunningAgent | None) -> Item:
 def _state(step: StepRecord, agent: RunningAgent | None) -> str:
     match step.state:
         case StepState.RUNNING:
-            return doing_of(agent) if agent is not None else "at work"
+            return doing_of(agent) if agent is not None else "working"
         case StepState.DONE:
             return verdict_of(step) or "done"
         case StepState.PARTIAL:

@@ -28,7 +28,9 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
         return ShowText(f"{real} is already inside the working directories.")
     if real == real.parent or real == type(real)(os.path.realpath(context.home)):
         what = "the whole machine" if real == real.parent else "your whole home folder"
-        return ShowText(f"{real} is {what}, which is too much. Name a folder inside it.", "warning")
+        return ShowText(
+            f"{real} is {what}, which is too broad. Name a folder inside it.", "warning"
+        )
     added = (*gate.context.additional_dirs, real)
     gate.replace_context(replace(gate.context, additional_dirs=added))
     context.on_directory(real)

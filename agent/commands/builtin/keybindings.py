@@ -21,6 +21,6 @@ async def call(_arguments: str, context: CommandContext) -> CommandResult:
         try:
             write_private(path, (json.dumps(_START, indent=2) + "\n").encode())
         except OSError as error:
-            return ShowText(f"{path} cannot be made: {error.strerror}.", "warning")
+            return ShowText(f"{path} cannot be created: {error.strerror}.", "warning")
     shown = home_relative(str(context.home))(str(path))
     return EditFile(path, f"{shown} · /help shows the keys in force")

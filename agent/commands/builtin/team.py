@@ -48,7 +48,7 @@ def _start(name: str, context: CommandContext) -> CommandResult:
         context.may_lead(name)
     except AgentError as error:
         return ShowText(str(error), "warning")
-    return LeadTeam(name, _session(context), f"This session leads the team {name} now.")
+    return LeadTeam(name, _session(context), f"This session now leads the team {name}.")
 
 
 def _session(context: CommandContext) -> str | None:

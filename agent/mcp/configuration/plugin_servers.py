@@ -85,7 +85,7 @@ def _of_named_file(root: Path, node: JsonNode, name: str) -> McpEntries:
         return McpEntries()
     found = _parsed(path)
     if found is None:
-        return _warned(f"{name} is not there", root / MANIFEST, node.line)
+        return _warned(f"{name} does not exist", root / MANIFEST, node.line)
     return _entries_of_file(found, path)
 
 

@@ -47,7 +47,7 @@ class RuleBinding:
         if len(kept) < len(texts):
             gate.replace_context(gate.context.with_rules(RuleSet.build(kept)[0]))
             self._notify(
-                f"MCP server {view.name} is another one than your rules were stored for: its tools "
+                f"MCP server {view.name} is not the one your rules were stored for: its tools "
                 "are asked about again",
                 "warning",
             )

@@ -250,8 +250,8 @@ class ServerAuth(httpx2.Auth):
         metadata = self._provider.context.oauth_metadata
         if metadata is not None and "S256" not in (metadata.code_challenge_methods_supported or ()):
             raise ConnectFailed(
-                "signing in was stopped: the authorization server does not say that it checks "
-                "PKCE (S256)"
+                "signing in was stopped: the authorization server does not declare "
+                "support for PKCE (S256)"
             )
         await attempt.show(await self._with_scopes(url))
 

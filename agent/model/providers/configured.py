@@ -57,7 +57,10 @@ class Providers(Struct, frozen=True):
         if not slash:
             return None
         names = ", ".join(self.by_name)
-        return f"There is no provider {head}. Known: {names}; others go into providers."
+        return (
+            f"There is no provider {head}. Known: {names}; "
+            "define others in the setting `providers`."
+        )
 
 
 def configured_providers(

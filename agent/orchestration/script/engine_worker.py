@@ -61,11 +61,11 @@ def _pump(context: Any, control: Callable[..., Any], start: dict[str, Any]) -> N
         while context.execute_pending_job():
             # Each job has a limit; a script that always starts another one has this.
             if time.process_time() > start["cpu_s"]:
-                raise ScriptEnded("the script uses more processor time than it may")
+                raise ScriptEnded("the script exceeded its limit of processor time")
         calls = control("take")
         state = control("state")
         if len(calls) + len(state) > start["message_bytes"]:
-            raise ScriptEnded("the script sends or returns more at once than it may")
+            raise ScriptEnded("the script sends or returns too much at once")
         if calls != "[]":
             _write('{"calls":' + calls + "}")
         if state not in ("idle", "waiting"):
@@ -84,7 +84,7 @@ def _readable(error: str) -> str:
     """Return the first line of an error, and the line of the script that a wrong syntax is in."""
     first, *trace = error.strip().splitlines()
     if "interrupted" in first:
-        return "the script uses more processor time than it may"
+        return "the script exceeded its limit of processor time"
     place = trace[0].rpartition("<input>:")[2].partition(":")[0] if trace else ""
     return f"{first} (line {place})" if first.startswith("SyntaxError") and place else first
 

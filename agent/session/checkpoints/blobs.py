@@ -152,7 +152,7 @@ class BlobStore:
         """
         data = self._path(digest).read_bytes()
         if hashlib.sha256(data).hexdigest() != digest:
-            raise ValueError(f"the kept copy {digest[:12]} is damaged")
+            raise ValueError(f"the saved copy {digest[:12]} is damaged")
         return data
 
     def link_all(self, target: Path) -> None:

@@ -319,7 +319,7 @@ class Checkpoints:
                 self._note(change.path, self._blobs.capture(change.path), "", mark)
             self._sync()
         except OSError as error:
-            raise SessionError(f"The present state cannot be saved: {error}") from error
+            raise SessionError(f"The current state cannot be saved: {error}") from error
         done: list[FileChange] = []
         failed = [(c, c.detail) for c in preview.changes if c.action == "cannot"]
         for change in work:

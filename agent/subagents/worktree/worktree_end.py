@@ -50,7 +50,7 @@ async def end_worktree(
 
 def _question(who: str, tree: AgentWorktree, state: WorktreeState) -> str:
     if not tree.branch:
-        return f"{who} has ended. What becomes of its worktree, which a hook made?"
+        return f"{who} has ended. What should happen to its worktree, which a hook made?"
     parts = []
     if state.ahead:
         parts.append(f"{state.ahead} commit{'' if state.ahead == 1 else 's'}")
@@ -58,5 +58,5 @@ def _question(who: str, tree: AgentWorktree, state: WorktreeState) -> str:
         parts.append("changes that are not committed")
     return (
         f"{who} has ended with {' and '.join(parts)} on the branch {tree.branch}. "
-        "What becomes of its worktree?"
+        "What should happen to its worktree?"
     )

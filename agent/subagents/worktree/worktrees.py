@@ -103,7 +103,7 @@ class Worktrees:
         made = await self._hooks.worktree_create(name) if self._hooks is not None else None
         if made is not None:
             if not os.path.isdir(made):
-                raise WorktreeError(f"The hook's worktree is not there: {made}")
+                raise WorktreeError(f"The hook's worktree does not exist: {made}")
             return AgentWorktree(Path(made), "", "")
         base = await self._git(self._root, "rev-parse", "--verify", "HEAD")
         await self._hide()

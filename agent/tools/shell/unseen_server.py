@@ -38,6 +38,6 @@ def unseen_server(confined: ConfinedRun | None, *, may_leave: bool) -> UnseenSer
     )
     return UnseenServer(
         f"[It runs in the sandbox: {reached_by}. If it is a server for the user to open, {how}]",
-        "In the sandbox: your browser does not reach its ports. "
+        "In the sandbox: your browser cannot reach its ports. "
         + ("Ask for it outside the sandbox." if may_leave else "Type !COMMAND to run it outside."),
     )

@@ -302,7 +302,7 @@ async def test_an_update_that_hooks_may_not_make_is_told(cli: Cli) -> None:
     cli.settings("PermissionRequest", f"echo '{json.dumps(answer)}'")
     _, (line,) = await cli.run("PermissionRequest", BASH)
     assert line["decision"] == "allow"
-    assert line["notices"] == ["updatedPermissions: 'setMode' is not done for hooks"]
+    assert line["notices"] == ["updatedPermissions: 'setMode' is not supported for hooks"]
 
 
 async def test_front_matter_of_a_skill_is_read(cli: Cli) -> None:
@@ -382,7 +382,7 @@ async def test_list_shows_what_is_configured_and_what_is_wrong_with_it(cli: Cli)
     assert status == 0
     assert text.startswith("PreToolUse (3)\n  [command] Bash no-such-guard --x – project ")
     assert "no-such-guard is not on this PATH" in text
-    assert "gone.py is not there" in text
+    assert "gone.py does not exist" in text
     assert "the shell can't read this command" in text
 
 

@@ -98,8 +98,8 @@ def test_what_is_not_here_says_what_to_do(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["-c", "-r"], "give one of them"),
-        (["-c", "-r", "abcd", "-p", "x"], "give one of them"),
+        (["-c", "-r"], "only one of them"),
+        (["-c", "-r", "abcd", "-p", "x"], "only one of them"),
         (["--fork-session", "-p", "x"], "goes with -c or -r"),
         (["-c", "--session-id", UUID], "goes with --fork-session"),
         (["--session-id", "abcd"], "not a valid UUID"),
@@ -111,7 +111,7 @@ def test_what_is_not_here_says_what_to_do(
         (["--permission-prompt-tool", "stdio", "-p", "x"], "needs --input-format stream-json"),
         (["--permission-mode", "Plan", "-p", "x"], "'plan', 'auto', 'dontAsk'"),
         (["--init-only", "x"], "-p and --init"),
-        (["--max-budget-usd", "nan", "-p", "x"], "not an amount"),
+        (["--max-budget-usd", "nan", "-p", "x"], "not a valid amount"),
         *((["-p", "x", flag, " "], "empty") for flag in
           ("--model", "--settings", "--mcp-config", "--name", "--fallback-model")),
     ],

@@ -47,7 +47,7 @@ async def test_the_approval_shows_all_that_runs() -> None:
     assert ".mcp.json:3 wants to start" in text
     assert "npx" in text
     assert "\x1b" not in text
-    assert "whatever version is published" in text
+    assert "No version is pinned" in text
 
 
 async def test_a_changed_definition_is_shown_as_a_change() -> None:
@@ -90,7 +90,7 @@ async def test_an_address_is_shown_whole_with_a_warning_for_odd_letters() -> Non
     )
     text = body(url_question(request, ""))
     assert "https://xn--pple-43d.example/a?b=c" in text
-    assert "other letters" in text
+    assert "look-alike letters" in text
 
 
 SCHEMA: Mapping[str, object] = {

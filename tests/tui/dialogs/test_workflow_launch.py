@@ -66,7 +66,7 @@ async def test_subtasks_are_listed_and_verifiers_counted() -> None:
     lines = shown(plan)
     assert lines[0] == "Run these subtasks?"
     text = "\n".join(lines)
-    assert "at most 80 (40 and as many that verify), 10 at once" in text
+    assert "at most 80 (40, and as many to verify), 10 at once" in text
     assert " 1. look at 1" in text
     assert "and 20 more" in text
     assert "unknown, none of this name has run yet" in text

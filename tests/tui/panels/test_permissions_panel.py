@@ -240,7 +240,7 @@ async def test_what_a_yes_does_not_lift_is_not_tried_again() -> None:
         await settled(pilot)
         await pilot.press("enter")
         await settled(pilot)
-        assert "You cannot allow this: Bash(curl *) is a deny rule (this session)" in (
+        assert "This cannot be allowed: Bash(curl *) is a deny rule (this session)" in (
             transcript_of(app)
         )
         assert "recently denied" in text_of(app.parts.dialogs)

@@ -28,7 +28,7 @@ _id = click.argument("run_id", metavar="ID")
 
 
 @command.command("list")
-@click.option("--all", "everywhere", is_flag=True, help="Those of every folder.")
+@click.option("--all", "everywhere", is_flag=True, help="Include sessions of every folder.")
 @_json
 def list_runs(everywhere: bool, as_json: bool) -> None:
     """Show the sessions in the background, the latest first."""
@@ -43,7 +43,7 @@ def list_runs(everywhere: bool, as_json: bool) -> None:
         title = " ".join(sanitize(run.name or run.prompt).split())[:70]
         click.echo(f"{run.id}  {runs.state(run):8}{run.started_at[:16]}  {title}")
     if not found:
-        click.echo("no sessions in the background" + ("" if everywhere else " here"))
+        click.echo("no background sessions" + ("" if everywhere else " here"))
 
 
 @command.command()
@@ -64,7 +64,7 @@ def stop(run_id: str) -> None:
     if _runs().stop(run):
         click.echo(f"stopping {run.id}; resume it with: agent-tui -r {run.session_id}")
     else:
-        click.echo(f"{run.id} had ended already ({_runs().state(run)})")
+        click.echo(f"{run.id} has already ended ({_runs().state(run)})")
 
 
 @command.command()

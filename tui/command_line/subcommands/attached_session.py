@@ -116,7 +116,7 @@ class AttachedSession:
             allows = answer[0] == "y"
             arrived = self._input.answer(question, allows=allows, comment=comment.strip())
         if not arrived:
-            click.echo("It reads no more: nothing was sent.", err=True)
+            click.echo("It no longer reads messages: nothing was sent.", err=True)
 
 
 def transcript_text(path: Path) -> str:

@@ -17,7 +17,7 @@ VARIABLE: Final = "MCP_CLIENT_SECRET"
 
 option = click.option(
     "--client-secret", "has_secret", is_flag=True,
-    help=f"Ask for the secret of that client; {VARIABLE} is it where it is set.",
+    help=f"Ask for the client's secret, unless {VARIABLE} is set.",
 )  # fmt: skip
 
 

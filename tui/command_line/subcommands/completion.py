@@ -14,7 +14,7 @@ import click
 from tui.command_line.shell_completion import SCRIPTS, Flag, Node, Takes
 
 _HOW: Final = """\b
-To install, in a folder that your shell looks into:
+To install, in a folder that your shell searches:
   agent-tui completion bash >
     ~/.local/share/bash-completion/completions/agent-tui
   agent-tui completion zsh > ~/.zfunc/_agent-tui

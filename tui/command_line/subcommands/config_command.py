@@ -112,7 +112,9 @@ def get_key(key: str, as_json: bool) -> int:
     except AgentError as error:
         raise click.ClickException(str(error)) from error
     if key in _SHOWN_ELSEWHERE:
-        raise click.ClickException(f"{key} adds up over files: {_SHOWN_ELSEWHERE[key]} shows it.")
+        raise click.ClickException(
+            f"{key} is merged from several files: {_SHOWN_ELSEWHERE[key]} shows it."
+        )
     settings = settings_here(here())
     values = settings.values.model_dump(exclude_none=True)
     if settings.env:
@@ -151,7 +153,7 @@ def set_key(key: str, value: str | None, as_json: bool) -> None:
         click.echo(reveal(f"{key} {'is set' if parsed is not None else 'is removed'} in {file}"))
     origin = settings_here(here()).merged.origins.get(key)
     if parsed is not None and origin is not None and str(origin.file) != str(file):
-        click.echo(reveal(f"! {origin.file or origin.source} decides here"), err=True)
+        click.echo(reveal(f"! {origin.file or origin.source} takes precedence here"), err=True)
 
 
 @command.command("path")
@@ -168,7 +170,7 @@ def path(as_json: bool) -> None:
 
 
 @command.command("schema")
-@click.option("--json", "_json", is_flag=True, help="Accepted; the output is JSON anyway.")
+@click.option("--json", "_json", is_flag=True, help="Accepted; the output is always JSON.")
 def schema(_json: bool) -> None:
     """Print the JSON schema of settings files, for editors that complete and check."""
     from agent.settings.describe import json_schema  # for nothing else

@@ -133,7 +133,7 @@ def _home(place: Here) -> Iterator[Check]:
             "home",
             "problem",
             f"{shown} cannot be written",
-            "Set AGENT_TUI_HOME to a folder that can.",
+            "Set AGENT_TUI_HOME to a writable folder.",
         )
 
 
@@ -161,8 +161,8 @@ def _web_search(settings: Settings) -> Iterator[Check]:
     section = settings.values.webSearch
     if section is None:
         yield Check(
-            "search", "note", "WebSearch is there only if the model's server searches by itself",
-            'Name a service in your settings: "webSearch": {"provider": "brave"}.',
+            "search", "note", "WebSearch works only if the model's server has a web search",
+            'Configure a search service in your settings: "webSearch": {"provider": "brave"}.',
         )  # fmt: skip
         return
     service = search_service(section.provider, section.url, os.environ)
@@ -231,10 +231,10 @@ def _hooks(place: Here, settings: Settings) -> Iterator[Check]:
         yield Check(
             "hooks",
             "note",
-            f"{count} guards (PreToolUse) block nothing when they fail"
+            f"{count} guards (PreToolUse) let calls through when they fail"
             if count > 1
-            else "a guard (PreToolUse) blocks nothing when it fails",
-            'Say "onFailure": "block" in each, or "hookFailureDefault": "block" for all.',
+            else "a guard (PreToolUse) lets calls through when it fails",
+            'Set "onFailure": "block" in each, or "hookFailureDefault": "block" for all.',
         )
 
 
@@ -273,7 +273,7 @@ def _theme(place: Here, settings: Settings) -> Iterator[Check]:
     try:
         theme, warnings = load_theme(theme_for(choice, None), user_dir=_theme_directories(place))
     except ThemeError as error:
-        yield Check("theme", "note", str(error), "/theme shows those there are.")
+        yield Check("theme", "note", str(error), "/theme lists the available ones.")
         return
     yield from (Check("theme", "note", warning) for warning in warnings)
     if not warnings:

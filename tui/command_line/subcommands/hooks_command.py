@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent.settings.load import Settings
 
 
-@click.group("hooks", cls=WholeTexts, short_help="List hooks, fire one event for real.")
+@click.group("hooks", cls=WholeTexts, short_help="List hooks, or fire one event for real.")
 def command() -> None:
     """List the hooks in force, or fire one event and see what they say."""
 
@@ -65,7 +65,7 @@ def list_command(
 @_settings
 @_plugin
 @_trust
-@click.option("--json", "_json", is_flag=True, help="Accepted; the output is JSON anyway.")
+@click.option("--json", "_json", is_flag=True, help="Accepted; the output is always JSON.")
 def run_command(
     event: str | None,
     settings: tuple[str, ...],

@@ -63,7 +63,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--no-connect", is_flag=True, help="Start and contact none of them.")
+@click.option("--no-connect", is_flag=True, help="Do not start or contact any of them.")
 @_json
 def list_servers(no_connect: bool, as_json: bool) -> None:
     """Show the servers configured here, and connect to those that may start."""
@@ -124,7 +124,7 @@ def debug(name: str, as_json: bool) -> int:
 
 
 @command.command("login")
-@click.option("--no-browser", is_flag=True, help="Show the address, and open nothing.")
+@click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
 @_json
 @click.argument("name")
 def login_server(no_browser: bool, as_json: bool, name: str) -> int:
@@ -161,16 +161,20 @@ def logout_server(as_json: bool, name: str) -> None:
 @command.command("add", context_settings={"ignore_unknown_options": True})
 @click.option(
     "-t", "--transport", type=click.Choice(("stdio", "http", "sse", "ws")),
-    help="How it is reached; an address means http, anything else stdio.",
+    help="Transport; by default http for an address, stdio for a command.",
 )  # fmt: skip
 @_scope
-@click.option("-e", "--env", multiple=True, metavar="KEY=VALUE", help="Variable. Repeatable.")
-@click.option("-H", "--header", multiple=True, metavar="'KEY: VALUE'", help="Header. Repeatable.")
+@click.option(
+    "-e", "--env", multiple=True, metavar="KEY=VALUE", help="Environment variable. Repeatable."
+)
+@click.option(
+    "-H", "--header", multiple=True, metavar="'KEY: VALUE'", help="HTTP header. Repeatable."
+)
 @click.option(
     "--callback-port", type=click.IntRange(1, 65535), envvar="MCP_OAUTH_CALLBACK_PORT",
-    help="Port that signing in returns to.",
+    help="Local port that the sign-in returns to.",
 )  # fmt: skip
-@click.option("--client-id", metavar="ID", help="OAuth client that is registered already.")
+@click.option("--client-id", metavar="ID", help="ID of an OAuth client that is already registered.")
 @client_secret.option
 @_json
 @click.argument("name")
@@ -231,7 +235,7 @@ def add_json(scope: WritableScope, has_secret: bool, as_json: bool, name: str, t
 @command.command("remove")
 @click.option(
     "-s", "--scope", type=click.Choice(SCOPES), default=None,
-    help="Where; without it the scope that has the name.",
+    help="Scope; by default the one that defines this name.",
 )  # fmt: skip
 @_json
 @click.argument("name")

@@ -60,7 +60,7 @@ def command() -> None:
 @command.command("check")
 @click.argument("file", required=False, type=click.Path(allow_dash=True))
 @click.option("--classifier", is_flag=True, help="Ask the local classifier too.")
-@click.option("--json", "_json", is_flag=True, help="Accepted; the output is JSON anyway.")
+@click.option("--json", "_json", is_flag=True, help="Accepted; the output is always JSON.")
 def check(file: str | None, classifier: bool, _json: bool) -> int:
     """Judge calls: JSON lines in (FILE or standard input), one JSON line out each."""
     checker = Checker(_load_settings, level=_level_here, classifier=classifier, cwd=_cwd())

@@ -41,7 +41,7 @@ def home_directory() -> Path:
     try:
         return Path(text) if text else Path.home()
     except RuntimeError as error:
-        reason = "HOME is not set. Set it, or AGENT_TUI_HOME to a folder."
+        reason = "HOME is not set. Set it, or set AGENT_TUI_HOME to a folder."
         raise click.ClickException(reason) from error
 
 

@@ -99,7 +99,9 @@ def describe(available: Availability) -> str:
     metavar="HOST[:PORT]",
     help="Let it connect to this host, and to no other (only with project).",
 )
-@click.option("--add-dir", multiple=True, metavar="DIR", help="One more working directory.")
+@click.option(
+    "--add-dir", multiple=True, metavar="DIR", help="Another working directory. Repeatable."
+)
 @click.argument("words", nargs=-1, required=True, metavar="-- COMMAND…", type=click.UNPROCESSED)
 def run(
     confinement: str, allow_host: tuple[str, ...], add_dir: tuple[str, ...], words: tuple[str, ...]

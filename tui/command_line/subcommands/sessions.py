@@ -110,7 +110,7 @@ def search(words: tuple[str, ...], as_json: bool) -> None:
 
 @command.command("repair")
 @click.argument("session_id", required=False)
-@click.option("--check", "only_check", is_flag=True, help="Only say what is wrong.")
+@click.option("--check", "only_check", is_flag=True, help="Only report problems.")
 @_json
 def repair_sessions(session_id: str | None, only_check: bool, as_json: bool) -> int:
     """Repair a damaged session, or all of this project; the original stays beside it.
@@ -135,7 +135,7 @@ def repair_sessions(session_id: str | None, only_check: bool, as_json: bool) -> 
 
 @command.command("delete")
 @click.argument("session_id")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @_json
 def delete(session_id: str, yes: bool, as_json: bool) -> None:
     """Delete a session for good."""
@@ -192,7 +192,7 @@ def _described(report: RepairReport) -> str:
         return f"whole, {report.good} records"
     wrong = [
         f"{report.damaged} damaged records" if report.damaged else "",
-        f"{report.torn_bytes} bytes of a record cut short" if report.torn_bytes else "",
+        f"{report.torn_bytes} bytes of a truncated record" if report.torn_bytes else "",
         "" if report.has_header else "no header",
     ]
     text = f"{report.good} good records, {', '.join(part for part in wrong if part)}"

@@ -20,11 +20,11 @@ from tui.text.wrap import wrap
 from tui.transcript.diff.change_rows import diff_rows
 
 _RUNS: Final = (
-    "It is a program of {}. It runs as you, without your environment but what is named "
-    "here, and confined to the project where this machine can do that."
+    "A program from {}. It runs as you, with only the environment variables named "
+    "here, and confined to the project where this machine supports that."
 )
-_FREE: Final = "It is a program, and runs as you; nothing confines it."
-_LATEST: Final = "It runs whatever version is published when it starts: the package names none."
+_FREE: Final = "A program that runs as you; nothing confines it."
+_LATEST: Final = "No version is pinned: it runs the latest published one each time it starts."
 _RUNNERS: Final = frozenset({"npx", "bunx", "pnpx", "uvx", "pipx"})
 
 
@@ -50,7 +50,7 @@ def _body(server: ConfiguredServer) -> Callable[[int], Sequence[Row]]:
     def rows(width: int) -> list[Row]:
         lead = f"{_place(definition)} wants to start an MCP server."
         if server.earlier is not None:
-            lead = f"{_place(definition)} defines this server otherwise than you approved it."
+            lead = f"{_place(definition)} has changed this server since you approved it."
         body = [*wrap([(lead, TEXT)], width), BLANK]
         if server.earlier is not None:
             display = DiffDisplay("", _entry_text(server.earlier), _entry_text(definition.written))
@@ -91,7 +91,7 @@ def _notes(definition: ServerDefinition) -> list[str]:
         if is_unpinned(definition):
             notes.append(_LATEST)
     else:
-        notes.append("What the model gives to its tools is sent to this address.")
+        notes.append("Tool inputs are sent to this address.")
     if definition.headers_helper:
         notes.append("headersHelper is a command that runs each time it connects.")
     return notes

@@ -56,7 +56,7 @@ def url_question(request: ElicitationRequest, problem: str) -> ChoiceDialog[UrlS
         rows = wrap([(reveal(request.message), TEXT)], width)
         rows += [BLANK, *wrap(_address(request.url, host), width)]
         if "xn--" in host or not host.isascii():
-            text = "The host contains letters that look like other letters."
+            text = "The host contains look-alike letters."
             rows += wrap([(text, Ink(Role.WARNING))], width)
         if problem:
             rows += wrap([(problem, Ink(Role.WARNING))], width)
@@ -83,7 +83,7 @@ def sampling_question(request: SamplingRequest) -> ChoiceDialog[SamplingChoice]:
                 shown = reveal(text[:_SHOWN_CHARS]) + ("…" if len(text) > _SHOWN_CHARS else "")
                 rows += wrap([(f"{reveal(role)}: ", MUTED), (shown, TEXT)], width)
         tokens = f"{request.max_tokens:,} tokens"
-        note = f"The small model answers with at most {tokens}, which you pay for."
+        note = f"The small model answers with at most {tokens}, at your cost."
         return [*rows, BLANK, *wrap([(note, MUTED)], width)]
 
     answers = [

@@ -19,8 +19,8 @@ _INDENT: Final = 4
 _COMMAND_ROWS: Final = 3
 _SENDS: Final = "It can send anything that it can read; what it sends is not inspected."
 _KINDS: Final = {
-    "loopback": "This address is your own machine: a server outside of the sandbox.",
-    "this machine's own": "This address is your own machine: a server outside of the sandbox.",
+    "loopback": "This address is your own machine: a server outside the sandbox.",
+    "this machine's own": "This address is your own machine: a server outside the sandbox.",
     "private": "This address is inside your own network.",
     "unique-local": "This address is inside your own network.",
 }

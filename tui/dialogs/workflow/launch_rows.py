@@ -49,7 +49,7 @@ def launch_rows(
 def _facts(display: WorkflowDisplay) -> list[tuple[str, str, Ink]]:
     facts: list[tuple[str, str, Ink]] = []
     if display.resumes:
-        facts.append(("Resumes", f"{display.resumes}; its finished agents are used again", TEXT))
+        facts.append(("Resumes", f"{display.resumes}; results of finished agents are reused", TEXT))
     if display.phases:
         facts.append(("Phases", " → ".join(display.phases), TEXT))
     is_many = display.most_agents > _MANY and bool(display.subtasks)
@@ -65,7 +65,7 @@ def _agents(display: WorkflowDisplay) -> str:
     count = len(display.subtasks)
     most = f"at most {display.most_agents:,}"
     if count and display.most_agents > count:
-        most += f" ({count} and as many that verify)"
+        most += f" ({count}, and as many to verify)"
     return f"{most}, {display.at_once} at once · {display.agents_left:,} left in this session"
 
 

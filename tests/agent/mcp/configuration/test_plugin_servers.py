@@ -80,7 +80,7 @@ def test_what_is_wrong_in_a_plugin_is_named_with_its_line(place: Place) -> None:
     manifest = place.root / "plug" / ".claude-plugin" / "plugin.json"
     assert sorted(str(warning) for warning in found.warnings) == [
         f"{manifest}:2: mcpServers: ../../etc/x.json is not in the plugin",
-        f"{manifest}:3: mcpServers: gone.json is not there",
+        f"{manifest}:3: mcpServers: gone.json does not exist",
         f'{manifest}:4: mcpServers: expected {{"mcpServers": {{…}}}}',
         f"{place.root}/plug/.mcp.json:2: mcpServers.odd: has a "
         '"url" but no "type"; add "type": "http" (or "sse" or "ws"); the server is ignored',

@@ -287,7 +287,7 @@ async def test_ten_thousand_characters_are_kept_as_they_are(place: Place) -> Non
         ({"command": "no-such-tool --x"}, "not found on this PATH"),
         ({"command": "python3 missing.py", "onFailure": "ignore"}, "a script is not where"),
         ({"command": "./missing.sh"}, "a script is not where"),
-        ({"command": "./not-executable"}, "run bit"),
+        ({"command": "./not-executable"}, "execute bit"),
         ({"command": "/nowhere/at/all", "args": []}, "cannot start: /nowhere/at/all: not found"),
         ({"command": "x", "shell": "powershell"}, "pwsh is not on this PATH"),
         ({"command": "echo 'boom: it broke' >&2; exit 1"}, "exit status 1: boom: it broke"),

@@ -55,4 +55,4 @@ def test_what_cannot_be_set_is_said(file: Path, arguments: tuple[str, ...], said
 def test_a_stronger_file_is_named(file: Path, tmp_path: Path) -> None:
     stronger = tmp_path / "project" / ".agent" / "settings.json"
     stronger.write_text('{"theme": "dark"}')
-    assert f"{stronger} decides here" in set_key("theme", "light").output
+    assert f"{stronger} takes precedence here" in set_key("theme", "light").output

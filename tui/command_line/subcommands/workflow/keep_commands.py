@@ -39,7 +39,9 @@ def save(as_json: bool, run_id: str, name: str) -> int:
 
 @click.command("gc")
 @with_json
-@click.option("--days", default=DAYS, show_default=True, help="Keep runs that ended since.")
+@click.option(
+    "--days", default=DAYS, show_default=True, help="Keep runs that ended within this many days."
+)
 @click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 def collect(as_json: bool, days: int, dry_run: bool) -> int:
     """Delete runs that are over, with their agents' results."""

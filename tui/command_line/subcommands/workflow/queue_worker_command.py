@@ -20,13 +20,19 @@ AT_ONCE = 10
     "--queue", metavar="URL", required=True, callback=postgres_url, help="A Postgres database."
 )
 @click.option(
-    "--concurrency", default=AT_ONCE, show_default=True, type=click.IntRange(1, 64), help="At once."
+    "--concurrency",
+    default=AT_ONCE,
+    show_default=True,
+    type=click.IntRange(1, 64),
+    help="Agents at once.",
 )
 @click.option("--model", help="Model of agents that name none.")
-@click.option("--permission-mode", help="Mode that the agents work in.")
-@click.option("--allow", multiple=True, metavar="RULE", help="Allow calls of agents.")
-@click.option("--deny", multiple=True, metavar="RULE", help="Deny calls of agents.")
-@click.option("--trust", is_flag=True, help="Trust what the project configures.")
+@click.option("--permission-mode", help="Permission mode of the agents.")
+@click.option(
+    "--allow", multiple=True, metavar="RULE", help="Allow rule for the agents. Repeatable."
+)
+@click.option("--deny", multiple=True, metavar="RULE", help="Deny rule for the agents. Repeatable.")
+@click.option("--trust", is_flag=True, help="Trust this folder for this run.")
 def queue_worker(queue: str, concurrency: int, **session: Any) -> int:
     """Run agents of runs that other machines started with --queue, at the same commit, here.
 

@@ -47,9 +47,13 @@ QUEUE_HELP = "Have workers run the agents: the URL of a Postgres database."
 
 def _limits(function: Callable[..., int]) -> Callable[..., int]:
     for option in (
-        click.option("--max-agents", type=click.IntRange(1), help="Most agents of the run."),
-        click.option("--max-tokens", type=click.IntRange(1), help="Pause at so many tokens."),
-        click.option("--budget-usd", type=click.FloatRange(0, min_open=True), help="Pause at it."),
+        click.option("--max-agents", type=click.IntRange(1), help="Maximum number of agents."),
+        click.option("--max-tokens", type=click.IntRange(1), help="Pause after this many tokens."),
+        click.option(
+            "--budget-usd",
+            type=click.FloatRange(0, min_open=True),
+            help="Pause when this is spent.",
+        ),
     ):
         function = option(function)
     return function
@@ -70,11 +74,15 @@ def use_journal_of(queue: str | None) -> None:
 
 def _session(function: Callable[..., int]) -> Callable[..., int]:
     for option in (
-        click.option("--model", help="Model of the agents."),
-        click.option("--permission-mode", help="Mode that the agents work in."),
-        click.option("--allow", multiple=True, metavar="RULE", help="Allow calls of agents."),
-        click.option("--deny", multiple=True, metavar="RULE", help="Deny calls of agents."),
-        click.option("--trust", is_flag=True, help="Trust what the project configures."),
+        click.option("--model", help="Model for the agents."),
+        click.option("--permission-mode", help="Permission mode of the agents."),
+        click.option(
+            "--allow", multiple=True, metavar="RULE", help="Allow rule for the agents. Repeatable."
+        ),
+        click.option(
+            "--deny", multiple=True, metavar="RULE", help="Deny rule for the agents. Repeatable."
+        ),
+        click.option("--trust", is_flag=True, help="Trust this folder for this run."),
         click.option("--detach", is_flag=True, help="Work in the background, and return at once."),
         click.option("--queue", metavar="URL", callback=postgres_url, help=QUEUE_HELP),
     ):
@@ -85,7 +93,7 @@ def _session(function: Callable[..., int]) -> Callable[..., int]:
 @click.command("run")
 @with_json
 @click.argument("workflow", metavar="NAME|FILE")
-@click.option("--args", "args_text", metavar="JSON", help="What the script finds in args.")
+@click.option("--args", "args_text", metavar="JSON", help="Value of args in the script.")
 @_limits
 @_session
 def run(
@@ -130,9 +138,7 @@ def run(
 @click.command("resume")
 @with_json
 @click.argument("run_id", metavar="RUN")
-@click.option(
-    "--script", type=click.Path(path_type=Path), help="An edited script, whose calls count."
-)
+@click.option("--script", type=click.Path(path_type=Path), help="An edited script to use instead.")
 @_limits
 @_session
 def resume(

@@ -35,7 +35,7 @@ def command() -> None:
 
 @command.command("list")
 @with_json
-@click.option("--all", "shows_all", is_flag=True, help="Also those that are over.")
+@click.option("--all", "shows_all", is_flag=True, help="Include finished runs.")
 def list_runs(as_json: bool, shows_all: bool) -> int:
     """List runs, the newest first."""
     with journal() as store:
@@ -43,7 +43,7 @@ def list_runs(as_json: bool, shows_all: bool) -> int:
     if as_json:
         click.echo(json.dumps([_run_json(run) for run in runs], ensure_ascii=False))
     elif not runs:
-        click.echo("No runs." if shows_all else "No runs that are open. --all shows the others.")
+        click.echo("No runs." if shows_all else "No open runs. --all includes finished ones.")
     else:
         for run in runs:
             click.echo(_run_line(run))
