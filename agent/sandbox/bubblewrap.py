@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from enum import Enum
 from typing import Final
 
@@ -21,8 +22,20 @@ _PROC_READ_ONLY: Final = (
 """What the kernel lets the host's root change there, whatever its capabilities."""
 
 
-def mount_arguments(policy: SandboxPolicy, *, hides_processes: bool = True) -> list[str]:
-    """Return the options for files and namespaces, without the program and the filter."""
+def writable_paths(policy: SandboxPolicy) -> list[str]:
+    """Return the canonical paths that are mounted for writing."""
+    return [path for path, kind in _mounts(policy).items() if kind is _Kind.WRITABLE]
+
+
+def mount_arguments(
+    policy: SandboxPolicy, writable: Mapping[str, int], *, hides_processes: bool = True
+) -> list[str]:
+    """Return the options for files and namespaces, without the program and the filter.
+
+    Args:
+        writable: A descriptor for each of `writable_paths`: what is mounted for writing must not be
+            looked up again, since a command that runs meanwhile could put a link in its place.
+    """
     arguments = [
         *("--ro-bind", "/", "/", "--dev", "/dev", *_proc(hides_processes)),
         *("--bind", policy.temp_dir, "/tmp"),
@@ -30,7 +43,7 @@ def mount_arguments(policy: SandboxPolicy, *, hides_processes: bool = True) -> l
     ]
     mounts = _mounts(policy)
     for path in sorted(mounts, key=len):
-        arguments += _mount(path, mounts[path])
+        arguments += _mount(path, mounts[path], writable)
     # Only now: what lies deeper needed a place to be mounted on.
     for path, kind in mounts.items():
         if kind is _Kind.EMPTY or (kind is _Kind.MASK and os.path.isdir(path)):
@@ -76,10 +89,10 @@ def _mounts(policy: SandboxPolicy) -> dict[str, _Kind]:
     return mounts | dict.fromkeys(policy.denied, _Kind.MASK)
 
 
-def _mount(path: str, kind: _Kind) -> tuple[str, ...]:
+def _mount(path: str, kind: _Kind, writable: Mapping[str, int]) -> tuple[str, ...]:
     match kind:
         case _Kind.WRITABLE:
-            return ("--bind", path, path)
+            return ("--bind-fd", str(writable[path]), path)
         case _Kind.READ_ONLY:
             return ("--ro-bind", path, path)
         case _Kind.EMPTY:

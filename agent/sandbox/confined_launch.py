@@ -11,7 +11,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from agent.sandbox.availability import Availability, Backend
-from agent.sandbox.bubblewrap import mount_arguments
+from agent.sandbox.bubblewrap import mount_arguments, writable_paths
 from agent.sandbox.landlock import landlock_arguments
 from agent.sandbox.placeholders import Placeholders
 from agent.sandbox.planted_names import move_planted
@@ -20,6 +20,7 @@ from agent.sandbox.protected_mounts import may_be_placeholder
 from agent.sandbox.refusals import Refusal, RefusalKind, find_refusals
 from agent.sandbox.seatbelt import seatbelt_arguments
 from agent.sandbox.seccomp import WITH_UNIX, WITHOUT_UNIX, filter_program
+from permissions.base.files.without_links import open_anything
 from permissions.base.process.spawn import CannotConfine, Launch
 
 
@@ -159,7 +160,11 @@ def _in_bubblewrap(
         ) from error
     descriptors: list[int] = []
     try:
-        arguments = mount_arguments(policy, hides_processes=available.hides_processes)
+        writable = {}
+        for path in writable_paths(policy):
+            writable[path] = open_anything(path)
+            descriptors.append(writable[path])
+        arguments = mount_arguments(policy, writable, hides_processes=available.hides_processes)
         mounts = _memory_file("\0".join(arguments).encode("utf-8", "surrogateescape"))
         descriptors.append(mounts)
         families = WITH_UNIX if policy.unix_sockets else WITHOUT_UNIX
@@ -169,7 +174,8 @@ def _in_bubblewrap(
         for descriptor in descriptors:
             os.close(descriptor)
         placeholders.release(held)
-        raise CannotConfine(f"the sandbox cannot be set up: {error.strerror}") from error
+        at = f"{error.filename}: " if error.filename else ""
+        raise CannotConfine(f"the sandbox cannot be set up: {at}{error.strerror}") from error
     run = SandboxRun(policy, placeholders, held, descriptors, quarantine, is_wrapped=True)
     run.network = network
     join, namespaces = ((), ()) if network is None else (network.join_argv, network.descriptors)
@@ -177,9 +183,8 @@ def _in_bubblewrap(
         *(*join, available.program, "--args", str(mounts), "--seccomp", str(seccomp), "--"),
         *program.argv,
     )
-    return replace(
-        program, argv=argv, pass_fds=(*program.pass_fds, *namespaces, mounts, seccomp), confined=run
-    )
+    passed = (*program.pass_fds, *namespaces, *descriptors)
+    return replace(program, argv=argv, pass_fds=passed, confined=run)
 
 
 def _memory_file(content: bytes) -> int:

@@ -42,6 +42,13 @@ _APPARMOR: Final = (
     "sudo systemctl reload apparmor",
 )
 _REASONS: Final = (
+    (
+        "--bind-fd",
+        (
+            "it is too old and would follow a link that a command puts in the way (CVE-2024-42472)",
+            "install its security update, or agent-tui with the extra [sandbox]",
+        ),
+    ),
     ("RTM_NEWADDR", _APPARMOR),
     ("setting up uid map", _USER_NAMESPACES),
     ("Creating new namespace failed", _USER_NAMESPACES),

@@ -20,7 +20,8 @@ from msgspec import Struct
 from agent.tools.base import ToolError
 from agent.tools.file_state import digest
 from agent.tools.files.paths import printable
-from permissions.base.files.plain_file import PASS_FLAGS, NotRegular, open_canonical, open_regular
+from permissions.base.files.plain_file import NotRegular, open_canonical, open_regular
+from permissions.base.files.without_links import PASS_FLAGS
 
 MAX_EDIT_BYTES: Final = 20 * 1024 * 1024
 """Largest file that Edit and Write read, compare and replace."""

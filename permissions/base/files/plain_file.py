@@ -14,15 +14,13 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from permissions.base.files.without_links import open_directory
+
 MAX_BYTES: Final = 5_000_000
 """A file that a user writes by hand is smaller than this."""
 
 # NOCTTY: a terminal in its place must not become ours. NONBLOCK: a pipe is not waited for.
 _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
-# Passing through a directory needs no permission to list it; only Linux has a flag for that.
-PASS_FLAGS: Final = (
-    os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
-)
 _BLOCK: Final = 1 << 16
 
 
@@ -92,12 +90,8 @@ def open_canonical(path: Path) -> BinaryIO:
 
     Raises as `open_regular` does: `ENOTDIR` or `ELOOP` for a link.
     """
-    directory = os.open("/", PASS_FLAGS)
+    directory = open_directory(path.parent)
     try:
-        for part in path.parts[1:-1]:
-            step = os.open(part, PASS_FLAGS, dir_fd=directory)
-            os.close(directory)
-            directory = step
         return open_regular(path.name or ".", dir_fd=directory)
     finally:
         os.close(directory)

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from agent.sandbox.availability import Availability
+from agent.sandbox.probe import probe
 from agent.sandbox.sandbox import RunRequest, Sandbox
 from permissions.base.process.run_program import run_blocking
 from permissions.base.process.spawn import Launch
@@ -85,6 +86,16 @@ def test_user_namespaces_that_are_refused(project: Path) -> None:
     assert status["level"] != "full"
     assert status["reason"]
     assert "cannot enforce project" in _refuses_or_holds(project, inside)
+
+
+def test_a_bubblewrap_that_mounts_by_path_alone(tmp_path: Path) -> None:
+    old = tmp_path / "bwrap"
+    old.write_text("#!/bin/sh\necho 'bwrap: Unknown option --bind-fd' >&2; exit 1\n")
+    old.chmod(0o755)
+    found = probe(str(old))
+    assert found.level is not SandboxLevel.FULL
+    assert "too old" in found.reason
+    assert found.fix
 
 
 def test_inside_another_sandbox(project: Path, available: Availability) -> None:

@@ -1,0 +1,55 @@
+"""Open what a canonical path names, although others may rename and link on the way to it.
+
+A path that was checked may name something else a moment later: a program that runs meanwhile needs
+only to put a link in the place of a directory. A descriptor that was opened step by step, links not
+followed, stays what it was.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import Final
+
+_WITHOUT_RIGHTS: Final = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
+# Passing through a directory needs no permission to list it; only Linux has a flag for that.
+PASS_FLAGS: Final = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | _WITHOUT_RIGHTS
+
+
+def open_directory(path: str | os.PathLike[str]) -> int:
+    """Return the descriptor of a directory by its canonical path, for `dir_fd`.
+
+    Raises:
+        OSError: it is not there, or `ENOTDIR` or `ELOOP` where a component is a link now.
+    """
+    directory = os.open("/", PASS_FLAGS)
+    try:
+        for part in os.fspath(path).split("/"):
+            if part:
+                step = os.open(part, PASS_FLAGS, dir_fd=directory)
+                os.close(directory)
+                directory = step
+    except BaseException:
+        os.close(directory)
+        raise
+    return directory
+
+
+def open_anything(path: str) -> int:
+    """Return the descriptor of a file or directory by its canonical path, for mounting.
+
+    Raises as `open_directory` does.
+    """
+    if path == "/":
+        return open_directory(path)
+    directory = open_directory(os.path.dirname(path))
+    try:
+        flags = _WITHOUT_RIGHTS | os.O_NOFOLLOW | os.O_CLOEXEC
+        found = os.open(os.path.basename(path), flags, dir_fd=directory)
+    finally:
+        os.close(directory)
+    if stat.S_ISLNK(os.fstat(found).st_mode):
+        os.close(found)
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+    return found

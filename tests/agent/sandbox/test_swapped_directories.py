@@ -1,0 +1,90 @@
+"""A command that runs meanwhile puts a link in the place of a directory that was looked at."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent.sandbox.sandbox import RunRequest
+from permissions.base.process.run_program import ProcessResult, run_blocking
+from permissions.base.process.spawn import CannotConfine, Launch
+from permissions.confinement import Confinement
+from tests.agent.sandbox.conftest import Confined, MakeConfined
+
+WRITING = [Confinement.PROJECT, Confinement.PROJECT_FILES]
+
+
+def _launch(confined: Confined, command: str, confinement: Confinement) -> Launch:
+    env = {"PATH": os.environ["PATH"], "HOME": str(confined.home)}
+    program = Launch(("/bin/bash", "--norc", "-c", command), env, confined.project)
+    return confined.sandbox.launch(program, RunRequest(confinement))
+
+
+def _run(launch: Launch) -> ProcessResult:
+    return run_blocking(launch, timeout_s=60.0)
+
+
+def _swap(directory: Path, target: Path) -> None:
+    directory.rename(directory.with_name("moved"))
+    directory.symlink_to(os.path.relpath(target, directory.parent))
+
+
+@pytest.mark.parametrize("confinement", WRITING)
+def test_a_directory_that_became_a_link_is_not_opened_for_writing(
+    make_confined: MakeConfined, confinement: Confinement
+) -> None:
+    confined = make_confined()
+    sub, outside = confined.project / "sub", confined.home / "outside"
+    for directory in (sub, outside):
+        directory.mkdir()
+        (directory / ".bashrc").write_text("old")  # around it a directory is mounted for writing
+    launch = _launch(confined, "touch sub/planted", confinement)
+    _swap(sub, outside)
+    _run(launch)
+    assert os.listdir(outside) == [".bashrc"]
+
+
+@pytest.mark.parametrize("confinement", WRITING)
+def test_a_directory_that_is_a_link_before_the_mounts_ends_the_launch(
+    make_confined: MakeConfined, confinement: Confinement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    confined = make_confined()
+    sub = confined.project / "sub"
+    sub.mkdir()
+    (sub / ".bashrc").write_text("old")
+    policy = confined.sandbox.policy
+
+    def policy_then_swap(request: RunRequest, program: Launch) -> object:
+        made = policy(request, program)
+        _swap(sub, confined.outside)
+        return made
+
+    monkeypatch.setattr(confined.sandbox, "policy", policy_then_swap)
+    with pytest.raises(CannotConfine, match="sub"):
+        _launch(confined, "true", confinement)
+
+
+@pytest.mark.parametrize("confinement", WRITING)
+def test_what_is_put_back_afterwards_follows_no_link(
+    make_confined: MakeConfined, confinement: Confinement
+) -> None:
+    confined = make_confined()
+    sub = confined.project / "sub"
+    sub.mkdir()
+    for name in (".bashrc", ".zshrc"):
+        (sub / name).symlink_to(confined.project / "evil.sh")
+    (confined.home / ".bashrc").write_text("the user's")
+    launch = _launch(confined, "true", confinement)
+    _swap(sub, confined.home)
+    _run(launch)
+    assert (confined.home / ".bashrc").read_text() == "the user's"
+    assert not (confined.home / ".zshrc").is_symlink()
+
+
+def test_descriptors_of_mounts_do_not_reach_the_command(make_confined: MakeConfined) -> None:
+    confined = make_confined(git=True)
+    ended = _run(_launch(confined, "ls -l /proc/self/fd /proc/1/fd", Confinement.PROJECT))
+    assert ended.exit_code == 0
+    assert str(confined.project).encode() not in ended.stdout
