@@ -32,7 +32,7 @@ async def open_prompt(
     """Return what a prompt becomes, after its hooks."""
     outcome = await parts.hooks.user_prompt_submit(prompt.text, abort)
     await events.emit_all(parts.hooks.notices())
-    refusal = _refusal(outcome)
+    refusal = prompt_refusal(outcome)
     if refusal is not None:
         return await _not_sent(events, "stop_hook_prevented", refusal)
     expanded = ExpandedPrompt()
@@ -60,7 +60,7 @@ def _mode_reminder(parts: ConversationParts, state: ConversationState) -> tuple[
     return (reminder_message(text, as_system=parts.switch.takes_system_messages),)
 
 
-def _refusal(outcome: EventOutcome | None) -> str | None:
+def prompt_refusal(outcome: EventOutcome | None) -> str | None:
     """Return the reason of a hook that blocks the prompt, or None."""
     if outcome is None or (outcome.continue_ and outcome.decision not in {"block", "deny"}):
         return None

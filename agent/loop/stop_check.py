@@ -60,7 +60,7 @@ class TurnEnd:
         if outcome is not None and not outcome.continue_:
             reason = outcome.stop_reason or ""
             return history.terminal("stop_hook_prevented", state, reason, turns=turns)
-        feedback = _feedback(outcome)
+        feedback = stop_feedback(outcome)
         if feedback:
             note = user_message(feedback, origin="hook")
             await history.commit(note)
@@ -92,7 +92,7 @@ class TurnEnd:
         return state.advance("answer_correction", note, detail=complaint[:200])
 
 
-def _feedback(outcome: EventOutcome | None) -> str:
+def stop_feedback(outcome: EventOutcome | None) -> str:
     """Return what the model continues with; empty for nothing.
 
     How often in a row that happens is limited by the engine: then the stop proceeds.

@@ -90,6 +90,16 @@ class UserError(AgentsException):
         super().__init__(message)
 
 
+class StoppedByHook(AgentsException):
+    """A hook of the settings or of the caller ended the run."""
+
+    def __init__(self, event: str, reason: str) -> None:
+        """Name the hook event, and the reason that the hook gives."""
+        self.event = event
+        self.reason = reason
+        super().__init__(f"A {event} hook stopped the run: {reason}")
+
+
 class MCPToolCancellationError(AgentsException):
     """A call of an MCP server's tool was cancelled."""
 

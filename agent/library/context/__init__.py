@@ -1,1 +1,1 @@
-"""What functions of the caller get to see of a run."""
+"""What surrounds a run: its context for functions of the caller, and its recorded steps."""

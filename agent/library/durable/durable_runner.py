@@ -29,13 +29,13 @@ from agent.library.base import run_exceptions
 from agent.library.base.raw_items import InputItem, RawItem, as_json
 from agent.library.base.run_exceptions import AgentsException, UserError
 from agent.library.context.run_context import RunContextWrapper
+from agent.library.context.run_steps import use_steps
 from agent.library.durable.owners import OwnerLocks
 from agent.library.durable.sqlite_clock import connect_options
 from agent.library.items.run_items import ToolApprovalItem
 from agent.library.running.run_config import DEFAULT_MAX_TURNS, RunConfig
 from agent.library.running.run_result import RunResult
 from agent.library.running.run_state import RunState
-from agent.library.running.run_steps import use_steps
 from agent.library.running.runner import AgentRunner
 from agent.library.running.state_json import agents_by_name
 from agent.library.running.state_results import result_of

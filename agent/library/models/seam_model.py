@@ -49,7 +49,7 @@ class SeamModel(Model):
     def __init__(self, client: ModelClient, model: str, endpoint: str) -> None:
         """`endpoint` names the server, for breakers."""
         self._client = client
-        self._model = model
+        self.name = model
         self._recovery = Recovery(policy_for(RequestSource.SUB_AGENT), endpoint)
 
     async def get_response(
@@ -98,7 +98,7 @@ class SeamModel(Model):
         task = asyncio.ensure_future(self._answer(request, output_schema, deltas))
         task.add_done_callback(lambda _task: deltas.put_nowait(None))
         try:
-            yield DictItem(type="response.created", response=DictItem(model=self._model))
+            yield DictItem(type="response.created", response=DictItem(model=self.name))
             while (delta := await deltas.get()) is not None:
                 yield delta
             response = await task
@@ -111,7 +111,7 @@ class SeamModel(Model):
             id=response.response_id,
             output=response.output,
             usage=response.usage,
-            model=self._model,
+            model=self.name,
             status="completed",
         )
         yield DictItem(type="response.completed", response=whole)
@@ -124,7 +124,7 @@ class SeamModel(Model):
         tools: Sequence[RawItem],
         schema: AgentOutputSchemaBase | None,
     ) -> ModelRequest:
-        known = await self._client.capabilities(self._model)
+        known = await self._client.capabilities(self.name)
         wire = tuple(_wire_tool(each) for each in tools)
         effort = read(options.reasoning, "effort")
         sampling = {
@@ -133,7 +133,7 @@ class SeamModel(Model):
             if (value := getattr(options, name)) is not None
         }
         return ModelRequest(
-            model=self._model,
+            model=self.name,
             system=(text_block(system),) if system else (),
             tools=wire,
             messages=messages_of(input_list(input)),

@@ -19,20 +19,22 @@ from pydantic import BaseModel
 from agent.abort import AbortController
 from agent.hook_events.config import hook_config
 from agent.hook_events.fire import HookFiring
-from agent.hook_events.tool_events import ToolEvents
+from agent.hook_events.hook_dispatch import HookDispatch
 from agent.library.base.raw_items import RawItem
 from agent.library.program.callback_hooks import HookFunction, callback_hooks
-from agent.library.program.program_setup import read_setup
+from agent.library.program.program_setup import ProgramSetup, read_setup
 from agent.messages import ToolUse
 from agent.options import RunOptions
 from agent.permission_config.bare_services import bare_services
 from agent.permission_config.permission_context import permission_setup
 from agent.stream import TurnEvents, discard
 from agent.tools.base import AnyTool, ToolContext, ToolOutcome, build_tool
-from agent.tools.call import CallHooks, CallOutcome, CallPorts
+from agent.tools.call import CallOutcome, CallPorts
 from agent.tools.lifecycle import run_call
 from agent.tools.registry import ToolRegistry
 from agent.tools.services import ToolServices
+from hooks.config.config import HookConfig
+from hooks.contender import HookContender
 from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
 from permissions.base.process.child_environment import child_environment
@@ -63,15 +65,56 @@ class CallStopped(BaseException):
 
 
 class StandardGate:
-    """Rules and hooks of one directory."""
+    """Rules and hooks of one directory, for any number of runs."""
 
     def __init__(
-        self, context: PermissionContext, hooks: CallHooks, services: ToolServices
+        self, setup: ProgramSetup, context: PermissionContext, hooks: HookConfig, state: Path
     ) -> None:
-        """`context` has the rules."""
+        """`context` has the rules; `state` is a directory, made when it is needed."""
+        self._setup = setup
         self._context = context
         self._hooks = hooks
+        self._state = state
+        self._env = child_environment(setup.environment.env, setup.settings.env)
+        self._services = bare_services(setup.settings, self._env, state, context)
+
+    def begin(
+        self, session_id: str, transcript: Path | None = None, *, agent: str | None = None
+    ) -> RunGate:
+        """Return the gate of one run.
+
+        Args:
+            session_id: Of the conversation; an agent at work for another one has the other's.
+            transcript: Its file; None where there is none.
+            agent: The name of an agent that another agent's run called; None for the first.
+        """
+        environment = self._setup.environment
+        session = HookSession(
+            session_id=session_id,
+            transcript_path=transcript or self._state / "none.jsonl",
+            project_dir=self._setup.settings.project_root,
+            home=environment.home,
+            state_dir=self._state,
+            cwd=environment.launch_dir,
+        )
+        runner = HookRunner(self._hooks, session=session, ports=HookPorts(env=self._env))
+        agent_id = uuid.uuid4().hex if agent is not None else None
+        firing = HookFiring(runner, session, agent_id=agent_id, agent_type=agent)
+        firing.begin_turn("library", uuid.uuid4().hex)
+        return RunGate(self._context, self._services, HookDispatch(firing))
+
+
+class RunGate:
+    """Rules and hooks of one run."""
+
+    def __init__(
+        self, context: PermissionContext, services: ToolServices, dispatch: HookDispatch
+    ) -> None:
+        """`dispatch` fires the hooks."""
+        self._context = context
         self._services = services
+        self._outcomes: list[tuple[ToolUse, CallOutcome]] = []
+        self.dispatch = dispatch
 
     async def run(self, use: ToolUse, work: Work, decide: Decide) -> CallOutcome:
         """Run a call of a caller's tool, if it may run.
@@ -86,19 +129,27 @@ class StandardGate:
         """
         ports = CallPorts(
             ToolRegistry([_tool(use.name, work)]),
-            _CallerPermissions(self._context, decide),
-            self._hooks,
+            _CallerPermissions(self._context, HookContender(self.dispatch.runner), decide),
+            self.dispatch.tools,
             self._services,
         )
         events = TurnEvents(discard, "library")
-        return await run_call(use, ports, events, AbortController().signal)
+        outcome = await run_call(use, ports, events, AbortController().signal)
+        self._outcomes.append((use, outcome))
+        return outcome
+
+    def take_outcomes(self) -> list[tuple[ToolUse, CallOutcome]]:
+        """Return the calls that ended since the last time, in the order of their ends."""
+        outcomes, self._outcomes = self._outcomes, []
+        return outcomes
 
 
 class _CallerPermissions(PermissionGate):
     """The rules as they count for tools that no setting knows."""
 
-    def __init__(self, context: PermissionContext, decide: Decide) -> None:
+    def __init__(self, context: PermissionContext, hooks: HookContender, decide: Decide) -> None:
         super().__init__(context, HeadlessHandler())
+        self._hook_answers = hooks
         self._decide = decide
 
     def evaluation(self, request: PermissionRequest, *, cwd: Path | None = None) -> Evaluation:
@@ -119,6 +170,9 @@ class _CallerPermissions(PermissionGate):
         cwd: Path | None = None,
         evaluation: Evaluation | None = None,
     ) -> Decision:
+        answer = await self._hook_answers.decide(request, pending)
+        if answer is not None:
+            return answer
         found = await self._decide(pending.message)
         if found is not None:
             raise CallStopped(found)
@@ -167,8 +221,7 @@ def program_gate(
     Args:
         ask: Rules whose calls wait for approval: a tool's name, or a pattern as in settings.
         deny: Rules whose calls never run.
-        hooks: Python functions by hook event: `PreToolUse`, `PostToolUse`, `PostToolUseFailure`,
-            `PermissionDenied`.
+        hooks: Python functions by hook event, such as `PreToolUse`, `UserPromptSubmit` or `Stop`.
         env: Environment to read; None is the process's own.
 
     Raises:
@@ -176,19 +229,7 @@ def program_gate(
     """
     options = RunOptions(headless=True, ask=tuple(ask), deny=tuple(deny))
     setup = read_setup(directory, env, options)
-    settings, environment = setup.settings, setup.environment
+    context = permission_setup(setup.settings, bypass_available=False).context
     state = Path(tempfile.gettempdir()) / f"agent-library-{uuid.uuid4().hex}"
-    session = HookSession(
-        session_id=uuid.uuid4().hex,
-        transcript_path=state / "none.jsonl",
-        project_dir=settings.project_root,
-        home=environment.home,
-        state_dir=state,
-        cwd=environment.launch_dir,
-    )
-    child_env = child_environment(environment.env, settings.env)
-    runner = HookRunner(hook_config(settings), session=session, ports=HookPorts(env=child_env))
-    runner.register(callback_hooks(hooks or {}))
-    context = permission_setup(settings, bypass_available=False).context
-    services = bare_services(settings, child_env, state, context)
-    return StandardGate(context, ToolEvents(HookFiring(runner, session)), services)
+    config = hook_config(setup.settings).with_specs(callback_hooks(hooks or {}))
+    return StandardGate(setup, context, config, state)

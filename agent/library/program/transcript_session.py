@@ -52,7 +52,7 @@ class TranscriptSession(SessionABC):
         self._project = setup.settings.project_root
         self._launch_dir = environment.launch_dir
         self._store = SessionStore(environment.agent_home)
-        self._path = self._store.directory(self._project) / f"{self.session_id}.jsonl"
+        self.path = self._store.directory(self._project) / f"{self.session_id}.jsonl"
         self._redact = Redactor(secrets_of({**environment.env, **setup.settings.env})).line
 
     async def get_items(self, limit: int | None = None) -> list[InputItem]:
@@ -86,13 +86,13 @@ class TranscriptSession(SessionABC):
 
     async def clear_session(self) -> None:
         """Begin anew; the file keeps what was. Raises as `add_items`."""
-        if self._path.exists():
+        if self.path.exists():
             await asyncio.to_thread(self._write, [RewindRecord(None, ())])
 
     def _items(self) -> list[InputItem]:
-        if not self._path.exists():
+        if not self.path.exists():
             return []
-        messages = resume.load(self._path).messages
+        messages = resume.load(self.path).messages
         return [item for message in messages for item in input_items(message)]
 
     def _write(self, records: Sequence[Record]) -> None:
@@ -102,7 +102,7 @@ class TranscriptSession(SessionABC):
             session.transcript.sync()
 
     def _open(self) -> Session:
-        if self._path.exists():
+        if self.path.exists():
             return self._store.open(self.session_id)
         return self._store.create(
             self._project, launch_dir=self._launch_dir, session_id=self.session_id

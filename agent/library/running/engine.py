@@ -15,6 +15,7 @@ from agent.library.base.run_exceptions import (
     ModelRefusalError,
     OutputGuardrailTripwireTriggered,
     RunErrorDetails,
+    StoppedByHook,
 )
 from agent.library.items.run_events import AgentUpdatedStreamEvent
 from agent.library.items.run_items import RunItem, ToolCallOutputItem
@@ -29,12 +30,14 @@ from agent.library.running.guard_runs import run_input_guardrails, run_output_gu
 from agent.library.running.handing_over import filter_history, hand_over
 from agent.library.running.model_calls import TurnTools, call_model, turn_tools
 from agent.library.running.response_reading import ReadResponse, ToolRun, read_response
+from agent.library.running.run_hook_events import RunHookEvents
 from agent.library.running.run_result import items_as_input
 from agent.library.running.run_scope import RunScope
 from agent.library.running.session_turns import input_with_session, save_turn
 from agent.library.running.tool_calls import run_tools, unknown_call_output
 from agent.library.tools.function_tool import FunctionToolResult
 from agent.library.tracing.run_spans import TraceSpan, agent_span, run_span
+from agent.model.client import ModelError
 
 
 class RunEngine:
@@ -55,23 +58,31 @@ class RunEngine:
         self._agent_span: TraceSpan | None = None
         self._span_agent: Agent | None = None
         self._guards: asyncio.Future[None] | None = None
+        self._events = RunHookEvents(scope)
 
     async def run(self) -> None:
         """Run until there is a final output or an approval to wait for.
 
         Raises:
             AgentsException: what ended the run, with `run_data`.
+            ModelError: the endpoint failed for good.
         """
         try:
+            await self._events.open()
             await self._run()
         except AgentsException as error:
             error.run_data = self._error_details()
             raise
+        except ModelError as error:
+            await self._events.failed(error)
+            raise
         finally:
             self._leave_span()
+            await self._events.close()
 
     async def _run(self) -> None:
         state, scope = self._state, self._scope
+        await self._events.begin()
         if state.is_interrupted:
             self._enter_span(state.current_agent)
             await self._resume()
@@ -122,6 +133,7 @@ class RunEngine:
         agent = state.current_agent
         tools = await turn_tools(scope, agent)
         self._describe(tools)
+        self._events.before_request()
         with run_span(
             "turn",
             disabled=scope.config.tracing_disabled,
@@ -173,6 +185,11 @@ class RunEngine:
         outputs = [*outcome.items, *unknown]
         self._add(outputs)
         scope.announce_items(outputs)
+        try:
+            self._add(await self._events.after_calls(agent))
+        except StoppedByHook:
+            await save_turn(scope)
+            raise
         if outcome.interruptions:
             state.is_interrupted = True
             state.interruptions = outcome.interruptions
@@ -258,6 +275,9 @@ class RunEngine:
         """End with a final output; `message` stands for one that no model wrote."""
         state, scope = self._state, self._scope
         if not message:
+            if await self._events.continues(agent, output):
+                await save_turn(scope)
+                return
             await scope.hooks.on_agent_end(scope.hook_context(), agent, output)
             if agent.hooks is not None:
                 await agent.hooks.on_end(scope.hook_context(), agent, output)

@@ -23,10 +23,10 @@ from agent.library.base.run_exceptions import (
     UserError,
 )
 from agent.library.base.run_usage import usage_of
+from agent.library.items.response_json import read_model_response, response_json
 from agent.library.items.run_events import RawResponsesStreamEvent
 from agent.library.items.run_items import ModelResponse
 from agent.library.models.model_interface import Model, ModelTracing
-from agent.library.running.response_json import read_model_response, response_json
 from agent.library.running.run_config import CallModelData, ModelInputData
 from agent.library.running.run_scope import RunScope
 from agent.library.tracing.run_spans import get_current_span

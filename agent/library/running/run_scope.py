@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, fields
 from agent.library.agents.run_hooks import RunHooks
 from agent.library.base.raw_items import InputItem, RawItem
 from agent.library.context.run_context import AgentHookContext, RunContextWrapper
+from agent.library.context.run_steps import RunSteps, current_steps
 from agent.library.items.run_events import StreamEvent, item_event
 from agent.library.items.run_items import RunItem
 from agent.library.models.model_interface import Model
-from agent.library.program.standard_gate import StandardGate
+from agent.library.program.standard_gate import RunGate, StandardGate
 from agent.library.running.run_config import RunConfig, RunErrorHandlers
 from agent.library.running.run_progress import RunProgress
-from agent.library.running.run_steps import RunSteps, current_steps
 from agent.library.sessions.item_session import ItemSession
 
 Emit = Callable[[StreamEvent], None]
@@ -29,7 +29,7 @@ class RunScope:
     hooks: RunHooks
     find_model: Callable[[RawItem], Model]
     """Returns the model of an agent."""
-    gate: Callable[[], Awaitable[StandardGate]]
+    find_gate: Callable[[], Awaitable[StandardGate]]
     session: ItemSession | None = None
     session_history: list[InputItem] = field(default_factory=list)
     """What the session had, and what was added to it, as the model is given it."""
@@ -40,6 +40,8 @@ class RunScope:
     auto_previous_response_id: bool = False
     conversation_id: str | None = None
     steps: RunSteps = field(default_factory=current_steps)
+    gate: RunGate | None = None
+    """Rules and hooks of this run; None before it has begun."""
     is_tripped: bool = False
     """A guardrail on the input has tripped; the run ends as soon as the others are stopped."""
 

@@ -199,7 +199,7 @@ def _scope(
         config=config,
         hooks=_hooks(options.get("hooks")),
         find_model=models.model_of,
-        gate=_gate(config),
+        find_gate=_gate(config),
         session=options.get("session"),
         emit=emit,
         error_handlers=options.get("error_handlers") or RunErrorHandlers(),

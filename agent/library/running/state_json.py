@@ -21,13 +21,13 @@ from agent.library.base.run_exceptions import UserError
 from agent.library.base.run_usage import usage_of, usage_to_json
 from agent.library.context.run_context import RunContextWrapper
 from agent.library.items import run_items
+from agent.library.items.response_json import read_model_response, response_json
 from agent.library.items.run_items import (
     HandoffOutputItem,
     RunItem,
     ToolApprovalItem,
     ToolCallOutputItem,
 )
-from agent.library.running.response_json import read_model_response, response_json
 from agent.library.running.run_progress import RunProgress
 
 StateT = TypeVar("StateT", bound=RunProgress)

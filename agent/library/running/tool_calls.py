@@ -206,7 +206,8 @@ class _CallRun:
             return ToolOutcome(str(output))
 
         use = ToolUse(self._context.tool_call_id, self._tool.rule_name or self._tool.name, given)
-        gate = await self._scope.gate()
+        gate = self._scope.gate
+        assert gate is not None, "a run has a gate"
         try:
             outcome = await gate.run(use, work, self._decided)
         except CallStopped as stopped:

@@ -71,7 +71,7 @@ def _scope(agent: Any, input: Any, context: Any) -> RunScope:
     state = api.RunState(context, input, agent)
     config = api.RunConfig(tracing_disabled=True)
     unused: Any = Missing
-    return RunScope(state, config, api.RunHooks(), find_model=unused, gate=unused)
+    return RunScope(state, config, api.RunHooks(), find_model=unused, find_gate=unused)
 
 
 class _Helpers:

@@ -1,0 +1,194 @@
+"""The hook events around a run: its session, its prompt, the calls of a turn, its end.
+
+Events of single calls are fired by `agent.library.program.standard_gate`.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import json
+import logging
+import uuid
+from typing import Final
+
+from agent.abort import AbortController
+from agent.conversation.prompt_opening import prompt_refusal
+from agent.events import Notice
+from agent.library.agents.agent_definition import Agent
+from agent.library.base.raw_items import InputItem, RawItem, as_json, input_list, item_type, read
+from agent.library.base.run_exceptions import StoppedByHook
+from agent.library.items.run_items import AdmittedInputItem, RunItem
+from agent.library.program.standard_gate import RunGate
+from agent.library.program.transcript_session import TranscriptSession
+from agent.library.running.run_scope import RunScope
+from agent.loop.stop_check import stop_feedback
+from agent.model.client import ModelError
+
+_LOG: Final = logging.getLogger(__name__)
+_outer: contextvars.ContextVar[str | None] = contextvars.ContextVar("outer_session", default=None)
+
+
+class RunHookEvents:
+    """Fires the events of one run. `open` comes first and `close` last.
+
+    A run inside of another one's tool is a sub-agent of that: it has no session and no prompt.
+    """
+
+    def __init__(self, scope: RunScope) -> None:
+        """Nothing is read or fired yet."""
+        self._scope = scope
+        self._token: contextvars.Token[str | None] | None = None
+        self._is_inner = _outer.get() is not None
+        self._blocked_stops = 0
+
+    async def open(self) -> None:
+        """Give the run its gate.
+
+        Raises:
+            ConfigError: settings that must apply cannot be used.
+        """
+        scope = self._scope
+        session = scope.session
+        path = session.path if isinstance(session, TranscriptSession) else None
+        session_id = _outer.get() or getattr(session, "session_id", None) or uuid.uuid4().hex
+        agent = scope.state.current_agent.name if self._is_inner else None
+        self._token = _outer.set(session_id)
+        scope.gate = (await scope.find_gate()).begin(session_id, path, agent=agent)
+
+    async def begin(self) -> None:
+        """Fire what begins a run; what hooks add stands before the prompt.
+
+        Raises:
+            StoppedByHook: a hook does not want the prompt sent.
+        """
+        scope, hooks = self._scope, self._gate.dispatch
+        has_begun = scope.state.current_turn > 0
+        texts: list[str] = []
+        if self._is_inner:
+            outcome = None if has_begun else await hooks.subagent_start()
+            texts += [outcome.additional_context] if outcome and outcome.additional_context else []
+        elif hooks.runner.has("SessionStart"):
+            source = "resume" if has_begun or await _has_items(scope) else "startup"
+            await hooks.session_start(source, _model_name(scope))
+            texts += hooks.start_context()
+            first = hooks.take_first_message()
+            texts += [first] if first is not None else []
+        if not (self._is_inner or has_begun):
+            texts += await self._submit()
+        self._log_notices()
+        if texts and has_begun:
+            self._admit(scope.state.current_agent, texts)
+        elif texts:
+            given = input_list(scope.state.original_input)
+            scope.state.original_input = [*map(_input, texts), *given]
+
+    async def _submit(self) -> list[str]:
+        prompt = _prompt(self._scope.state.original_input)
+        hooks = self._gate.dispatch
+        if not prompt or not hooks.runner.has("UserPromptSubmit"):
+            return []
+        outcome = await hooks.user_prompt_submit(prompt, AbortController().signal)
+        refusal = prompt_refusal(outcome)
+        if refusal is not None:
+            raise StoppedByHook("UserPromptSubmit", refusal)
+        context = outcome.additional_context if outcome is not None else None
+        return [context] if context else []
+
+    def before_request(self) -> None:
+        """Add what hooks in the background brought for the model."""
+        self._admit(self._scope.state.current_agent, self._gate.dispatch.late_context())
+        self._log_notices()
+
+    async def after_calls(self, agent: Agent) -> list[RunItem]:
+        """Fire PostToolBatch; return what its hooks add behind the outputs.
+
+        Raises:
+            StoppedByHook: it, or a hook of one of the calls, ends the run.
+        """
+        outcomes = self._gate.take_outcomes()
+        if not outcomes:
+            return []
+        batch = await self._gate.dispatch.post_tool_batch(outcomes, AbortController().signal)
+        self._log_notices()
+        for _, outcome in outcomes:
+            if outcome.ends_turn and outcome.stop_reason:
+                raise StoppedByHook("tool", outcome.stop_reason)
+        refusal = prompt_refusal(batch)
+        if refusal is not None:
+            raise StoppedByHook("PostToolBatch", refusal)
+        if batch is None or not batch.additional_context:
+            return []
+        return [AdmittedInputItem(agent, _input(batch.additional_context))]
+
+    async def continues(self, agent: Agent, output: RawItem) -> bool:
+        """Fire Stop; return whether a hook wants the run to continue, with what it says."""
+        hooks = self._gate.dispatch
+        text = output if isinstance(output, str) else json.dumps(as_json(output))
+        signal = AbortController().signal
+        outcome = await hooks.stop(text, active=self._blocked_stops > 0, abort=signal)
+        self._log_notices()
+        if outcome is None or not outcome.continue_:
+            return False
+        feedback = stop_feedback(outcome)
+        if feedback:
+            self._blocked_stops += 1
+            self._admit(agent, [feedback])
+        return bool(feedback)
+
+    async def failed(self, error: ModelError) -> None:
+        """Fire StopFailure."""
+        await self._gate.dispatch.stop_failure(error.kind, str(error))
+
+    async def close(self) -> None:
+        """Fire SessionEnd, and end what hooks left in the background."""
+        gate = self._scope.gate
+        try:
+            if gate is not None:
+                if not self._is_inner:
+                    await gate.dispatch.session_end("other")
+                self._log_notices()
+                await gate.dispatch.firing.aclose()
+                await gate.dispatch.runner.aclose()
+        finally:
+            if self._token is not None:
+                _outer.reset(self._token)
+
+    @property
+    def _gate(self) -> RunGate:
+        assert self._scope.gate is not None, "a run opens its hooks first"
+        return self._scope.gate
+
+    def _admit(self, agent: Agent, texts: list[str]) -> None:
+        items = [AdmittedInputItem(agent, _input(text)) for text in texts]
+        self._scope.state.generated_items.extend(items)
+        self._scope.state.session_items.extend(items)
+
+    def _log_notices(self) -> None:
+        """Write what hooks have to show into the log: a run has no screen."""
+        for event in self._gate.dispatch.notices():
+            if isinstance(event, Notice):
+                level = logging.WARNING if event.level == "warning" else logging.INFO
+                _LOG.log(level, "%s", event.text)
+
+
+def _input(text: str) -> InputItem:
+    return {"role": "user", "content": text}
+
+
+def _prompt(given: str | list[InputItem]) -> str:
+    """Return the text of the last message of the user; empty where there is none."""
+    for item in reversed(input_list(given)):
+        if item_type(item) == "message" and item.get("role") == "user":
+            content = item.get("content")
+            if isinstance(content, str):
+                return content
+            return "\n".join(str(read(part, "text", "")) for part in content or [])
+    return ""
+
+
+async def _has_items(scope: RunScope) -> bool:
+    return scope.session is not None and bool(await scope.session.get_items(limit=1))
+
+
+def _model_name(scope: RunScope) -> str:
+    return str(getattr(scope.find_model(scope.state.current_agent), "name", ""))
