@@ -1,7 +1,7 @@
 """Cancellation that preserves protocol obligations: a signal that work observes, a controller that
 fires it.
 
-A signal is not `Task.cancel()`: whoever observes it finishes what the conversation needs
+A signal is not `Task.cancel()`: the code that observes it finishes what the conversation needs
 (synthetic tool results, transcript records) and then returns.
 """
 

@@ -154,7 +154,7 @@ class ToolResult(Struct, frozen=True):
     display: Display | None = None
     structured: Mapping[str, object] | None = None
     refused: str = ""
-    """What the sandbox refused and nobody allowed, in words."""
+    """What the sandbox refused and no user allowed, in words."""
     agent_id: str | None = None
     type: Literal["tool_result"] = "tool_result"
 

@@ -8,7 +8,7 @@ EXIT_COMPLETED: Final = 0
 EXIT_ERROR: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_DENIED: Final = 3
-"""Something was not done because nobody was there to allow it."""
+"""Something was not done because no user was there to allow it."""
 EXIT_LIMIT: Final = 4
 """A limit of turns or money was reached."""
 EXIT_REFUSAL: Final = 5

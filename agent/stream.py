@@ -33,7 +33,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 async def discard(_event: AgentEvent) -> None:
-    """Drop an event: the `emit` of work that nobody follows."""
+    """Drop an event: the `emit` of work without a listener."""
 
 
 class Subscription:
@@ -51,7 +51,7 @@ class Subscription:
         self.room.set()
 
     def append(self, event: AgentEvent) -> None:
-        """Buffer an event, also where the buffer is full: whoever appends waits afterwards."""
+        """Buffer an event, also where the buffer is full: the appending code waits afterwards."""
         if self._is_ended:
             return
         self._events.append(event)
@@ -147,7 +147,7 @@ class EventStream:
     ) -> Subscription:
         """Add a listener with a buffer of `size` events, until the end of the run."""
         subscription = Subscription(size, show)
-        # Who waits for what is shown comes last: a cancellation meanwhile is nobody else's.
+        # Who waits for what is shown comes last: a cancellation meanwhile concerns no other.
         self._subscriptions.insert(0 if show is None else len(self._subscriptions), subscription)
         return subscription
 

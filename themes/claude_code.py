@@ -45,7 +45,7 @@ _BRIGHT: Final = re.compile(r"ansi:(\w+)Bright")
 def as_theme_file(data: Mapping[str, object]) -> Mapping[str, object]:
     """Return the file's content in the form of a theme file of ours.
 
-    Tokens that nobody knows stay as they are, so that they are reported; what is no table of
+    Unknown tokens stay as they are, so that they are reported; what is not a table of
     overrides becomes one that is reported as a whole.
     """
     overrides = data.get("overrides", {})

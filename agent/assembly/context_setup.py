@@ -80,7 +80,7 @@ def _max_tokens(model: ModelCapabilities) -> int:
 
 
 def _is_mid_turn(messages: Sequence[Message]) -> bool:
-    """Whether the next request answers calls of the model, which nobody interrupted."""
+    """Whether the next request answers calls of the model, which no user interrupted."""
     for message in reversed(messages):
         if message.role == "assistant":
             return bool(message.tool_uses())

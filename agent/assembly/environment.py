@@ -86,7 +86,7 @@ def settings_for(
 def _allowed(options: RunOptions) -> tuple[str, ...]:
     """Return the allow rules of the command line.
 
-    Without a screen nobody can be asked: there the option for orchestration mode is the consent.
+    Without a screen no user can be asked: there the option for orchestration mode is the consent.
     """
     if options.orchestrate and options.headless:
         return (*options.allow, f"Workflow({ORCHESTRATED})")

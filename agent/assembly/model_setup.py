@@ -136,7 +136,7 @@ def model_overrides(settings: Settings) -> dict[str, Override]:
 
 
 def retry_policies(settings: Callable[[], Settings], env: Mapping[str, str]) -> PolicyFor:
-    """Return how requests are retried; for hours where nobody waits (error-recovery)."""
+    """Return how requests are retried; for hours where no user waits (error-recovery)."""
 
     def policy(source: RequestSource) -> RetryPolicy:
         asked = env.get("AGENT_TUI_PERSISTENT_RETRY", "") not in {"", "0"}

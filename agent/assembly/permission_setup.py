@@ -148,7 +148,7 @@ def _handler(
     classifiers: Sequence[Contender],
     remote: Sequence[Contender],
 ) -> Handler:
-    """Return who resolves an ask; without a dialog nobody is asked."""
+    """Return who resolves an ask; without a dialog no user is asked."""
 
     def evaluation(request: PermissionRequest) -> Evaluation:
         return late.gate().current_evaluation(request, cwd=late.cwd())
@@ -167,7 +167,7 @@ def _handler(
     if dialog is None:
         return HeadlessHandler(others)
     if seat is not None:
-        # In sequence, as nobody waits at the screen for each of a team's questions.
+        # In sequence, as no user waits at the screen for each of a team's questions.
         return CoordinatorHandler([*others, *remote, dialog])
     head_start = HookHeadStart(first, dialog)
     return InteractiveHandler(

@@ -125,7 +125,7 @@ def connect_sandbox(
 def refusal_offers(
     sandbox: Sandbox, ask: AskUser | None, gate: PermissionGate
 ) -> RefusalOffers | None:
-    """Return what a user is offered after a refusal; None where there is nobody to ask."""
+    """Return what a user is offered after a refusal; None where there is no user to ask."""
     return RefusalOffers(gate, sandbox, ask.decide_refusal) if ask is not None else None
 
 

@@ -183,7 +183,7 @@ class StartContext(Struct, frozen=True, kw_only=True):
 
     @property
     def scratch(self) -> Path:
-        """Where the model may write what belongs to nobody's project."""
+        """Where the model may write what belongs to no project."""
         return scratch_directory(self.session)
 
     @property

@@ -82,7 +82,7 @@ class Accounting:
     def add_aside(
         self, usage: Usage, model: str, turn_id: str, agent_id: str | None = None
     ) -> UsageUpdate:
-        """Add one response that is no turn of the conversation, such as a summary of it."""
+        """Add one response that is not a turn of the conversation, such as a summary of it."""
         self.add_quietly(usage, model)
         self.spent()
         return self._update(usage, turn_id, agent_id)

@@ -83,7 +83,7 @@ class ConversationControls:
         return self._parts.move(directory)
 
     def send_to_background(self) -> bool:
-        """Let commands and agents that are waited for go on behind the conversation.
+        """Let commands and agents that are waited for continue in the background.
 
         False when there are none.
         """

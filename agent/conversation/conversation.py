@@ -119,7 +119,7 @@ class Conversation:
     def run(self, prompt: Prompt | None) -> AsyncGenerator[AgentEvent, None]:
         """Work on one prompt and yield its events; `Terminal` is the last.
 
-        None gives the model what background hooks brought, as a prompt that nobody typed.
+        None gives the model what background hooks brought, as a prompt that no user typed.
         """
         return self._follow(self._prompt_work(prompt))
 
@@ -174,7 +174,7 @@ class Conversation:
                     await parts.recorder.prompt(events.turn_id, prompt.text)
                     await self.prompt_queue.on_recorded(prompt.uid)
                 end = await self._answer(prompt, events, abort)
-            except Exception as error:  # noqa: BLE001 - isolation boundary: the program goes on
+            except Exception as error:  # noqa: BLE001 - isolation boundary: the program continues
                 text = f"{type(error).__name__}: {error}"
                 await events.emit(ErrorEvent(events.turn_id, "internal", text))
                 end = Terminal(events.turn_id, "error", text)
@@ -284,14 +284,14 @@ class Conversation:
             self._session_started = False
             await self.hooks.session_end(reason)
         await self._background.aclose()
-        # One that fails must not leave commands running, nor the session to nobody.
+        # One that fails must not leave commands running, nor the session locked.
         async with AsyncExitStack() as ends:
             ends.push_async_callback(self._parts.recorder.aclose)
             for close in reversed(self._parts.on_close):
                 ends.push_async_callback(close)
 
     async def _end_events(self) -> None:
-        """End a prompt that nobody listens to any more: its calls are closed and recorded."""
+        """End a prompt that has no listener any more: its calls are closed and recorded."""
         while self._events is not None and self.view.is_running:
             try:
                 await self._events.aclose()

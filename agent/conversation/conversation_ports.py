@@ -139,7 +139,7 @@ class ConversationParts(Struct, frozen=True, kw_only=True):
     checkpoints: Checkpoints | None = None
     """The files as they were before each prompt; None where nothing stores them."""
     costs: Costs | None = None
-    """None where nobody adds them up."""
+    """None where they are not added up."""
     expander: PromptExpander | None = None
     agents: AgentSupervisor
     workflows: Workflows

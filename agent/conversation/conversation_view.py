@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ConversationState(Struct):
-    """What changes while a conversation goes on."""
+    """What changes during a conversation."""
 
     messages: tuple[Message, ...]
     """The history as the model knows it."""
@@ -44,7 +44,7 @@ class ConversationView:
 
     @property
     def costs(self) -> Costs | None:
-        """None where nobody adds them up."""
+        """None where they are not added up."""
         return self._parts.costs
 
     @property

@@ -1,4 +1,4 @@
-"""Between what happens beside the turns and whoever shows a conversation."""
+"""Between what happens beside the turns and the display of a conversation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agent.subagents.delivery.report_delivery import ReportDelivery
 
 
 class HookSignals:
-    """Notifies hooks that the user is waited for; reports that one wants the model to go on."""
+    """Notifies hooks that the user is waited for; reports that one wants the model to continue."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class HookSignals:
         await self._hooks.notification(kind, message)
 
     def listen_for_wake(self, on_wake: Callable[[], None]) -> None:
-        """Set what is called when a background hook wants the model to go on, or an agent in the
+        """Set what is called when a background hook wants the model to continue, or an agent in the
         background has something for it."""
         self._hooks.runner.background.on_wake = on_wake
         for each in self._reporting:

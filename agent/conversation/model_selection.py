@@ -39,7 +39,7 @@ async def choose_model(
         client: lists the models where nothing else selects one.
         setup: the endpoint, and the model settings name.
         asked: as named on the command line.
-        resumed: the model of the session that goes on.
+        resumed: the model of the session that is continued.
 
     Raises:
         ModelNotNamed: nothing names one.

@@ -137,7 +137,7 @@ class LiveSettings:
         try:
             async for change in watch_settings(self._settings, self._load, self._stop):
                 await self.changed(change.files)
-        except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
+        except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation continues
             self._notify(f"Settings are no longer watched: {error}", "warning")
 
     async def _is_approved(self, change: SettingsChange) -> bool:

@@ -1,6 +1,6 @@
 """The list of the project's files for the `@` picker: read on first use, then updated.
 
-The list comes from ripgrep, which knows ignore files and runs no git: a repository nobody trusts
+The list comes from ripgrep, which knows ignore files and runs no git: an untrusted repository
 has no influence on it. Changes are noticed by `watchfiles`.
 """
 
@@ -77,7 +77,7 @@ class FileIndex:
         return self._names
 
     async def _list(self) -> list[str]:
-        # Nobody means compiled modules, also where git does not ignore them.
+        # Compiled modules are not what users mean, also where git does not ignore them.
         options = ["--files", "--null", "--no-messages", "--glob=!__pycache__", *file_selection()]
         if not self._respects_ignore_files:
             options.append("--no-ignore")

@@ -57,7 +57,7 @@ async def read_diff(root: Path, programs: ReadingPrograms) -> tuple[FileDiff, ..
     else:
         return None
     others = ("ls-files", "--others", "--exclude-standard", "-z")
-    # Names that are no UTF-8 stay names of files.
+    # Names that are not UTF-8 stay names of files.
     listed = await run_git(root, programs, *others, errors="surrogateescape")
     names = [name for name in (listed or "").split("\0") if name][:MAX_NEW_FILES]
     new = await asyncio.to_thread(lambda: [_new_file(root, name) for name in names])
@@ -68,7 +68,7 @@ def _new_file(root: Path, name: str) -> FileDiff:
     path = root / name
     try:
         if path.is_symlink():
-            # As git stores it: its target is no part of the project.
+            # As git stores it: its target is not part of the project.
             return FileDiff(name, 1, 0, ("@@ -0,0 +1 @@", f"+{path.readlink()}"), "new link")
         if path.is_dir():
             return FileDiff(name, 0, 0, (), "a repository of its own")

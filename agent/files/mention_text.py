@@ -1,7 +1,7 @@
 r"""How a path is written after `@`: as it is, or in quotes with escapes when it has odd characters.
 
 In quotes `\"`, `\\`, `\n`, `\t` stand for what they stand for in many languages, and `\xNN` for a
-byte that is no text. Pure.
+byte that is not text. Pure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ESCAPES: Final = {char: f"\\{letter}" for letter, char in _LETTERS.items()} | {
     "\\": "\\\\",
 }
 _FIRST_BYTE: Final = 0xDC00
-"""Where Python puts bytes of a file name that are no UTF-8."""
+"""Where Python puts bytes of a file name that are not UTF-8."""
 
 
 def mention_of(path: str, *, is_open: bool = False) -> str:

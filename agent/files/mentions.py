@@ -67,7 +67,8 @@ class MentionContents(Struct, frozen=True):
 def find_mentions(text: str) -> tuple[tuple[Mention, ...], ...]:
     """Return, per `@` in the text, the readings it could have, likeliest first.
 
-    `see @a.py.` may mean `a.py.` or `a.py`; whoever knows the files takes the first that exists.
+    `see @a.py.` may mean `a.py.` or `a.py`; the caller, who knows the files, takes the first that
+    exists.
     """
     found: list[tuple[Mention, ...]] = []
     for match in _MENTION.finditer(text):
@@ -170,7 +171,7 @@ class MentionReader(Struct):
         return None
 
     def _is_missing(self, path: str) -> bool:
-        """Whether it is no word, since it begins with a folder that exists."""
+        """Whether it is not a word, since it begins with a folder that exists."""
         head = _FIRST_DIRECTORY.match(path)
         return head is not None and self._located(Mention(head[0])) is not None
 

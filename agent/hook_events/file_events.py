@@ -89,5 +89,5 @@ class HookSources:
     async def _follow(self) -> None:
         try:
             await self._watch.run()
-        except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
+        except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation continues
             self._hooks.firing.warn(f"Files are no longer watched for hooks: {error}")

@@ -121,7 +121,7 @@ class HookFiring:
         return self._turn_id
 
     def begin_turn(self, turn_id: str, prompt_id: str | None) -> None:
-        """Name the turn that the next events belong to; None goes on with the prompt before."""
+        """Name the turn that the next events belong to; None stays with the prompt before."""
         self._turn_id = turn_id
         if prompt_id is not None:
             self.session.prompt_id = prompt_id
@@ -134,7 +134,7 @@ class HookFiring:
         return events
 
     def late_context(self) -> list[str]:
-        """Return what hooks that nobody waits for brought for the model since the last call."""
+        """Return what hooks that are not waited for brought for the model since the last call."""
         if self.agent_id is not None:
             return []
         brought, self._late = self._late, []
@@ -154,7 +154,7 @@ class HookFiring:
         self._finished(outcome, None)
 
     async def aclose(self, *, wait_s: float = 2.0) -> None:
-        """Give events that nobody waits for a moment more, then cancel the rest."""
+        """Give events that are not waited for a moment more, then cancel the rest."""
         if self._unawaited:
             await asyncio.wait(set(self._unawaited), timeout=wait_s)
         for task in self._unawaited:
@@ -163,7 +163,7 @@ class HookFiring:
             await asyncio.wait(set(self._unawaited))
 
     def fire_later(self, fire: Callable[[], Awaitable[None]]) -> None:
-        """Fire something that nobody waits for, after what was fired so before."""
+        """Fire something that are not waited for, after what was fired so before."""
 
         async def run() -> None:
             async with self._one_by_one:

@@ -268,7 +268,7 @@ class HookDispatch:
             )
         )
         if outcome is None or outcome.proceeds is not False:
-            # Whoever asked for the switch is the user a hook's `ask` would ask.
+            # The one that asked for the switch is the user a hook's `ask` would ask.
             return None
         return outcome.stop_reason or outcome.reason or "a hook refused"
 

@@ -73,7 +73,7 @@ class Observer:
         self._is_broken = False
 
     def record(self, event: AgentEvent) -> None:
-        """Take the next event. Never raises: whoever looks on must not break what is looked at."""
+        """Take the next event. Never raises: an observer must not break what is looked at."""
         if self._is_broken:
             return
         try:

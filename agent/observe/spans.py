@@ -6,8 +6,8 @@
     │   └── blocked_on_user
     └── hook
 
-A span is ended by whoever started it, with the span in hand: with several requests under way, "the
-newest one" would be the wrong one. What nobody ended is found by `sweep`.
+A span is ended by the code that started it, with the span in hand: with several requests under
+way, "the newest one" would be the wrong one. What was not ended is found by `sweep`.
 """
 
 from __future__ import annotations

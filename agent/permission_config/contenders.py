@@ -1,6 +1,6 @@
 """The contenders that settings turn on: model classifier, bridge and channel.
 
-None of them counts from a project: only the user, or whoever manages the machine, sets
+None of them counts from a project: only the user, or the administrator of the machine, sets
 who may answer for the user. Next: `permissions.resolve.model_classifier`, `.bridge`, `.channel`.
 """
 

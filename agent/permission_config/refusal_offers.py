@@ -73,7 +73,7 @@ class RefusalOffers:
         return self._done(answer, question, request, confinement)
 
     def _hosts(self, call_id: str) -> tuple[str, ...]:
-        """Return the hosts that were refused because nobody answered."""
+        """Return the hosts that were refused because no user answered."""
         network = self._sandbox.network
         if network is None:
             return ()

@@ -34,8 +34,8 @@ class PromptExpander(Protocol):
     async def expand_queued(self, prompt: Prompt) -> tuple[Message | Notice, ...] | None:
         """Return what goes before a prompt that joins a running turn, and the notices about it.
 
-        None: it is a command, which has to wait for the end of the turn. Whoever takes the notices
-        fills in the turn.
+        None: it is a command, which has to wait for the end of the turn. The caller that takes the
+        notices fills in the turn.
         """
         ...
 

@@ -29,7 +29,7 @@ class FrontMatter(Struct, frozen=True):
 def read_head(text: str) -> FrontMatter:
     """Return the head with what is wrong about it. Raises nothing.
 
-    Users write `description: Fix: the bug` and `argument-hint: [from] [to]`, which is no YAML:
+    Users write `description: Fix: the bug` and `argument-hint: [from] [to]`, which is not YAML:
     such a head is read line by line, and nothing is reported where each line is plainly whole.
     """
     match = _HEAD.match(text)

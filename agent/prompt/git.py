@@ -85,7 +85,7 @@ async def run_git(
 ) -> str | None:
     """Return what a git command prints; None where it fails or takes too long.
 
-    `errors` is what bytes become that are no UTF-8, as for `bytes.decode`. A command that hashes
+    `errors` is what bytes become that are not UTF-8, as for `bytes.decode`. A command that hashes
     files would run the repository's filters; they are off.
     """
     filters = frozenset[str]()

@@ -29,7 +29,7 @@ class Remote(Struct, frozen=True):
 
 
 def read_remote(project_root: Path) -> Remote | None:
-    """Return what `origin` points at; None without one, or where it is no server. Never raises."""
+    """Return what `origin` points at; None without one, or where it is not a server."""
     try:
         text = read_start(project_root / ".git" / "config", MAX_BYTES).decode("utf-8", "replace")
     except OSError:

@@ -231,7 +231,7 @@ class Instructions:
             path = self._places.home / target[2:]
         path = Path(os.path.normpath(file.path.parent / path))
         if not os.path.isfile(path):
-            return []  # a mention such as @someone is no import
+            return []  # a mention such as @someone is not an import
         if hops + 1 > MAX_HOPS:
             self.warnings.append(f"{file.path} imports {target} more than {MAX_HOPS} hops deep.")
             return []
@@ -271,7 +271,7 @@ class Instructions:
 
 
 def imports_of(text: str) -> tuple[str, ...]:
-    """Return the targets of `@path` imports in order; those in code are no imports."""
+    """Return the targets of `@path` imports in order; those in code are not imports."""
     found = (match[1].replace("\\ ", " ") for match in _IMPORT.finditer(_without_code(text)))
     return tuple(dict.fromkeys(target.rstrip(".,;:!?)") for target in found if target))
 

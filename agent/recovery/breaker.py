@@ -1,4 +1,4 @@
-"""A circuit breaker per endpoint and model: while it is open, nobody waits for a server that is
+"""A circuit breaker per endpoint and model: while it is open, no user waits for a server that is
 known to be down."""
 
 from __future__ import annotations

@@ -168,10 +168,10 @@ _BROKEN_THINKING: Final = (
     r"|\b'?reasoning'? .{0,60}\bwithout its required\b"
     r"|\bthought.?signature\b.{0,80}\b(invalid|not valid|corrupted)\b"
 )
-"""An earlier answer's thinking is not accepted any more; without it the conversation goes on."""
+"""An earlier answer's thinking is not accepted any more; without it the conversation continues."""
 
 _WANTS_THINKING: Final = r"must start with a thinking block|\bexpected `?thinking`?\b"
-"""Older models want an answer's thinking back, and it is gone: they go on without any."""
+"""Older models want an answer's thinking back, and it is gone: they continue without any."""
 
 _REJECTED: Final = (
     r"not permitted|not supported|unsupported|unknown|unexpected|unrecognized|extra"

@@ -1,7 +1,7 @@
 """The escalation ladder: after a failed request, the cheapest response that may still help.
 
 Retry costs time, falling back costs quality, degrading costs a feature, failing costs the turn
-(error-recovery). The ladder only decides; whoever runs requests acts on its answer.
+(error-recovery). The ladder only decides; the code that runs requests acts on its answer.
 """
 
 from __future__ import annotations

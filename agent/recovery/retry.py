@@ -44,7 +44,7 @@ FOREGROUND: Final = frozenset(
     {RequestSource.MAIN, RequestSource.SUB_AGENT, RequestSource.COMPACTION}
 )
 """Sources whose answer a user waits for. All others fail at once when the endpoint is short of
-capacity: retrying them would make it worse, and nobody would notice the gain."""
+capacity: retrying them would make it worse, and no user would notice the gain."""
 
 
 class PlannedRetry(Struct, frozen=True):

@@ -18,7 +18,7 @@ LONGEST_S: Final = 31 * 86_400.0
 def retry_after_s(headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds to wait from `now` on (Unix time); None without a usable value.
 
-    `retry-after-ms` goes before `retry-after`. Zero, the past, more than a month and what is no
+    `retry-after-ms` goes before `retry-after`. Zero, the past, more than a month and what is not a
     number count as no preference.
     """
     for value, unit_s in (

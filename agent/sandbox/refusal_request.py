@@ -30,7 +30,7 @@ class RefusalRequest(Struct, frozen=True):
     directories: tuple[str, ...] = ()
     """Canonical; those that can be opened for the session."""
     hosts: tuple[str, ...] = ()
-    """`host:port`; those that nobody has decided about."""
+    """`host:port`; those that are not decided yet."""
     may_leave: bool = True
 
 

@@ -27,7 +27,7 @@ _MEANT: Final = re.compile(
 )
 _SAFE_LINK: Final = re.compile(r"(?:https?|file)://.", re.IGNORECASE)
 _GREY_SPREAD: Final = 24
-"""Channels that are closer together than this are no colour."""
+"""Channels that are closer together than this are not a colour."""
 
 
 class Piece(Struct, frozen=True):

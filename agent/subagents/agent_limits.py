@@ -13,7 +13,7 @@ ended, or the one that failed is tried once more."""
 
 
 class AgentCaps(Struct, frozen=True):
-    """Limits of a session's agents; None is no limit."""
+    """Limits of a session's agents; None means unlimited."""
 
     concurrent: int = 10
     depth: int = 3

@@ -18,13 +18,6 @@ IDIOMS = re.compile(
     r"|(?<!there )\b(?-i:is|are) no\b(?! longer| more)",
     re.IGNORECASE,
 )
-PLAIN = (
-    "permissions", "hooks", "agent/loop", "agent/session", "agent/headless", "agent/tools",
-    "agent/commands", "agent/settings", "agent/mcp",
-)  # fmt: skip
-"""Packages without any."""
-LEFT = 80
-"""How many there are in the others. It may only fall; 0 in the end."""
 
 
 def remarks(source: str) -> Iterator[tuple[int, str]]:
@@ -56,17 +49,8 @@ def _product() -> list[Path]:
     return [one for one in tracked_files() if one.suffix == ".py" and one.parts[0] in PACKAGES]
 
 
-def _is_plain(path: Path) -> bool:
-    return any(path.is_relative_to(room) for room in PLAIN)
-
-
-def test_these_packages_have_none() -> None:
-    assert _found(path for path in _product() if _is_plain(path)) == []
-
-
-def test_the_others_get_no_more() -> None:
-    found = _found(path for path in _product() if not _is_plain(path))
-    assert len(found) <= LEFT, found
+def test_the_product_has_none() -> None:
+    assert _found(iter(_product())) == []
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def _write_any_character() -> None:
     """Write UTF-8 to files and pipes, and to a terminal what its encoding has.
 
     JSON is UTF-8, and an answer must not be lost to a locale. A half of a pair, as in a file name
-    that is no UTF-8, is written as its escape, which JSON reads back.
+    that is not UTF-8, is written as its escape, which JSON reads back.
     """
     out = sys.stdout
     if out is sys.__stdout__ and isinstance(out, io.TextIOWrapper):

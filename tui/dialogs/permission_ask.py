@@ -60,7 +60,7 @@ JudgeAgain = Callable[[PermissionRequest], PermissionAsk | None]
 
 
 def answers_of(ask: PermissionAsk) -> list[Choice]:
-    """Return the answers, in their order; the last two are no."""
+    """Return the answers, in their order; the last two refuse."""
     noes = [
         Choice("No, and stop"),
         Choice("No, and tell it why", comment_hint="what to do instead…", needs_comment=True),

@@ -124,7 +124,7 @@ class McpSetup:
         self._late.mcp.bind(live)
         try:
             await live.begin()
-        except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation goes on
+        except Exception as error:  # noqa: BLE001 - isolation boundary: the conversation continues
             self._start.warn(f"MCP servers are not started: {error}")
 
     def _stored(self, rules: Sequence[str]) -> None:

@@ -233,7 +233,7 @@ class Agent(AgentBase[TContext]):
         """Return a tool that runs this agent on one text and returns its final output.
 
         Other than with a handoff, the agent does not see the conversation, and the calling agent
-        goes on with it. Approvals that it waits for are interruptions of the calling run.
+        continues with it. Approvals that it waits for are interruptions of the calling run.
 
         Args:
             parameters: A dataclass or pydantic model of the tool's arguments, in place of a text.

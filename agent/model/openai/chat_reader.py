@@ -1,7 +1,7 @@
 """The stream of Chat Completions as events, whatever a server makes of it.
 
-Calls are told apart by index and by id, as some servers number every call 0. A call is shown while
-it is written; another one that begins before its arguments are whole waits until it ends.
+Calls are distinguished by index and by id, as some servers number every call 0. A call is shown
+while it is written; another one that begins before its arguments are whole waits until it ends.
 """
 
 from __future__ import annotations

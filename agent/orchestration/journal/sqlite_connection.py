@@ -26,7 +26,7 @@ class SqliteConnection:
         """Open or make the file.
 
         Raises:
-            JournalError: it cannot be opened, or is no journal.
+            JournalError: it cannot be opened, or is not a journal.
         """
         import sqlite3  # only runs of workflows need it
 

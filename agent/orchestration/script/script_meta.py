@@ -64,7 +64,7 @@ def read_script(text: str) -> WorkflowScript:
     """Read a script.
 
     Raises:
-        ScriptError: its first statement is no literal `meta` with a name and a description.
+        ScriptError: its first statement is not a literal `meta` with a name and a description.
     """
     begin = _match(_SPACE, text, 0)
     head = _HEAD.match(text, begin)

@@ -49,7 +49,7 @@ def read_path(text: str, source: RuleSource, base: Path, home: Path) -> Configur
         base: Where an entry without `/` or `~` in front starts.
 
     Raises:
-        ValueError: it is no path; the text says why.
+        ValueError: it is not a path; the text says why.
     """
     if not text.strip() or "\0" in text:
         raise ValueError("it names no path")

@@ -33,7 +33,7 @@ class SessionHosts:
         granted: Sequence[str] = (),
         on_grant: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`ask` is None where there is nobody to ask; `notify` shows a line to the user.
+        """`ask` is None where there is no user to ask; `notify` shows a line to the user.
 
         Args:
             granted: Hosts that the user allowed before, in the session that is resumed.

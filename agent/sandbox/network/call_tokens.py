@@ -37,7 +37,7 @@ class CallTokens:
         return token
 
     def revoke(self, token: str) -> None:
-        """Forget a token; unknown ones are no error."""
+        """Forget a token; unknown ones are not an error."""
         self._calls.pop(token, None)
 
     def find(self, token: str | None) -> NetworkCall | None:

@@ -44,7 +44,7 @@ class HostAnswer(Struct, frozen=True):
 
 
 DecideHost = Callable[[HostRequest], Awaitable[HostAnswer]]
-"""Asks a user. Cancelled when nobody waits for the answer any more."""
+"""Asks a user. Cancelled when no call waits for the answer any more."""
 
 
 class HostVerdict(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""What the proxy decided, the latest of it, for whoever shows it, and all of it for the audit."""
+"""What the proxy decided, the latest of it, for the display, and all of it for the audit."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def parse_host_rule(text: str, source: RuleSource | None = None) -> HostRule:
     """Read a rule: `host`, `*.host`, `*`, `10.0.0.1`, `10.0.0.0/8`, `[::1]`; `:port` or `:*` after.
 
     Raises:
-        InvalidHost: the text is no such rule.
+        InvalidHost: the text is not such a rule.
     """
     found = _RULE.fullmatch(text.strip())
     if found is None:

@@ -39,7 +39,7 @@ class HttpHead(Struct, frozen=True):
     """With the query; empty for CONNECT."""
     minor_version: str
     headers: tuple[tuple[str, str], ...]
-    """Those that go on to the server."""
+    """Those that are passed to the server."""
     content_length: int
     """Bytes of the body; 0 where it is chunked or there is none."""
     is_chunked: bool

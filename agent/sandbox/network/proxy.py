@@ -25,7 +25,7 @@ from agent.sandbox.network.socks_client import VERSION, SocksClient
 from agent.sandbox.network.tunnel import Tunnel
 
 LINGER_S: Final = 2.0
-"""How long a connection that ends may still send what nobody reads, and receive our last words."""
+"""How long a connection that ends may still send what is not read, and receive our last words."""
 
 
 class ProxyLimits(Struct, frozen=True):

@@ -51,7 +51,7 @@ class SessionNetwork:
             env: Of this program; names the machine's own proxy, if there is one.
             on_record: Receives every decision, for the audit; must not raise.
             has_namespaces: Elsewhere the proxy listens on the host's loopback, on a free port, and
-                serves nobody without the credentials of a call.
+                serves no client without the credentials of a call.
             direct: Hosts that programs reach without the proxy.
         """
         self._direct = direct

@@ -25,7 +25,7 @@ def read_secret(entry: Mapping[str, object]) -> str:
     """Return the secret of the client that an entry names; it is never shown.
 
     Raises:
-        click.UsageError: the entry names no client, or there is nobody to ask.
+        click.UsageError: the entry names no client, or there is no user to ask.
     """
     oauth = entry.get("oauth")
     if not isinstance(oauth, Mapping) or not oauth.get("clientId") or not entry.get("url"):
