@@ -7,9 +7,7 @@ requests, streams and errors with it. Next: `agent.model.connection`, `agent.mod
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import json
 from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
 
 MESSAGES: Final = "/v1/messages"
 DEFAULT_TIMEOUTS: Final = Timeouts()
-ASK_TIMEOUT_S: Final = 10.0
 
 _BROKEN: Final = frozenset({"connection", "unreachable", "cut", "timeout", "stalled"})
 """Failures after which an idle connection of the same pool is not to be trusted either."""
@@ -132,13 +129,13 @@ class AnthropicClient:
         body = request_body(request, self.known(request.model))
         wanted = ("model", "messages", "system", "tools", "tool_choice", "thinking")
         asked = {name: body[name] for name in wanted if name in body}
-        record = await self._ask("/v1/messages/count_tokens", asked)
+        record = await self._pool.ask("/v1/messages/count_tokens", asked)
         tokens = record.get("input_tokens") if record is not None else None
         return tokens if isinstance(tokens, int) else None
 
     async def list_models(self) -> tuple[str, ...]:
         """Return the ids of the models the endpoint has; empty where it does not list them."""
-        record = await self._ask("/v1/models", None)
+        record = await self._pool.ask("/v1/models")
         listed = record.get("data") if record is not None else None
         models = listed if isinstance(listed, list) else []
         return tuple(str(each["id"]) for each in models if isinstance(each, dict) and "id" in each)
@@ -181,33 +178,11 @@ class AnthropicClient:
                 raise from_stream(error, self.endpoint.timeouts.silence_s) from error
 
     async def _ask_capabilities(self, model: str) -> ModelCapabilities | None:
-        record = await self._ask(f"/v1/models/{quote(model, safe='')}", None)
+        record = await self._pool.ask(f"/v1/models/{quote(model, safe='')}")
         found = None if record is None else read_capabilities(model, record)
         if self.endpoint.is_official or (found is not None and found.source == "endpoint"):
             return found
-        return await ask_server(self._ask, model, found or known_capabilities(model)) or found
-
-    async def _ask(
-        self, path: str, body: Mapping[str, object] | None
-    ) -> Mapping[str, object] | None:
-        """Return a small JSON answer; None for whatever goes wrong, as nothing depends on it."""
-        with contextlib.suppress(ModelError):
-            async with self._pool.lease() as connection:
-                import httpx2  # see _attempt
-
-                method = "GET" if body is None else "POST"
-                try:
-                    async with asyncio.timeout(ASK_TIMEOUT_S):
-                        response = await connection.send(method, path, body)
-                        try:
-                            content = await response.aread()
-                        finally:
-                            await response.aclose()
-                    record = json.loads(content) if response.is_success else None
-                except (TimeoutError, httpx2.HTTPError, ValueError, RecursionError):
-                    return None
-            return record if isinstance(record, dict) else None
-        return None
+        return await ask_server(self._pool.ask, model, found or known_capabilities(model)) or found
 
     def _may_try_key_header(self, error: ModelError) -> bool:
         return (

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Final
 
+from agent.model.client import ModelError
 from agent.model.connection import Connection
 from agent.model.endpoint_config import Endpoint
+
+ASK_TIMEOUT_S: Final = 10.0
 
 
 class ConnectionPool:
@@ -45,6 +50,31 @@ class ConnectionPool:
                 del self._in_use[id(connection)]
                 if connection is not self._current:
                     await connection.aclose()
+
+    async def ask(
+        self, path: str, body: Mapping[str, object] | None = None
+    ) -> Mapping[str, object] | None:
+        """Return a small JSON answer, asked for with POST where there is a body.
+
+        None for any failure, as nothing depends on the answer.
+        """
+        with contextlib.suppress(ModelError):
+            async with self.lease() as connection:
+                import httpx2  # with the first request, as in `agent.model.connection`
+
+                method = "GET" if body is None else "POST"
+                try:
+                    async with asyncio.timeout(ASK_TIMEOUT_S):
+                        response = await connection.send(method, path, body)
+                        try:
+                            content = await response.aread()
+                        finally:
+                            await response.aclose()
+                    record = json.loads(content) if response.is_success else None
+                except (TimeoutError, httpx2.HTTPError, ValueError, RecursionError):
+                    return None
+            return record if isinstance(record, dict) else None
+        return None
 
     def _adopted(self, built: Connection) -> Connection:
         """Return the one to use: another request may have built one meanwhile."""

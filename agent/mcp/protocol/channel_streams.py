@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from types import TracebackType
 
 import anyio
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
@@ -17,7 +17,7 @@ from agent.mcp.protocol.message_guard import MessageGuard
 from agent.mcp.transport.message_channel import ChannelClosed, MessageChannel
 
 
-class ChannelReader:
+class ChannelReader(ObjectReceiveStream[SessionMessage]):
     """What arrives over a channel; a text that is not a message is noted and skipped."""
 
     def __init__(self, channel: MessageChannel, guard: MessageGuard) -> None:
@@ -42,31 +42,8 @@ class ChannelReader:
     async def aclose(self) -> None:
         """Leave the channel open: closing it belongs to the code that opened it."""
 
-    def __aiter__(self) -> ChannelReader:
-        """Return the messages one after another."""
-        return self
 
-    async def __anext__(self) -> SessionMessage:
-        """Return the next message."""
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> ChannelReader:
-        """Enter the stream."""
-        return self
-
-    async def __aexit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        """Leave the stream."""
-
-
-class ChannelWriter:
+class ChannelWriter(ObjectSendStream[SessionMessage]):
     """What is sent over a channel."""
 
     def __init__(self, channel: MessageChannel) -> None:
@@ -83,18 +60,6 @@ class ChannelWriter:
 
     async def aclose(self) -> None:
         """Leave the channel open."""
-
-    async def __aenter__(self) -> ChannelWriter:
-        """Enter the stream."""
-        return self
-
-    async def __aexit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        """Leave the stream."""
 
 
 @asynccontextmanager

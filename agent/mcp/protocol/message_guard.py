@@ -10,10 +10,10 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import Context
-from types import TracebackType
 from typing import Final
 
 import anyio
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.client._transport import ReadStream, TransportStreams, WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
@@ -158,7 +158,7 @@ def _first_problem(error: ValidationError | RecursionError) -> str:
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
-class GuardedReader:
+class GuardedReader(ObjectReceiveStream[SessionMessage | Exception]):
     """The messages of a server, checked."""
 
     def __init__(
@@ -195,32 +195,8 @@ class GuardedReader:
         """Close the stream."""
         await self._inner.aclose()
 
-    def __aiter__(self) -> GuardedReader:
-        """Return the messages one after another."""
-        return self
 
-    async def __anext__(self) -> SessionMessage | Exception:
-        """Return the next message."""
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> GuardedReader:
-        """Enter the stream."""
-        return self
-
-    async def __aexit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        """Close the stream."""
-        await self.aclose()
-
-
-class GuardedWriter:
+class GuardedWriter(ObjectSendStream[SessionMessage]):
     """The messages to a server, noted."""
 
     def __init__(self, inner: WriteStream[SessionMessage], guard: MessageGuard) -> None:
@@ -236,19 +212,6 @@ class GuardedWriter:
     async def aclose(self) -> None:
         """Close the stream."""
         await self._inner.aclose()
-
-    async def __aenter__(self) -> GuardedWriter:
-        """Enter the stream."""
-        return self
-
-    async def __aexit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        """Close the stream."""
-        await self.aclose()
 
 
 @asynccontextmanager

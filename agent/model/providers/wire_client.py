@@ -6,9 +6,7 @@ Next: `agent.model.dialects.wire_dialect` (what a dialect brings), `agent.model.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import json
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -34,7 +32,6 @@ from permissions.base.text.strict_json import load_json
 if TYPE_CHECKING:
     import httpx2
 
-ASK_TIMEOUT_S: Final = 10.0
 DONE: Final = "[DONE]"
 _BROKEN: Final = frozenset({"connection", "unreachable", "cut", "timeout", "stalled"})
 
@@ -85,7 +82,7 @@ class WireClient:
         if model not in self._capabilities:
             base = foreign_capabilities(self.provider, model)
             if self.endpoint.dialect == "gemini":
-                found = _google_limits(base, await self._ask(f"/models/{quote(model)}", None))
+                found = _google_limits(base, await self._pool.ask(f"/models/{quote(model)}"))
             else:
                 found = await ask_server(self._ask_beside, model, base)
             if found is None:
@@ -108,7 +105,7 @@ class WireClient:
 
     async def list_models(self) -> tuple[str, ...]:
         """Return the ids of the models the endpoint has; empty where it does not list them."""
-        listed = await self._ask("/models", None) or {}
+        listed = await self._pool.ask("/models") or {}
         if self.endpoint.dialect == "gemini":
             return tuple(
                 text(each, "name").removeprefix("models/")
@@ -154,33 +151,8 @@ class WireClient:
     ) -> Mapping[str, object] | None:
         """Ask at a path as servers of other makes have it: `/v1/models`, and `/api/ps` beside."""
         if path.startswith("/v1/"):
-            return await self._ask(path.removeprefix("/v1"), body)
-        return await self._ask(path, body, self._beside) if self.provider.is_local else None
-
-    async def _ask(
-        self,
-        path: str,
-        body: Mapping[str, object] | None,
-        pool: ConnectionPool | None = None,
-    ) -> Mapping[str, object] | None:
-        """Return a small JSON answer; None for whatever goes wrong, as nothing depends on it."""
-        with contextlib.suppress(ModelError):
-            async with (pool or self._pool).lease() as connection:
-                import httpx2  # see _attempt
-
-                method = "GET" if body is None else "POST"
-                try:
-                    async with asyncio.timeout(ASK_TIMEOUT_S):
-                        response = await connection.send(method, path, body)
-                        try:
-                            content = await response.aread()
-                        finally:
-                            await response.aclose()
-                    found = json.loads(content) if response.is_success else None
-                except (TimeoutError, httpx2.HTTPError, ValueError, RecursionError):
-                    return None
-            return found if isinstance(found, dict) else None
-        return None
+            return await self._pool.ask(path.removeprefix("/v1"), body)
+        return await self._beside.ask(path, body) if self.provider.is_local else None
 
 
 async def _events(
