@@ -64,15 +64,20 @@ def postgres_socket() -> Iterator[Path]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-@pytest.fixture
-def postgres_url(postgres_socket: Path) -> str:
-    """A schema of the test's own."""
+def own_schema(socket: Path) -> str:
+    """Return the connection string of an empty schema."""
     import psycopg
 
-    base = f"host={postgres_socket} user=tester dbname=postgres"
+    base = f"host={socket} user=tester dbname=postgres"
     with psycopg.connect(base, autocommit=True) as connection:
         connection.execute("DROP SCHEMA IF EXISTS journal CASCADE; CREATE SCHEMA journal")
     return f"{base} options='-c search_path=journal'"
+
+
+@pytest.fixture
+def postgres_url(postgres_socket: Path) -> str:
+    """A schema of the test's own."""
+    return own_schema(postgres_socket)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

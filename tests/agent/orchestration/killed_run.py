@@ -1,7 +1,8 @@
 """A process that owns one run, to be killed: `python -m … STORE RUN LOG KILL_AFTER SEED`.
 
-STORE is a file or a Postgres connection string. Agents append to LOG when they start and when they
-end. With KILL_AFTER > 0 the process kills itself after so many transactions of the journal.
+STORE is a file or a Postgres connection string. Agents append the key and the occurrence of their
+step to LOG when they start. With KILL_AFTER > 0 the process kills itself after so many transactions
+of the journal.
 """
 
 from __future__ import annotations
@@ -68,9 +69,9 @@ async def main(where: str, run: str, log: str, kill_after: str, seed: str) -> No
     written = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     async def run_agent(order: AgentOrder, _abort: AbortSignal) -> AgentAnswer:
-        os.write(written, f"start {order.prompt.splitlines()[0]}\n".encode())
+        assert order.place is not None
+        os.write(written, f"start {order.place.key} {order.place.occurrence}\n".encode())
         await asyncio.sleep(luck.uniform(0.0, 0.02))
-        os.write(written, f"end {order.prompt.splitlines()[0]}\n".encode())
         return AgentAnswer(state=StepState.DONE, value=f"did {order.prompt}", tokens=3)
 
     def no_script(name: str) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from agent.orchestration.journal.journal_records import RunRecord, StepState, WorkflowState
 from agent.orchestration.script.script_engine import has_engine
+from tests.agent.orchestration.done_rows import count_done, done_counts
 from tests.agent.orchestration.killed_run import open_store
 from tests.repo.checkout import ROOT
 
@@ -29,15 +30,6 @@ return found;
 ITEMS = 66 if "AGENT_TUI_SOAK" in os.environ else 6
 KILLS = 20 if "AGENT_TUI_SOAK" in os.environ else 2
 SEEDS = 2 if "AGENT_TUI_SOAK" in os.environ else 1
-SQLITE_DONE = """CREATE TABLE done (key TEXT, occurrence INTEGER);
-CREATE TRIGGER done_step AFTER UPDATE ON workflow_step WHEN NEW.state = 'done'
-BEGIN INSERT INTO done VALUES (NEW.key, NEW.occurrence); END;"""
-POSTGRES_DONE = """CREATE TABLE done (key TEXT, occurrence INTEGER);
-CREATE FUNCTION note_done() RETURNS trigger LANGUAGE plpgsql AS
-$$ BEGIN INSERT INTO done VALUES (NEW.key, NEW.occurrence); RETURN NEW; END $$;
-CREATE TRIGGER done_step AFTER UPDATE ON workflow_step FOR EACH ROW WHEN (NEW.state = 'done')
-EXECUTE FUNCTION note_done();"""
-"""Each time that a step is recorded as done leaves a row."""
 
 
 class Endpoint:
@@ -99,7 +91,7 @@ async def run_with_kills(where: str, roles: list[str], luck: random.Random) -> E
     return endpoint
 
 
-def check(endpoint: Endpoint, rows: list[tuple[object, ...]]) -> None:
+def check(endpoint: Endpoint, where: str) -> None:
     run, steps = endpoint.store.runs.get("r"), endpoint.store.steps.of_run("r")
     endpoint.store.close()
     assert run is not None
@@ -109,7 +101,7 @@ def check(endpoint: Endpoint, rows: list[tuple[object, ...]]) -> None:
     assert len(steps) == 3 * ITEMS + 2
     assert all(step.state is StepState.DONE for step in steps)
     assert endpoint.again == []
-    assert Counter(rows) == Counter((step.key, step.occurrence) for step in steps)
+    assert done_counts(where) == Counter((step.key, step.occurrence) for step in steps)
     assert endpoint.most <= 10
 
 
@@ -118,37 +110,24 @@ def new_run(where: str) -> None:
     args = json.dumps(list(range(ITEMS)))
     store.runs.add(RunRecord(id="r", name="audit", kind="script", script=SCRIPT, args=args))
     store.close()
+    count_done(where)
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 @pytest.mark.parametrize("processes", [1, 2])
 async def test_killed_at_random_with_a_file(tmp_path: Path, processes: int, seed: int) -> None:
-    import sqlite3
-    from contextlib import closing
-
-    path = tmp_path / "journal.sqlite"
-    new_run(str(path))
-    with closing(sqlite3.connect(path)) as database:
-        database.executescript(SQLITE_DONE)
-    endpoint = await run_with_kills(str(path), ["owner"] * processes, random.Random(seed))
-    with closing(sqlite3.connect(path)) as database:
-        rows = database.execute("SELECT key, occurrence FROM done").fetchall()
-    check(endpoint, rows)
+    where = str(tmp_path / "journal.sqlite")
+    new_run(where)
+    check(await run_with_kills(where, ["owner"] * processes, random.Random(seed)), where)
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 async def test_killed_at_random_with_two_workers(
     postgres_socket: Path, postgres_url: str, seed: int
 ) -> None:
-    import psycopg
-
-    where = quote(str(postgres_socket), safe="")
-    url = f"postgresql://tester@/postgres?host={where}&options=-csearch_path%3Djournal"
-    new_run(url)
-    with psycopg.connect(postgres_url, autocommit=True) as database:
-        database.execute(POSTGRES_DONE)
+    del postgres_url  # the schema is made
+    place = quote(str(postgres_socket), safe="")
+    where = f"postgresql://tester@/postgres?host={place}&options=-csearch_path%3Djournal"
+    new_run(where)
     roles = ["queue_owner", "worker", "worker"]
-    endpoint = await run_with_kills(url, roles, random.Random(seed))
-    with psycopg.connect(postgres_url) as database:
-        rows = database.execute("SELECT key, occurrence FROM done").fetchall()
-    check(endpoint, rows)
+    check(await run_with_kills(where, roles, random.Random(seed)), where)
