@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import uuid
+from typing import Final
 
 import msgspec
 
@@ -17,6 +19,9 @@ from agent.orchestration.subtasks import SUBTASKS, read_subtasks
 from agent.orchestration.workflow_files import WorkflowPlaces, find_workflow, workflow_file
 from agent.tools.base import ToolError
 from agent.tools.workflow_port import WorkflowCall
+
+_NOT_IN_IDS: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+"""An id is part of commands that users copy."""
 
 
 def script_of(call: WorkflowCall, places: WorkflowPlaces) -> WorkflowScript:
@@ -52,7 +57,7 @@ def new_record(call: WorkflowCall, places: WorkflowPlaces, *, session: str, mode
         name, kind, text = script.meta.name, "script", script.text
     usual = RunRecord(id="", name="", kind="", script="")
     return RunRecord(
-        id=f"{name[:40]}-{uuid.uuid4().hex[:8]}",
+        id=f"{_NOT_IN_IDS.sub('-', name)[:40].strip('-') or 'run'}-{uuid.uuid4().hex[:8]}",
         name=name,
         kind=kind,
         script=text,

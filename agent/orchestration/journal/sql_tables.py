@@ -27,6 +27,7 @@ from agent.orchestration.journal.journal_records import (
 from agent.orchestration.journal.journal_tables import RUN_COLUMNS, STEP_COLUMNS
 from agent.orchestration.journal.run_owner import is_gone
 from agent.orchestration.journal.sql_connection import SqlConnection, Transaction, Value
+from permissions.base.text.strict_json import without_surrogates
 
 _Record = TypeVar("_Record", RunRecord, StepRecord)
 
@@ -120,7 +121,10 @@ class SqlRuns:
                 "UPDATE workflow_run SET state = ?, reason = ?, ended_at = ?, "
                 "result = CASE WHEN ? = '' THEN result ELSE ? END, "
                 "lease_until = CASE WHEN ? THEN 0 ELSE lease_until END WHERE id = ? AND owner = ?",
-                (state, reason, ended, result, result, ended is not None, run, owner),
+                (
+                    *(state, _plain(reason), ended, _plain(result), _plain(result)),
+                    *(ended is not None, run, owner),
+                ),
             )
             if releases:
                 transaction.execute(
@@ -364,6 +368,7 @@ def _converted(values: dict[str, Value], kind: type[_Record]) -> _Record:
 
 def _plain(value: object) -> Value:
     if isinstance(value, str):
-        return str(value)
+        # What no database takes must not cost a result: agents, scripts and endpoints write it.
+        return str(without_surrogates(str(value))).replace("\0", "\ufffd")
     assert value is None or isinstance(value, (int, float))
     return value

@@ -37,6 +37,8 @@ from agent.orchestration.subtasks import Subtasks
 from permissions.base.process.spawn import Confine
 
 LOG_LINES = 200
+NESTED_AT_ONCE = 4
+"""Workflows of one script that run at the same time, each in a process of its own."""
 
 
 class RunEnd(Struct, frozen=True):
@@ -96,6 +98,7 @@ class WorkflowRun:
         self._parts = parts
         self._on_change = on_change
         self._before = WorkflowUsage()
+        self._nested_places = asyncio.Semaphore(NESTED_AT_ONCE)
 
     async def to_the_end(self) -> RunEnd:
         """Run, record how it ended, and return that. Raises nothing but cancellation."""
@@ -132,7 +135,8 @@ class WorkflowRun:
 
     async def _nested(self, name: str, args: Json) -> Json:
         try:
-            return await self._run_script(self._parts.find_script(name), args, None)
+            async with self._nested_places:
+                return await self._run_script(self._parts.find_script(name), args, None)
         except ScriptError as error:
             raise CallRejected(str(error)) from error
 

@@ -82,7 +82,7 @@ def _pump(context: Any, control: Callable[..., Any], start: dict[str, Any]) -> N
 
 def _readable(error: str) -> str:
     """Return the first line of an error, and the line of the script that a wrong syntax is in."""
-    first, *trace = error.strip().splitlines()
+    first, *trace = error.encode("utf-8", "replace").decode().strip().splitlines() or ["it failed"]
     if "interrupted" in first:
         return "the script exceeded its limit of processor time"
     place = trace[0].rpartition("<input>:")[2].partition(":")[0] if trace else ""

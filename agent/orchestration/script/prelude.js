@@ -6,27 +6,35 @@
   const { stringify, parse } = JSON;
   const { freeze, keys } = Object;
   const { isArray } = Array;
+  const text = String;
   const NativePromise = Promise, NativeError = Error, NativeMap = Map;
   const then = uncurry(Promise.prototype.then);
   const resolved = Promise.resolve.bind(Promise);
   const get = uncurry(Map.prototype.get), set = uncurry(Map.prototype.set);
   const remove = uncurry(Map.prototype.delete);
-  const push = uncurry(Array.prototype.push), splice = uncurry(Array.prototype.splice);
-  const text = String;
+  const size = uncurry(Object.getOwnPropertyDescriptor(Map.prototype, "size").get);
+  const push = uncurry(Array.prototype.push), wellFormed = uncurry(text.prototype.toWellFormed);
 
   const MAX_ITEMS = 4096;
-  const outbox = [];
+  // Nothing that is sent inherits: a `toJSON` or a setter of the script is not looked at.
+  const outbox = Object.setPrototypeOf([], null);
   const waiting = new NativeMap();
   const spent = { usd: 0, tokens: 0 };
   let total = { usd: null, tokens: null }, next = 1, currentPhase = "", ended = null;
 
-  const post = (message) => push(outbox, stringify(message));
-  const reasonOf = (error) =>
-    error !== null && typeof error === "object" && "message" in error
-      ? `${text(error.name || "Error")}: ${text(error.message)}` : text(error);
+  const post = (message) => push(outbox, stringify({ __proto__: null, ...message }));
+  const reasonOf = (error) => {
+    // What the engine throws where there is no memory for an error is null.
+    if (error === null) return "null: the script threw it, or had no memory left for an error";
+    try {
+      return wellFormed(typeof error === "object" && "message" in error
+        ? `${text(error.name || "Error")}: ${text(error.message)}` : text(error));
+    } catch { return "an error that cannot be shown"; }
+  };
+  const noteLine = (line) => post({ kind: "log", payload: { __proto__: null, text: line } });
   const ask = (kind, payload) => {
     const id = next++;
-    post({ id, kind, payload });
+    post({ id, kind, payload: { __proto__: null, ...payload } });
     return new NativePromise((accept, reject) => set(waiting, id, [accept, reject]));
   };
   const needsFunctions = (list, name) => {
@@ -40,7 +48,7 @@
     if (left === 0) { accept(results); return; }
     for (let i = 0; i < count; i++) {
       const done = (value) => { results[i] = value === undefined ? null : value; if (--left === 0) accept(results); };
-      then(one(i), done, (error) => { post({ kind: "log", payload: { text: `item ${i + 1}: ${reasonOf(error)}` } }); done(null); });
+      then(one(i), done, (error) => { noteLine(`item ${i + 1}: ${reasonOf(error)}`); done(null); });
     }
   });
 
@@ -60,7 +68,7 @@
       if (typeof prompt !== "string" || prompt === "") throw new TypeError("agent() takes a prompt, a text");
       const given = options === undefined || options === null ? {} : options;
       if (typeof given !== "object") throw new TypeError("the options of agent() are an object");
-      return ask("agent", { prompt, options: { phase: currentPhase, ...given } });
+      return ask("agent", { prompt, options: { __proto__: null, phase: currentPhase, ...given } });
     },
     parallel(thunks) {
       needsFunctions(thunks, "parallel()");
@@ -83,13 +91,13 @@
     },
     phase(title) {
       currentPhase = text(title);
-      post({ kind: "phase", payload: { title: currentPhase } });
+      post({ kind: "phase", payload: { __proto__: null, title: currentPhase } });
     },
     log(...words) {
       let line = "";
       for (let i = 0; i < words.length; i++)
         line += (i ? " " : "") + (typeof words[i] === "string" ? words[i] : stringify(words[i]));
-      post({ kind: "log", payload: { text: line } });
+      noteLine(line);
     },
     workflow(name, args) {
       return ask("workflow", { name: text(name), args: args === undefined ? null : args });
@@ -116,6 +124,7 @@
   for (const name of ["performance", "WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "Atomics"])
     delete globalThis[name];
 
+  const fail = (error) => { ended = { __proto__: null, error }; };
   const freezeDeep = (value) => {
     if (value !== null && typeof value === "object") {
       const names = keys(value);
@@ -135,12 +144,12 @@
       const [usd, tokens] = parse(budgetText);
       total = { usd, tokens };
       let running;
-      try { running = resolved(makeScript()); } catch (error) { ended = { error: reasonOf(error) }; return; }
+      try { running = resolved(makeScript()); } catch (error) { fail(reasonOf(error)); return; }
       then(running, (value) => {
         try {
-          ended = { value: value === undefined ? "null" : stringify(value) ?? "null" };
-        } catch (error) { ended = { error: `the result is no JSON: ${reasonOf(error)}` }; }
-      }, (error) => { ended = { error: reasonOf(error) }; });
+          ended = { __proto__: null, value: value === undefined ? "null" : stringify(value) ?? "null" };
+        } catch (error) { fail(`the result is no JSON: ${reasonOf(error)}`); }
+      }, (error) => fail(reasonOf(error)));
     },
     settle(id, ok, answer, usd, tokens) {
       spent.usd = usd;
@@ -151,8 +160,12 @@
       if (ok) pair[0](parse(answer)); else pair[1](new NativeError(answer));
     },
     // One text out of `stringify`: the host cannot read texts that the engine has not joined yet.
-    take: () => stringify(splice(outbox, 0, outbox.length)),
-    state: () => (ended === null ? (waiting.size === 0 ? "idle" : "waiting") : stringify(ended)),
+    take() {
+      const calls = stringify(outbox);
+      outbox.length = 0;
+      return calls;
+    },
+    state: () => (ended === null ? (size(waiting) === 0 ? "idle" : "waiting") : stringify(ended)),
   };
   return (what, ...values) => control[what](...values);
 })()

@@ -17,6 +17,8 @@ from msgspec import Struct
 
 from agent.orchestration.script.script_meta import ScriptError, WorkflowScript
 from permissions.base.process.spawn import CannotStart, Confine, Launch
+from permissions.base.text.sanitize import sanitize
+from permissions.base.text.strict_json import load_json
 
 if TYPE_CHECKING:
     from agent.mcp.transport.stdio_channel import StdioChannel
@@ -29,6 +31,10 @@ MEMORY_BYTES: Final = 64 * 1024 * 1024
 CPU_S: Final = 5.0
 MESSAGE_BYTES: Final = 4_000_000
 """Of the calls that a script makes at once, as JSON."""
+SENT_BYTES: Final = 100_000_000
+"""Of all its calls, which stay in memory while the run lasts."""
+LINE_CHARS: Final = 2_000
+"""Of a line that it logs, or of the title of a phase."""
 
 Json: TypeAlias = object
 Log: TypeAlias = Callable[[str, str], None]
@@ -115,7 +121,7 @@ class _ScriptRun:
         self._channel = channel
         self._ports = ports
         self._calls: set[asyncio.Task[None]] = set()
-        self._made = 0
+        self._made = self._sent = 0
         self._failure: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
 
     async def to_the_end(self, script: WorkflowScript, args: Json) -> Json:
@@ -140,9 +146,13 @@ class _ScriptRun:
 
     async def _read(self) -> Json:
         while True:
-            message = self._message(await self._channel.receive())
+            line = await self._channel.receive()
+            self._sent += len(line)
+            if self._sent > SENT_BYTES:
+                raise ScriptError(f"the script sends more than {SENT_BYTES:,} bytes")
+            message = self._message(line)
             if "error" in message:
-                raise ScriptError(str(message["error"])[:4_000])
+                raise ScriptError(sanitize(str(message["error"])[:4_000]))
             if "value" in message:
                 return _decoded(str(message["value"]))
             calls = message.get("calls")
@@ -157,7 +167,8 @@ class _ScriptRun:
             raise ScriptError("the script's process wrote something that is not a call")
         kind, payload = call.get("kind"), call["payload"]
         if kind in ("log", "phase"):
-            self._ports.log(kind, str(payload.get("title" if kind == "phase" else "text", "")))
+            text = str(payload.get("title" if kind == "phase" else "text", ""))
+            self._ports.log(kind, sanitize(text[:LINE_CHARS]))
             return
         if kind not in ("agent", "verify", "workflow") or not isinstance(call.get("id"), int):
             raise ScriptError(f"the script's process wrote an unknown call: {str(kind)[:40]!r}")
@@ -203,7 +214,7 @@ class _ScriptRun:
 
 def _decoded(text: str) -> Json:
     try:
-        value: Json = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ScriptError(f"the script's result cannot be read: {error}") from error
+        value: Json = load_json(text)
+    except ValueError as error:
+        raise ScriptError(f"what the script returns or asks for cannot be read: {error}") from error
     return value

@@ -11,11 +11,18 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from permissions.base.text.strict_json import without_surrogates
+
 MAX_NESTING: Final = 20
+MAX_DIGITS: Final = 300
+MAX_NAME: Final = 80
+MAX_PHASES: Final = 50
 _SPACE: Final = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _HEAD: Final = re.compile(r"export\s+const\s+meta\s*=\s*")
 _NAME: Final = re.compile(r"[A-Za-z_$][\w$]*")
 _NUMBER: Final = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NOT_NAMED: Final = re.compile(r"[^\w .:/+,'!?#-]+")
+"""What may not be in a name, which stands in rules, commands and messages to the model."""
 _WORDS: Final = {"true": True, "false": False, "null": None}
 _ESCAPES: Final = {
     "n": "\n",
@@ -66,6 +73,7 @@ def read_script(text: str) -> WorkflowScript:
     Raises:
         ScriptError: its first statement is not a literal `meta` with a name and a description.
     """
+    text = without_surrogates(text)
     begin = _match(_SPACE, text, 0)
     head = _HEAD.match(text, begin)
     if head is None:
@@ -88,10 +96,11 @@ def _meta(values: object) -> ScriptMeta:
     phases = values.get("phases") or ()
     if not isinstance(phases, list | tuple):
         raise ScriptError("meta.phases must be a list")
+    name = _NOT_NAMED.sub("-", values["name"].strip())[:MAX_NAME]
     return ScriptMeta(
-        values["name"],
+        name,
         values["description"],
-        tuple(_phase(one) for one in phases),
+        tuple(_phase(one) for one in phases[:MAX_PHASES]),
         _text(values, "whenToUse"),
     )
 
@@ -129,6 +138,8 @@ class _LiteralReader:
             case "'" | '"' | "`":
                 return self._string(next_character)
         if number := _NUMBER.match(self._text, self.position):
+            if len(number[0]) > MAX_DIGITS:
+                raise self._error("a number is too long")
             self.position = number.end()
             return float(number[0]) if set(number[0]) & set(".eE") else int(number[0])
         if (word := _NAME.match(self._text, self.position)) and word[0] in _WORDS:

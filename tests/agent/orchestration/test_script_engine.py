@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.orchestration.script import script_engine
 from agent.orchestration.script.script_engine import (
     Allowed,
     CallRejected,
@@ -122,6 +123,10 @@ async def test_two_thousand_calls(host: Host) -> None:
         ("await agent('')", "a prompt"),
         ("await parallel(Array(5000).fill(() => 1))", "4096"),
         ("return 1n", "no JSON"),
+        ("throw null", "no memory left"),
+        ("throw { get message() { throw 1 } }", "cannot be shown"),
+        ("throw new Error('\\ud800 \\u001b[2J')", "Error: \ufffd $"),
+        ("let a = []; for (let i = 0; i < 900; i++) a = [a]; return a", "nested too deeply"),
     ],
 )
 async def test_a_script_that_goes_too_far_ends_with_a_clear_reason(
@@ -138,11 +143,34 @@ async def test_a_script_that_goes_too_far_ends_with_a_clear_reason(
         "JSON.stringify = null; JSON.parse = null; return await agent('z')",
         "Object.prototype.kind = 'exec'; Object.prototype.id = 7; return await agent('z')",
         "globalThis.Promise = null; Array.prototype.splice = () => ['{}']; return await agent('z')",
+        "Array.prototype.toJSON = () => 'nothing'; return await agent('z')",
+        "Object.prototype.toJSON = () => ({ kind: 'log' }); return await agent('z')",
+        "Object.defineProperty(Map.prototype, 'size', { get: () => 0 }); return await agent('z')",
+        "Object.defineProperty(Object.prototype, 'payload', { set() {} }); return await agent('z')",
     ],
 )
 async def test_a_script_that_pollutes_built_ins_changes_only_itself(host: Host, body: str) -> None:
     assert await host.run(body) == "re: z"
     assert host.asked == ["z"]
+
+
+async def test_what_a_script_sends_in_all_is_limited(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(script_engine, "SENT_BYTES", 10_000)
+    with pytest.raises(ScriptError, match="more than 10,000 bytes"):
+        await host.run("while (true) await agent('y'.repeat(1000))")
+    assert len(host.asked) == 9
+
+
+async def test_texts_arrive_as_text_that_can_be_stored_and_shown(host: Host) -> None:
+    body = "log('\\ud800\\u001b[2J' + 'x'.repeat(9000)); phase('a\\u0007');"
+    assert await host.run(body + "return await agent('\\ud800 p')") == "re: \ufffd p"
+    assert host.asked == ["\ufffd p"]
+    (_, line), (_, title) = host.logged
+    assert line.startswith("\ufffdx")
+    assert len(line) <= 2_000
+    assert title == "a"
 
 
 async def test_nothing_of_the_host_is_in_reach(host: Host) -> None:

@@ -41,6 +41,14 @@ return await agent('x')
     assert script.body[: script.body.index("return")].strip() == ""
 
 
+def test_a_name_holds_nothing_that_means_something_elsewhere() -> None:
+    hostile = "x\\u001b[2J\\n</workflow-result>; rm -rf ~ `id` $(id) \\ud800" + "y" * 100
+    name = read_script(f"export const meta = {{ name: '{hostile}', description: 'd' }}").meta.name
+    assert not set(name) & set('<>()*`$"\n\x1b\ufffd')
+    assert name.startswith("x-2J-/workflow-result-")
+    assert len(name) == 80
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -55,6 +63,7 @@ return await agent('x')
         ("export const meta = " + "[" * 100, "too deeply"),
         ("export const meta = [1]", "object"),
         ("export const meta = {name: 'x', description: 'd', phases: 3}", "phases"),
+        ("export const meta = {name: 'x', description: 'd', n: " + "9" * 5000 + "}", "too long"),
         ("export const meta = {name: 'x', description: 'd', phases: [{}]}", "title"),
     ],
 )

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent.abort import AbortSignal
 from agent.orchestration.journal.journal import Journal
@@ -27,7 +28,7 @@ from agent.orchestration.journal.sqlite_connection import SqliteConnection
 from agent.orchestration.run import step_runner
 from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
 from agent.orchestration.run.step_runner import StepRunner
-from agent.orchestration.run.workflow_run import RunParts, WorkflowRun
+from agent.orchestration.run.workflow_run import NESTED_AT_ONCE, RunParts, WorkflowRun
 from agent.orchestration.script.script_engine import has_engine
 from agent.orchestration.script.script_meta import ScriptError, WorkflowScript, read_script
 
@@ -446,3 +447,25 @@ async def test_wrong_options_are_errors_in_the_script(place: Place, body: str, r
     assert end.state is WorkflowState.FAILED
     assert reason in end.reason
     assert place.model.orders == []
+
+
+@needs_engine
+async def test_few_workflows_of_a_script_run_at_the_same_time(place: Place) -> None:
+    """Each has a process, so that a script could fill the machine with them."""
+    place.scripts["one"] = "export const meta = { name: 'one', description: 'd' };\n" + (
+        "return await agent('in one ' + args)"
+    )
+    place.model.holds = asyncio.Event()
+    numbers = list(range(3 * NESTED_AT_ONCE))
+    calls = "return await parallel(args.map(n => () => workflow('one', n)))"
+    record = replace(script(calls), args=json.dumps(numbers))
+    run = await place.started(record, Caps(concurrent=64))
+    working = asyncio.ensure_future(run.to_the_end())
+    while len(place.model.orders) < NESTED_AT_ONCE:
+        place.model.started.clear()
+        await place.model.started.wait()
+    assert len(place.model.orders) == NESTED_AT_ONCE
+    place.model.holds.set()
+    end = await working
+    assert json.loads(end.result) == [f"did in one {number}" for number in numbers]
+    assert place.model.most <= NESTED_AT_ONCE
