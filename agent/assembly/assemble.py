@@ -187,7 +187,7 @@ async def _build(
         gate=gate,
         skills=commands.skills,
         agents=agents,
-        with_search=with_servers,
+        with_search=with_servers and start.member is None,
     )
     mcp = McpSetup(
         start, late, shared, model=model, hooks=hooks, tools=tools, is_wanted=with_servers

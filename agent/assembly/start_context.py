@@ -315,7 +315,10 @@ class StartContext(Struct, frozen=True, kw_only=True):
             registry = registry.without({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"})
         if (names := self.options.tools) is not None:
             wanted = {name: registry.get(name) for name in names}
-            if unknown := [name for name in names if wanted[name] is None]:
+            unknown = [name for name in names if wanted[name] is None]
+            if self.member is not None:  # those of servers come later
+                unknown = [name for name in unknown if not name.startswith("mcp__")]
+            if unknown:
                 self.notes.append(f"--tools: there is no tool {', '.join(unknown)} here.")
             registry = registry.without(
                 {t.name for t in registry.all()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 OpenAgentServers = Callable[[AgentDefinition], Awaitable["OpenServers"]]
 """Connects to the servers that a definition configures."""
+AskAboutServers = Callable[[AgentDefinition], Awaitable[Sequence[str]]]
+"""Asks the user about them; returns why some are not started."""
 
 
 class LateParts(Struct, frozen=True):
@@ -52,6 +54,9 @@ class LateParts(Struct, frozen=True):
     """Bound with the start of what will be `mcp`."""
 
     open_servers: Late[OpenAgentServers] = field(default_factory=lambda: Late("servers of agents"))
+    ask_about_servers: Late[AskAboutServers] = field(
+        default_factory=lambda: Late("questions about servers of agents")
+    )
 
     async def servers_made(self) -> None:
         """Return once the MCP servers are there, where any are configured."""

@@ -56,7 +56,7 @@ def tools_of(
         listed += [
             name
             for name in ("Read", "Write", "Edit")
-            if name in names and not _is_among(definition.disallowed_tools, name)
+            if name in names and not is_among(definition.disallowed_tools, name)
         ]
     # Those of servers come once these are connected.
     if not listed and not (
@@ -71,9 +71,9 @@ def tools_of(
 
 def may_have(definition: AgentDefinition, name: str) -> bool:
     """Whether the lists of a definition let its agents have a tool."""
-    if _is_among(definition.disallowed_tools, name):
+    if is_among(definition.disallowed_tools, name):
         return False
-    return definition.tools is None or _is_among(_wanted(definition), name)
+    return definition.tools is None or is_among(_wanted(definition), name)
 
 
 def missing_tools(definition: AgentDefinition, names: Sequence[str]) -> tuple[str, ...]:
@@ -85,11 +85,16 @@ def missing_tools(definition: AgentDefinition, names: Sequence[str]) -> tuple[st
 
 def _wanted(definition: AgentDefinition) -> tuple[str, ...]:
     """Return the entries of a list of tools, and those that stand for its servers."""
-    servers = (f"mcp__{re.sub(r'[^A-Za-z0-9_-]', '_', name)}" for name in definition.mcp_servers)
-    return (*(definition.tools or ()), *servers)
+    return (*(definition.tools or ()), *tools_of_servers(definition))
 
 
-def _is_among(entries: Sequence[str], name: str) -> bool:
+def tools_of_servers(definition: AgentDefinition) -> tuple[str, ...]:
+    """Return the entries that stand for all tools of the servers that a definition names."""
+    return tuple(f"mcp__{re.sub(r'[^A-Za-z0-9_-]', '_', name)}" for name in definition.mcp_servers)
+
+
+def is_among(entries: Sequence[str], name: str) -> bool:
+    """Whether one of these entries of a list names a tool."""
     return any(_fits(entry, name) for entry in entries)
 
 

@@ -42,8 +42,11 @@ class LeaderSeat(Struct, frozen=True):
     watch: MailWatch
     executors: Executors
     lease: Lease
-    tools: Callable[[ToolRegistry], tuple[AnyTool, ...]]
-    """Takes the tools that there would be without a team."""
+    tools: Callable[[ToolRegistry, ToolRegistry], tuple[AnyTool, ...]]
+    """Takes the tools that there would be without a team, and the registry of those that workers
+    may be given, to fill."""
+    for_workers: ToolRegistry
+    """What workers may be given; tools of servers are added while these are connected."""
 
     @property
     def coordinator(self) -> str | None:
@@ -64,7 +67,7 @@ class LeaderSeat(Struct, frozen=True):
 
     def registry(self, usual: ToolRegistry) -> ToolRegistry:
         """Return the leader's tools: it coordinates, and does nothing itself."""
-        return ToolRegistry(self.tools(usual))
+        return ToolRegistry(self.tools(usual, self.for_workers))
 
     def request(self, build: BuildRequests) -> BuildRequests:
         """Return what builds the requests."""
@@ -108,6 +111,12 @@ class WorkerSeat(Struct, frozen=True):
         for tool in self.own_tools:
             tools.register(tool)
         return tools
+
+    def may_have(self, name: str) -> bool:
+        """Whether a tool of a server is one of its subtask."""
+        from agent.subagents.agent_tools import is_among  # loaded with the agents
+
+        return is_among(self.config.options.tools or (), name)
 
     def request(self, build: BuildRequests) -> BuildRequests:
         """Return what builds the requests."""

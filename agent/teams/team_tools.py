@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent.errors import AgentError
 from agent.subagents.report_text import defused
 from agent.teams.staff import COLORS, NewMember
 from agent.teams.task_list import TaskList, TeamTask, task_line
@@ -105,10 +106,14 @@ def leader_tools(leader: TeamLeader, tasks: TaskTools, kinds: WorkerKinds) -> tu
     async def spawn(given: SpawnInput, context: ToolContext) -> ToolOutcome:
         try:
             kind = kinds.find(given.agent_type) if given.agent_type else None
+            tools = kinds.tools_for(kind, given.tools)
+            problems: Sequence[str] = ()
+            if kind is not None and any(name.startswith("mcp__") for name in tools):
+                problems = await kinds.ask_about_servers(kind)
             new = NewMember(
                 name=given.name.partition("@")[0],
                 prompt=given.prompt,
-                tools=kinds.tools_for(kind, given.tools),
+                tools=tools,
                 agent_type=kind.name if kind is not None else None,
                 color=kind.color if kind is not None and kind.color in COLORS else None,
                 tool_use_id=context.tool_use_id,
@@ -116,10 +121,11 @@ def leader_tools(leader: TeamLeader, tasks: TaskTools, kinds: WorkerKinds) -> tu
                 on_failure=given.on_failure,
             )
             entry = await leader.spawn(new)
-        except (TeamError, OSError) as error:
+        except (AgentError, OSError) as error:
             raise ToolError(str(error)) from error
+        begun = f"{entry.agent_id} has begun ({entry.executor}). Its report will reach you."
         return ToolOutcome(
-            f"{entry.agent_id} has begun ({entry.executor}). Its report will reach you.",
+            " ".join((begun, *problems)),
             structured={"agentId": entry.agent_id, "status": "async_launched"},
         )
 

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from agent.errors import AgentError
-from agent.subagents.agent_tools import tools_of
+from agent.subagents.agent_tools import is_among, tools_of, tools_of_servers
 from agent.subagents.catalog import AgentCatalog
 from agent.subagents.definition import AgentDefinition
 from agent.teams.team_message import TeamError
 from agent.tools.registry import ToolRegistry
 
+AskAboutServers = Callable[[AgentDefinition], Awaitable[Sequence[str]]]
+"""Asks the user about the servers that a kind configures; returns why some are not started, a
+sentence each."""
 _LISTED: Final = 30
 
 
 class WorkerKinds:
     """The tools and the kinds that a leader can choose from."""
 
-    def __init__(self, catalog: AgentCatalog, offered: ToolRegistry) -> None:
+    def __init__(
+        self, catalog: AgentCatalog, offered: ToolRegistry, ask_about_servers: AskAboutServers
+    ) -> None:
         """`offered` has the tools that workers may be given at all."""
         self._catalog = catalog
         self._offered = offered
+        self.ask_about_servers = ask_about_servers
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -51,11 +57,12 @@ class WorkerKinds:
         there = self.tools
         if kind is not None:
             try:
-                found = tools_of(kind, self._offered, may_start_agents=False)
+                found = tools_of(kind, self._offered, may_start_agents=False, leads=True)
             except AgentError as error:
                 raise TeamError(str(error)) from error
-            there = tuple(tool.name for tool in found.registry.all())
-        if unknown := [name for name in wanted if name not in there]:
+            # Those of its own servers are known once these run.
+            there = (*(tool.name for tool in found.registry.all()), *tools_of_servers(kind))
+        if unknown := [name for name in wanted if not _is_there(name, there)]:
             who = "Workers have" if kind is None else f"The agent {kind.name} has"
             raise TeamError(f"{who} no tool {', '.join(unknown)}. There are: {', '.join(there)}.")
         if wanted:
@@ -63,3 +70,10 @@ class WorkerKinds:
         if kind is None or kind.tools is None:
             raise TeamError("Name the tools of the subtask: a worker has no others.")
         return there
+
+
+def _is_there(wanted: str, there: Sequence[str]) -> bool:
+    """Whether an entry names one of these; `mcp__server` is every tool of a server."""
+    if not wanted.startswith("mcp__"):
+        return wanted in there
+    return any(is_among((wanted,), name) or is_among((name,), wanted) for name in there)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ import pytest
 
 from agent.assembly.assemble import Assembled, UserPorts, assemble, settings_for
 from agent.events import AgentEvent, Terminal, ToolResult
+from agent.mcp.live.user_port import McpUser
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import Scenario, Text, ToolCall, Turn, When
 from agent.model.scripted.server import ScriptedServer
@@ -69,6 +70,7 @@ class Team:
     mode: str | None
     person: ScriptedPerson = field(default_factory=ScriptedPerson)
     user: AskUser | None = None
+    mcp: Callable[[], McpUser] | None = None
     notices: list[str] = field(default_factory=list)
 
     async def lead(self, **options: Any) -> Assembled:
@@ -89,6 +91,7 @@ class Team:
             UserPorts(
                 dialog=self.person,
                 ask=self.user,
+                mcp=self.mcp,
                 notice=lambda text, _: self.notices.append(text),
             ),
         )

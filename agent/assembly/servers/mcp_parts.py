@@ -38,6 +38,7 @@ from agent.mcp.server_state import ServerView
 from agent.permission_config.denied_tools import denied_tools
 from agent.settings.schema import McpSection
 from agent.subagents.agent_tools import may_have
+from agent.teams.seat import LeaderSeat, WorkerSeat
 from agent.tools.base import AnyTool
 
 _LOG = logging.getLogger(__name__)
@@ -83,14 +84,20 @@ def live_servers(
         percent = share_of_window(environment.env, _mcp_section(start).toolSearch)
         return model.used.capabilities.context_window * percent // 100
 
-    for tool in resource_tools(servers):
+    seat = late.seat()
+    # A leader only coordinates, and a worker has the tools of its subtask.
+    for tool in resource_tools(servers) if seat is None else ():
         if tools.registry.get(tool.name) is None:
             tools.registry.register(replace(tool, should_defer=True, always_load=False))
     build = _builder(servers, start, late)
 
-    def build_for_lead(view: ServerView) -> Sequence[AnyTool]:
-        lead = start.lead
-        return [tool for tool in build(view) if lead is None or may_have(lead, tool.name)]
+    def build_own(view: ServerView) -> Sequence[AnyTool]:
+        found = build(view)
+        if start.lead is not None:
+            found = [tool for tool in found if may_have(start.lead, tool.name)]
+        if isinstance(seat, WorkerSeat):
+            found = [tool for tool in found if seat.may_have(tool.name)]
+        return found
 
     live = LiveServers(
         servers,
@@ -101,7 +108,13 @@ def live_servers(
             plugin_dirs=start.plugins_with_servers,
             of_lead=own_servers(start.lead) if start.lead is not None else (),
         ),
-        tools=OfferedTools(tools.registry, tools.deferred, build_for_lead, room_tokens),
+        tools=OfferedTools(
+            seat.for_workers if isinstance(seat, LeaderSeat) else tools.registry,
+            tools.deferred,
+            build_own,
+            room_tokens,
+            is_for_workers=isinstance(seat, LeaderSeat),
+        ),
         changes=changes,
         rules=RuleBinding(
             RuleDigests(start.settings.agent_home), servers.views, late.gate, start.user.notify

@@ -97,6 +97,7 @@ class McpSetup:
         self._making: asyncio.Task[None] | None = None
         self._of_agents: AgentServers | None = None
         late.open_servers.bind(self.open_for)
+        late.ask_about_servers.bind(self.ask_about)
 
     def begin(self, grants: Grants) -> None:
         """Load and start what is configured, in the background; `grants` stores rules."""
@@ -144,12 +145,22 @@ class McpSetup:
         Raises:
             AgentError: MCP cannot be used here.
         """
+        return await (await self._made()).open(own_servers(definition))
+
+    async def ask_about(self, definition: AgentDefinition) -> Sequence[str]:
+        """Ask the user about the servers of a kind of worker, which starts them itself; return why
+        some are not started. Raises AgentError as `open_for` does."""
+        if not definition.own_servers:
+            return ()
+        return await (await self._made()).refusals(own_servers(definition))
+
+    async def _made(self) -> AgentServers:
         if self._making is None:
             self._begin_making()
         await self._late.servers_made()
         if self._of_agents is None:
             raise AgentError("Its MCP servers cannot be started: MCP could not be loaded.")
-        return await self._of_agents.open(own_servers(definition))
+        return self._of_agents
 
     async def ready(self) -> None:
         """Wait for what the first prompt needs: all servers without a screen, within limits."""

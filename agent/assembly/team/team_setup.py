@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, Protocol
 
 from msgspec.structs import replace
@@ -17,6 +18,7 @@ from agent.events import Usage
 from agent.options import RunOptions
 from agent.subagents.agent_tools import NEVER, STARTS_AGENTS
 from agent.subagents.catalog import AgentCatalog
+from agent.subagents.definition import AgentDefinition
 from agent.subagents.running_agent import RunningAgent
 from agent.subagents.spending import Spending
 from agent.teams.executors.choose_executor import Executors
@@ -163,11 +165,16 @@ def _leader_seat(
     leader.attach(staff, desk, progress, spending)
     tasks = TaskTools(leader.tasks, own_id, name, hooks.dispatch)
 
-    def tools(usual: ToolRegistry) -> tuple[AnyTool, ...]:
-        offered = usual.without({*NOT_FOR_WORKERS})
-        return leader_tools(leader, tasks, WorkerKinds(kinds.catalog, offered))
+    async def ask_about_servers(kind: AgentDefinition) -> Sequence[str]:
+        return await late.ask_about_servers()(kind)
 
-    return LeaderSeat(leader, watch, executors, lease, tools)
+    def tools(usual: ToolRegistry, for_workers: ToolRegistry) -> tuple[AnyTool, ...]:
+        for tool in usual.without({*NOT_FOR_WORKERS}).all():
+            for_workers.register(tool)
+        workers = WorkerKinds(kinds.catalog, for_workers, ask_about_servers)
+        return leader_tools(leader, tasks, workers)
+
+    return LeaderSeat(leader, watch, executors, lease, tools, ToolRegistry(()))
 
 
 def _take_lead(place: TeamPlace) -> Lease:

@@ -50,9 +50,8 @@ class AgentServers:
         async with self._one_at_a_time:
             for server in await self._live.judged(texts):
                 definition = server.definition
-                problem = self._refusal(server)
-                if problem:
-                    problems.append(f"The MCP server {definition.name} {problem}.")
+                if problem := self._refusal(server):
+                    problems.append(problem)
                     continue
                 names.append(definition.name)
                 self._users[definition.name] += 1
@@ -76,12 +75,19 @@ class AgentServers:
 
         return OpenServers(tools, tuple(problems), close)
 
+    async def refusals(self, texts: Sequence[McpServerText]) -> tuple[str, ...]:
+        """Ask the user about these servers; return why some are not started, a sentence each."""
+        async with self._one_at_a_time:
+            judged = await self._live.judged(texts)
+        return tuple(filter(None, map(self._refusal, judged)))
+
     def _refusal(self, server: ConfiguredServer) -> str:
+        """Return why a server is not started, as a sentence; empty where it is."""
         definition = server.definition
         if server.standing != "may_start":
-            return f"is not started ({server.reason})"
+            return f"The MCP server {definition.name} is not started ({server.reason})."
         if self._is_taken(definition):
-            return "is not started: another server has this name"
+            return f"The MCP server {definition.name} is not started: another server has this name."
         return ""
 
     def _is_taken(self, definition: ServerDefinition) -> bool:

@@ -49,8 +49,14 @@ class OfferedTools:
         deferred: DeferredTools,
         build: Callable[[ServerView], Sequence[AnyTool]],
         room_tokens: Callable[[], int],
+        *,
+        is_for_workers: bool = False,
     ) -> None:
-        """`build` makes the tools of a server; `room_tokens` is what they may all take."""
+        """`build` makes the tools of a server; `room_tokens` is what they may all take.
+
+        `is_for_workers`: the model itself has none of them; it can give them to others.
+        """
+        self.is_for_workers = is_for_workers
         self._registry = registry
         self._deferred = deferred
         self._build = build
@@ -60,7 +66,7 @@ class OfferedTools:
         self.has_begun = False
         """Whether it is settled what the first request has of them."""
         # Without it, as where a first server comes later, the model could not find them.
-        self._can_search = registry.get("ToolSearch") is not None
+        self._can_search = is_for_workers or registry.get("ToolSearch") is not None
         self.clashes: list[str] = []
         """Names of tools that are left out because there is one of this name."""
 
@@ -96,9 +102,16 @@ class OfferedTools:
         if self.has_begun:
             return
         self.has_begun = True
+        if self.is_for_workers:
+            return
         tools = [tool for tools in self._by_server.values() for tool in tools]
         fits = sum(map(tool_tokens, tools)) <= self._room_tokens()
         self._deferred.load([tool.name for tool in tools if fits or tool.name in self._always])
+
+    @property
+    def has_resources(self) -> bool:
+        """Whether the model has a tool that reads what servers offer beside their tools."""
+        return self._registry.get("ReadMcpResourceTool") is not None
 
     def names(self, server: str) -> tuple[str, ...]:
         """Return the names of a server's tools."""

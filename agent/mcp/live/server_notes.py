@@ -90,8 +90,9 @@ class ServerNotes:
         fresh = [name for name in now.waiting if before is None or name not in before.waiting]
         if fresh:
             more = f" and {len(fresh) - MAX_NAMES} more" if len(fresh) > MAX_NAMES else ""
-            parts.append(f"  load with ToolSearch: {', '.join(fresh[:MAX_NAMES])}{more}")
-        if view.offer.resources and before is None:
+            verb = "workers can be given" if self._tools.is_for_workers else "load with ToolSearch"
+            parts.append(f"  {verb}: {', '.join(fresh[:MAX_NAMES])}{more}")
+        if view.offer.resources and before is None and self._tools.has_resources:
             count = len(view.offer.resources)
             parts.append(f"  {count} resources: load ListMcpResourcesTool, ReadMcpResourceTool")
         if now.instructions and (before is None or now.instructions != before.instructions):

@@ -97,7 +97,8 @@ def read_start(path: Path) -> SpawnConfig:
     """Return what a process is started with. Raises TeamError."""
 
     def as_path(kind: type[Any], value: object) -> object:
-        return kind(value)
+        # Definitions of `--agents` are whatever JSON they are.
+        return value if kind is object else kind(value)
 
     try:
         return msgspec.json.decode(path.read_bytes(), type=SpawnConfig, dec_hook=as_path)
