@@ -233,6 +233,10 @@ class RetryScheduled(Struct, frozen=True):
     max_attempts: int | None
     delay_s: float
     reason: str
+    kind: str = "unknown"
+    """What failed: a kind of `agent.recovery.classify`."""
+    status: int | None = None
+    """HTTP status of the request that failed; None where none came."""
     agent_id: str | None = None
     type: Literal["retry_scheduled"] = "retry_scheduled"
 

@@ -1,29 +1,29 @@
 """What a program at the other end of a stream-json run asks for, and is asked: control lines.
 
-Understood are the requests that client libraries of such streams send: `initialize`, `interrupt`,
-`set_permission_mode`, `set_model`, `mcp_status`. Any other is answered with an error, so that
-no request waits. The program is asked in turn for answers of its hooks (`hook_callback`) and, with
-`--permission-prompt-tool stdio`, where it acts for the user, whether a call may run
-(`can_use_tool`). Next: `agent.headless.introduction` (`initialize`), `agent.headless.input_lines`
-(which reads the lines).
+Understood are the requests that client libraries of such streams send: `initialize`, `interrupt`
+and those of `agent.headless.control_requests`. The program is asked in turn for answers of its
+hooks (`hook_callback`) and, with `--permission-prompt-tool stdio`, where it acts for the user,
+whether a call may run (`can_use_tool`). Next: `agent.headless.introduction` (`initialize`),
+`agent.headless.input_lines` (which reads the lines).
 """
 
 from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from agent.errors import AgentError
+from agent.headless.control_requests import ControlError, fulfil, welcome
 from agent.headless.introduction import Introduction, IntroductionError, read_introduction
-from hooks.answers.permission_updates import grant_of
+from hooks.answers.permission_updates import grant_of, suggestions_json
 from hooks.config.spec import HookSource
 from permissions.base.text.sanitize import sanitize
 from permissions.decision import Behavior, Decision, GrantChoice
-from permissions.mode import Mode, parse_mode
+from permissions.grants.suggest import Grant, suggest
 from permissions.request import PermissionRequest
 from permissions.resolve.contender_authority import DIALOG
 from permissions.resolve.handlers import user_decision
@@ -32,11 +32,9 @@ if TYPE_CHECKING:
     from agent.conversation.conversation import Conversation
     from permissions.resolve.contender import Contender
 
+Suggest = Callable[[PermissionRequest, Decision], Sequence[Grant]]
+"""Returns the rules that the dialog would offer to remember for an ask."""
 DECLINED: Final = "The calling program does not allow this."
-
-
-class ControlError(AgentError):
-    """A request that cannot be fulfilled; the text is sent to the requester."""
 
 
 class NoAnswer(AgentError):
@@ -57,6 +55,18 @@ class Control:
         """Whether the other side is a program with this protocol; it reads results, no status."""
         self.interrupted = False
         """Whether the running prompt was interrupted by a request; who runs it resets this."""
+        self._first_model = ""
+        self._suggest: Suggest = lambda _request, _pending: ()
+
+    def connect(self, conversation: Conversation) -> None:
+        """Serve this conversation; called once, before the first request is served."""
+        self._first_model = conversation.status.model
+
+        def suggested(request: PermissionRequest, pending: Decision) -> Sequence[Grant]:
+            gate, cwd = conversation.gate, conversation.view.cwd
+            return suggest(gate.current_evaluation(request, cwd=cwd), pending)
+
+        self._suggest = suggested
 
     # -- requests of the other side ------------------------------------------------------------
 
@@ -92,7 +102,7 @@ class Control:
             raise error
         runner.register(introduction.hooks)
         self.is_introduced = True
-        self._answer(line, _welcome(conversation))
+        self._answer(line, welcome(conversation))
 
     async def serve(self, conversation: Conversation, line: Mapping[str, object]) -> None:
         """Do what a `control_request` line asks for, and answer it.
@@ -137,20 +147,8 @@ class Control:
             case "interrupt":
                 self.interrupted = conversation.controls.interrupt()
                 return {}
-            case "set_permission_mode":
-                return {"mode": _set_mode(conversation, request.get("mode"))}
-            case "set_model":
-                model = request.get("model")
-                if not isinstance(model, str) or not model.strip():
-                    raise ControlError("model: expected a name")
-                await conversation.controls.set_model(model)
-                return {}
-            case "mcp_status":
-                live = conversation.commands.context.servers()
-                states = live.summary().states if live is not None else ()
-                return {"mcpServers": [{"name": name, "status": state} for name, state in states]}
-            case other:
-                raise ControlError(f"agent-tui does not know the control request {other!r}")
+            case _:
+                return await fulfil(conversation, request, first_model=self._first_model)
 
     def _answer(self, line: Mapping[str, object], response: Mapping[str, object]) -> None:
         self._respond(line, {"subtype": "success", "response": response})
@@ -177,8 +175,9 @@ class Control:
             "tool_use_id": request.tool_use_id,
             "agent_id": request.agent_id,
             "decision_reason": pending.message,
-            "permission_suggestions": [],
         }
+        if request.tool != "ExitPlanMode":  # there the next mode is the program's to choose
+            asked["permission_suggestions"] = suggestions_json(self._suggest(request, pending))
         response = await self._asked(asked)
         return None if response is None else decision_of(_successful(response), request)
 
@@ -253,36 +252,6 @@ class Control:
         for future in self._waiting.values():
             if not future.done():
                 future.set_result(None)
-
-
-def _set_mode(conversation: Conversation, name: object) -> str:
-    mode = parse_mode(str(name))
-    if mode is None:
-        raise ControlError(f"mode: expected one of {', '.join(Mode)}")
-    for warning in conversation.gate.set_mode(mode):
-        raise ControlError(warning.message)
-    return str(mode)
-
-
-def _welcome(conversation: Conversation) -> dict[str, object]:
-    commands = conversation.commands.registry.listed()
-    model = conversation.status.model
-    return {
-        "commands": [
-            {
-                "name": command.meta.name,
-                "description": command.meta.description,
-                "argumentHint": command.meta.argument_hint,
-            }
-            for command in commands
-        ],
-        "output_style": "default",
-        "available_output_styles": ["default"],
-        "models": [{"value": model, "displayName": model, "description": ""}],
-        "account": {},
-        "hooks_applied": True,
-        "hook_on_failure_supported": True,
-    }
 
 
 def _successful(response: Mapping[str, object]) -> object:

@@ -317,8 +317,9 @@ class HeadlessOutput:
                 self._write((sanitize(text) if self._out.isatty() else text).rstrip("\n"))
             self._explain(run, terminal, outcome.status)
             return outcome.status
-        if outcome.is_api_error and self._format == "stream-json":
-            self._line(api_error_line(outcome.text, self._conversation.view.session_id))
+        if outcome.api_error and self._format == "stream-json":
+            session_id = self._conversation.view.session_id
+            self._line(api_error_line(outcome.text, outcome.api_error, session_id))
         structured = self._structured(run, outcome)
         result = (
             self._result(run, outcome)

@@ -55,14 +55,15 @@ class Outcome(Struct, frozen=True):
     errors: tuple[str, ...] = ()
     api_status: int | None = None
     """HTTP status of the request that failed."""
-    is_api_error: bool = False
+    api_error: str = ""
+    """The kind of the failure (`agent.recovery.classify`) where the endpoint's ended it."""
 
     def fields(self) -> dict[str, object]:
         """Return the part of a result line that says it."""
         line: dict[str, object] = {"subtype": self.subtype, "is_error": self.is_error}
         if self.errors:
             return line | {"errors": list(self.errors)}
-        if self.is_api_error:
+        if self.api_error:
             line["api_error_status"] = self.api_status
         return line | {"result": self.text}
 
@@ -86,7 +87,7 @@ def outcome_of(
         text = failure.message if failure is not None else terminal.detail
         if failure is None or failure.kind == "internal":
             return stopped(text or "The run failed.")
-        return _api_error(text, failure.status)
+        return _api_error(text, failure.kind, failure.status)
     if status == EXIT_REFUSAL:
         reason = "" if terminal.detail == NO_REASON else f": {terminal.detail}"
         text = f"{answer}\n\nThe model declined to answer{reason}.".lstrip()
@@ -96,7 +97,7 @@ def outcome_of(
     return Outcome(status, text=answer)
 
 
-def _api_error(text: str, status: int | None) -> Outcome:
+def _api_error(text: str, kind: str, status: int | None) -> Outcome:
     number = ""
     if status is not None:
         number, text = f"{status} ", text.replace(f" (HTTP {status})", "")
@@ -105,5 +106,5 @@ def _api_error(text: str, status: int | None) -> Outcome:
         is_error=True,
         text=f"API Error: {number}{text}",
         api_status=status,
-        is_api_error=True,
+        api_error=kind or "unknown",
     )

@@ -27,6 +27,7 @@ from agent.events import (
     Usage,
 )
 from agent.headless.outcome import stopped
+from agent.recovery.classify import FailureKind
 from agent.user_prompt import Prompt
 
 Line = dict[str, object]
@@ -35,6 +36,20 @@ Delta = TextDelta | ThinkingDelta | ToolInputDelta
 
 CLAUDE_CODE_VERSION: Final = "2.1.197"
 """The release whose lines these follow; client libraries refuse or warn of what names none."""
+
+
+_ERROR_CLASSES: Final[Mapping[str, str]] = {
+    FailureKind.AUTHENTICATION: "authentication_failed",
+    FailureKind.PERMISSION: "authentication_failed",
+    FailureKind.BILLING: "billing_error",
+    FailureKind.RATE_LIMITED: "rate_limit",
+    FailureKind.OVERLOADED: "overloaded",
+    FailureKind.SERVER: "server_error",
+    FailureKind.MODEL_NOT_FOUND: "model_not_found",
+    FailureKind.INVALID_REQUEST: "invalid_request",
+    FailureKind.CONTEXT_OVERFLOW: "invalid_request",
+}
+"""How client libraries name the kinds of failures; all others are "unknown" to them."""
 
 
 def init_line(conversation: Conversation, servers: ServerSummary) -> Line:
@@ -53,6 +68,7 @@ def init_line(conversation: Conversation, servers: ServerSummary) -> Line:
         "tools": [*conversation.view.tool_names, *servers.tools],
         "mcp_servers": [{"name": name, "status": status} for name, status in servers.states],
         "slash_commands": [command.meta.name for command in commands],
+        "agents": [agent.name for agent in conversation.commands.context.agents.catalog.all()],
         "skills": [c.meta.name for c in commands if c.meta.source in SKILLS],
         "output_style": "default",
         "claude_code_version": CLAUDE_CODE_VERSION,
@@ -107,8 +123,9 @@ def notice_line(event: RetryScheduled | ModelFallback | Compacted, session_id: s
                 "attempt": event.attempt - 1,
                 "max_retries": event.max_attempts and event.max_attempts - 1,
                 "retry_delay_ms": round(1000 * event.delay_s),
-                "error_status": None,
-                "error": event.reason,
+                "error_status": event.status,
+                "error": _ERROR_CLASSES.get(event.kind, "unknown"),
+                "reason": event.reason,
             }
         case ModelFallback():
             return line | {
@@ -129,8 +146,11 @@ def workflow_line(fields: Line, session_id: str) -> Line:
     return line | fields | {"session_id": session_id, "uuid": _new_uuid()}
 
 
-def api_error_line(text: str, session_id: str) -> Line:
-    """Return the message that stands for the answer of a request that failed."""
+def api_error_line(text: str, kind: str, session_id: str) -> Line:
+    """Return the message that stands for the answer of a request that failed.
+
+    `kind` is one of `agent.recovery.classify`.
+    """
     uid = _new_uuid()
     return {
         "type": "assistant",
@@ -144,7 +164,7 @@ def api_error_line(text: str, session_id: str) -> Line:
             "usage": usage_json(Usage()),
         },
         "parent_tool_use_id": None,
-        "error": "unknown",
+        "error": _ERROR_CLASSES.get(kind, "unknown"),
         "session_id": session_id,
         "uuid": uid,
     }

@@ -230,7 +230,7 @@ class ModelTurn:
                 if rung.refresh_credentials and self._recovery.refresh is not None:
                     with contextlib.suppress(Aborted):
                         await abort.race(self._recovery.refresh())
-                await self._sleep(rung.delay_s, rung.attempt, rung.reason, abort)
+                await self._sleep(rung, abort)
             case SwitchModel():
                 await self._emit(
                     ModelFallback(
@@ -250,17 +250,19 @@ class ModelTurn:
             case _:
                 assert_never(rung)
 
-    async def _sleep(self, delay_s: float, attempt: int, reason: str, abort: AbortSignal) -> None:
-        policy = self._recovery.policy
-        left = delay_s
-        for chunk in heartbeat_chunks(delay_s) if delay_s > 0 else ():
+    async def _sleep(self, wait: RetryAfter, abort: AbortSignal) -> None:
+        policy, failure = self._recovery.policy, wait.failure
+        left = wait.delay_s
+        for chunk in heartbeat_chunks(left) if left > 0 else ():
             await self._emit(
                 RetryScheduled(
                     self._events.turn_id,
-                    attempt,
+                    wait.attempt,
                     None if policy.persistent else policy.max_retries + 1,
                     left,
-                    reason,
+                    wait.reason,
+                    failure.kind if failure is not None else FailureKind.UNKNOWN,
+                    failure.status if failure is not None else None,
                     agent_id=self._events.agent_id,
                 )
             )
@@ -282,7 +284,8 @@ class ModelTurn:
                 await self._act(SwitchModel(model, _known_to_fail(breaker)), abort)
             elif recovery.policy.persistent:
                 wait_s = breaker.retry_at - recovery.monotonic()
-                await self._sleep(max(0.1, wait_s), 1, _known_to_fail(breaker), abort)
+                reason, failure = _known_to_fail(breaker), breaker.last_failure
+                await self._sleep(RetryAfter(max(0.1, wait_s), 1, reason, failure=failure), abort)
             elif recovery.policy.probes_at_once:
                 breakers.probe(*self._server, recovery.monotonic())
                 break

@@ -42,7 +42,7 @@ class ToolRound:
         history = self._history
         turns = state.turn_count + 1
         if turns > self._max_turns:
-            detail = f"the limit of {self._max_turns} turns is reached"
+            detail = f"Reached maximum number of turns ({self._max_turns})"
             await history.commit(
                 tool_results_message(synthetic_results(uses, f"Not run: {detail}."))
             )

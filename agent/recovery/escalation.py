@@ -31,6 +31,8 @@ class RetryAfter(Struct, frozen=True):
     """Ask for this much instead."""
     refresh_credentials: bool = False
     """Read the key anew first."""
+    failure: Failure | None = None
+    """What the request failed with."""
     type: Literal["retry"] = "retry"
 
 
@@ -117,7 +119,9 @@ def climb(
         return _fallen_back(state, fallback_model, failure)
     planned = policy.plan(state.attempts, failure, rng, elapsed_s=elapsed_s)
     if not isinstance(planned, GiveUp):
-        return state, RetryAfter(planned.delay_s, state.attempts + 1, planned.reason)
+        return state, RetryAfter(
+            planned.delay_s, state.attempts + 1, planned.reason, failure=failure
+        )
     gone = failure.retryable or failure.kind is FailureKind.MODEL_NOT_FOUND
     if fallback_model is not None and can_fall_back and gone and policy.retry_capacity:
         return _fallen_back(state, fallback_model, failure)

@@ -144,6 +144,62 @@ async def test_rules_it_adds_are_remembered_and_other_restrictions_deny_the_call
     assert sorted(path.name for path in project.iterdir()) == ["again", "made"]
 
 
+async def test_it_is_offered_the_rules_that_a_dialog_would_offer(
+    project: Path, fresh_home: Path
+) -> None:
+    again = Turn((ToolCall("Bash", {"command": "touch made"}),))
+    async with (
+        ScriptedServer(Scenario(turns=(TOUCH, again, HELLO))) as server,
+        program(server, project, fresh_home, "--permission-prompt-tool", "stdio") as caller,
+    ):
+        caller.prompt("make it")
+        asked = await caller.until("control_request")
+        offered = asked["request"]["permission_suggestions"]
+        rule = {"toolName": "Bash", "ruleContent": "touch made"}
+        assert [each["destination"] for each in offered] == ["session", "localSettings"]
+        assert [each["rules"] for each in offered] == [[rule], [rule]]
+        # A program whose user says "always" returns all of them: the narrowest place counts.
+        caller.answer(asked, {"behavior": "allow", "updatedPermissions": offered})
+        assert (await caller.until("result"))["permission_denials"] == []
+        assert await caller.end() == 0
+    assert [path.name for path in project.iterdir()] == ["made"]
+
+
+async def test_it_asks_for_the_use_of_the_window_and_for_the_first_model(
+    project: Path, fresh_home: Path
+) -> None:
+    async with (
+        ScriptedServer(Scenario(turns=(HELLO,))) as server,
+        program(server, project, fresh_home) as caller,
+    ):
+        caller.request("1", subtype="initialize", hooks=None)
+        agents = (await caller.until("control_response"))["response"]["response"]["agents"]
+        assert "general-purpose" in [agent["name"] for agent in agents]
+        caller.request("2", subtype="get_context_usage")
+        found = (await caller.until("control_response"))["response"]["response"]
+        parts = found["categories"]
+        assert sum(part["tokens"] for part in parts) == found["maxTokens"]
+        used = [part["tokens"] for part in parts if part["kind"] == "used"]
+        assert sum(used) == found["totalTokens"] > 0
+        caller.request("3", subtype="set_model", model="claude-haiku-5-5")
+        caller.request("4", subtype="set_max_thinking_tokens", max_thinking_tokens="many")
+        caller.request("5", subtype="set_max_thinking_tokens", max_thinking_tokens=0)
+        for request_id in ("3", "4", "5"):
+            response = (await caller.until("control_response"))["response"]
+            expected = "error" if request_id == "4" else "success"
+            assert response["subtype"] == expected, response
+        caller.prompt("hello")
+        await caller.until("result")
+        caller.request("6", subtype="set_model", model=None)
+        assert (await caller.until("control_response"))["response"]["subtype"] == "success"
+        caller.prompt("hello")
+        await caller.until("result")
+        assert await caller.end() == 0
+    models = [request.body["model"] for request in server.requests]
+    assert models == ["claude-haiku-5-5", "claude-opus-5-5"]
+    assert server.requests[0].body["thinking"]["type"] == "disabled"
+
+
 @pytest.mark.parametrize(
     ("request_", "says"),
     [

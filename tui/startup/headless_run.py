@@ -103,6 +103,8 @@ class _HeadlessRun:
         )
         if tool is not None:
             tool.connect(assembled.servers.hub)
+        if control is not None:
+            control.connect(assembled.conversation)
         resume_collection()
         for notice in assembled.notices:
             sys.stderr.write(f"agent-tui: {sanitize(notice)}\n")

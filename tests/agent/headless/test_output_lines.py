@@ -86,8 +86,11 @@ def test_nothing_is_closed_that_was_not_opened() -> None:
 
 
 def test_retries_and_compactions_are_system_lines() -> None:
-    retry = notice_line(RetryScheduled("t", 2, 11, 0.5, "overloaded"), "s")
+    scheduled = RetryScheduled("t", 2, 11, 0.5, "Too many requests", "rate_limited", 429)
+    retry = notice_line(scheduled, "s")
     assert (retry["type"], retry["subtype"]) == ("system", "api_retry")
+    assert (retry["error_status"], retry["error"]) == (429, "rate_limit")
+    assert retry["reason"] == "Too many requests"
     assert (retry["attempt"], retry["max_retries"], retry["retry_delay_ms"]) == (1, 10, 500)
     compacted = notice_line(Compacted("t", "reactive", 900, 100, "…"), "s")
     assert compacted["compact_metadata"] == {"trigger": "auto", "pre_tokens": 900}

@@ -1,0 +1,125 @@
+"""Requests that the program at the other end of a stream-json run makes of its conversation.
+
+Any that is not known here is answered with an error, so that no request waits. Next:
+`agent.headless.control_protocol` (which reads the lines and answers them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from agent.errors import AgentError
+from permissions.mode import Mode, parse_mode
+
+if TYPE_CHECKING:
+    from agent.conversation.conversation import Conversation
+
+
+class ControlError(AgentError):
+    """A request that cannot be fulfilled; the text is sent to the requester."""
+
+
+async def fulfil(
+    conversation: Conversation, request: Mapping[str, object], *, first_model: str
+) -> dict[str, object]:
+    """Do what a request asks for and return what its answer contains.
+
+    `first_model` is the model of the start, to which `set_model` without a name goes back.
+
+    Raises:
+        AgentError: it cannot be done.
+    """
+    match request.get("subtype"):
+        case "set_permission_mode":
+            return {"mode": _set_mode(conversation, request.get("mode"))}
+        case "set_model":
+            await _set_model(conversation, request.get("model"), first_model)
+            return {}
+        case "set_max_thinking_tokens":
+            _set_thinking(conversation, request.get("max_thinking_tokens"))
+            return {}
+        case "get_context_usage":
+            return _context_usage(conversation)
+        case "mcp_status":
+            live = conversation.commands.context.servers()
+            states = live.summary().states if live is not None else ()
+            return {"mcpServers": [{"name": name, "status": state} for name, state in states]}
+        case other:
+            raise ControlError(f"agent-tui does not know the control request {other!r}")
+
+
+def welcome(conversation: Conversation) -> dict[str, object]:
+    """Return the answer to `initialize`: what there is to choose from."""
+    commands = conversation.commands.registry.listed()
+    model = conversation.status.model
+    return {
+        "commands": [
+            {
+                "name": command.meta.name,
+                "description": command.meta.description,
+                "argumentHint": command.meta.argument_hint,
+            }
+            for command in commands
+        ],
+        "agents": [
+            {"name": agent.name, "description": agent.description}
+            for agent in conversation.commands.context.agents.catalog.all()
+        ],
+        "output_style": "default",
+        "available_output_styles": ["default"],
+        "models": [{"value": model, "displayName": model, "description": ""}],
+        "account": {},
+        "hooks_applied": True,
+        "hook_on_failure_supported": True,
+    }
+
+
+def _set_mode(conversation: Conversation, name: object) -> str:
+    mode = parse_mode(str(name))
+    if mode is None:
+        raise ControlError(f"mode: expected one of {', '.join(Mode)}")
+    for warning in conversation.gate.set_mode(mode):
+        raise ControlError(warning.message)
+    return str(mode)
+
+
+async def _set_model(conversation: Conversation, name: object, first_model: str) -> None:
+    if name is None or name == "default":
+        name = first_model
+    if not isinstance(name, str) or not name.strip():
+        raise ControlError("model: expected a name")
+    await conversation.controls.set_model(name)
+
+
+def _set_thinking(conversation: Conversation, tokens: object) -> None:
+    """Switch thinking off for a budget of 0; how much the model thinks is its effort's to say."""
+    is_number = isinstance(tokens, int) and not isinstance(tokens, bool)
+    if tokens is not None and not is_number:
+        raise ControlError("max_thinking_tokens: expected a number or null")
+    wanted = tokens != 0
+    if not conversation.controls.set_thinking(wanted):
+        raise ControlError(f"The model cannot work {'with' if wanted else 'without'} thinking.")
+
+
+def _context_usage(conversation: Conversation) -> dict[str, object]:
+    """Return what fills the window, in the form of client libraries; colors are theirs."""
+    found = conversation.view.context_breakdown()
+    parts = [(part.name, part.tokens, "used") for part in found.slices]
+    if (free := found.window - found.used) > 0:
+        parts.append(("Free space", free, "free"))
+    return {
+        "categories": [
+            {"name": name, "tokens": tokens, "color": "inactive", "kind": kind}
+            for name, tokens, kind in parts
+        ],
+        "totalTokens": found.used,
+        "maxTokens": found.window,
+        "rawMaxTokens": found.window,
+        "percentage": round(100 * found.used / found.window, 1) if found.window else 0.0,
+        "model": conversation.status.model,
+        "gridRows": [],
+        "memoryFiles": [],
+        "mcpTools": [],
+        "agents": [],
+    }
