@@ -10,7 +10,7 @@ from pathlib import Path
 
 from watchfiles import awatch
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.journeys.forked_program import ROOT, ForkedProgram, can_fork, fork_program
 
 
 def environment(home: Path, base_url: str | None = None, **more: str) -> dict[str, str]:
@@ -38,7 +38,7 @@ def environment(home: Path, base_url: str | None = None, **more: str) -> dict[st
 async def start(
     *arguments: str, cwd: Path, env: dict[str, str], stdin: bool = False
 ) -> asyncio.subprocess.Process:
-    """Start `agent-tui` with these arguments."""
+    """Start `agent-tui` with these arguments in an interpreter of its own."""
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -65,8 +65,13 @@ async def run(
     *arguments: str, cwd: Path, env: dict[str, str], stdin: str | None = None
 ) -> tuple[int, str, str]:
     """Run `agent-tui` to its end; returns exit status, standard output and standard error."""
-    process = await start(*arguments, cwd=cwd, env=env, stdin=stdin is not None)
-    out, err = await process.communicate(stdin.encode() if stdin is not None else None)
+    given = None if stdin is None else stdin.encode()
+    if can_fork(env):
+        process: ForkedProgram | asyncio.subprocess.Process
+        process = await fork_program(arguments, cwd, env, stdin=stdin is not None)
+    else:
+        process = await start(*arguments, cwd=cwd, env=env, stdin=stdin is not None)
+    out, err = await process.communicate(given)
     assert process.returncode is not None
     return process.returncode, out.decode(), err.decode()
 

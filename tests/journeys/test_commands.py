@@ -249,7 +249,7 @@ async def test_an_added_directory_is_in_scope_and_the_home_is_not(
     assert isinstance(command, LocalCommand)
     refused = await center.run_local(command, str(fresh_home))
     assert isinstance(refused, ShowText)
-    assert "too much" in refused.text
+    assert "too broad" in refused.text
     await center.run_local(command, str(more))
     await journey.send(f"see @{more}/x.txt")
     assert "there" in seen(journey)

@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.journeys.program import ROOT, environment
+from tests.journeys.forked_program import ROOT
+from tests.journeys.program import environment
 
 
 @dataclass

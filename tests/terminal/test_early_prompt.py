@@ -19,7 +19,7 @@ import pytest
 from agent.model.scripted.scenario import Scenario, Text, Turn
 from benchmarks.program import Program
 from benchmarks.terminal import Emulator
-from tests.journeys.program import ROOT
+from tests.journeys.forked_program import ROOT
 from tests.terminal.conftest import Screen, ThreadedServer, shows, written
 
 pytestmark = pytest.mark.pty

@@ -1,0 +1,118 @@
+"""A process with the program already imported that starts runs of it by forking.
+
+A new interpreter takes longer to import the program than most runs take. `python -m
+tests.journeys.fork_server SOCKET` reads orders, one JSON object with the three standard streams and
+a pipe as descriptors: `{"arguments", "cwd", "env"}`. It answers each with the run's process number;
+into the pipe goes the exit status (negative for a signal) once the run has ended.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+from types import FrameType
+from typing import Any, Final
+
+LARGEST_ORDER: Final = 1 << 20
+_PRELOADED: Final = (
+    "agent.assembly.assemble",
+    "agent.headless.run",
+    "agent.model.anthropic",
+    "anyio._backends._asyncio",
+    "h11",
+    "httpx2",
+    "tui.cli",
+)
+
+
+class ForkServer:
+    """Forks one child for each order, until the socket is closed."""
+
+    def __init__(self, orders: socket.socket) -> None:
+        """Read orders from a socket that keeps the boundaries of messages."""
+        self._orders = orders
+        self._results: dict[int, int] = {}
+        self._woken, self._wake = os.pipe()
+        os.set_blocking(self._wake, False)
+
+    def serve(self) -> tuple[dict[str, Any], list[int]] | None:
+        """Return None at the end, and in a forked child its order and its descriptors."""
+        signal.signal(signal.SIGCHLD, _do_nothing)
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._orders, selectors.EVENT_READ)
+            selector.register(self._woken, selectors.EVENT_READ)
+            while True:
+                for key, _ in selector.select():
+                    if key.fileobj is self._orders:
+                        data, streams, _, _ = socket.recv_fds(self._orders, LARGEST_ORDER, 4)
+                        if not data:
+                            return None
+                        if self._fork(streams):
+                            return json.loads(data), streams
+                    else:
+                        os.read(self._woken, 4096)
+                        self._reap()
+
+    def _fork(self, streams: list[int]) -> bool:
+        """Whether this is the child."""
+        process = os.fork()
+        if process == 0:
+            return True
+        *ours, self._results[process] = streams
+        for descriptor in ours:
+            os.close(descriptor)
+        self._orders.send(str(process).encode())
+        return False
+
+    def _reap(self) -> None:
+        while self._results:
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if process == 0:
+                return
+            result = self._results.pop(process)
+            with open(result, "wb", closefd=True) as pipe:
+                pipe.write(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def _do_nothing(_number: int, _frame: FrameType | None) -> None:
+    """Let the signal wake the selector."""
+
+
+def _become(order: dict[str, Any], streams: list[int]) -> list[str]:
+    """Make this process what a new interpreter would be, and return its arguments."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.chdir(order["cwd"])
+    os.environ.clear()
+    os.environ.update(order["env"])
+    for target, source in enumerate(streams[:3]):
+        os.dup2(source, target)
+    os.closerange(3, max(256, *streams) + 1)
+    arguments: list[str] = order["arguments"]
+    return arguments
+
+
+def main() -> int:
+    """Serve; in a child run the program, whose end is an interpreter's own."""
+    for name in _PRELOADED:
+        __import__(name)
+    gc.freeze()
+    orders = socket.socket(fileno=int(sys.argv[1]))
+    order = ForkServer(orders).serve()
+    if order is None:
+        return 0
+    orders.close()
+    sys.argv[1:] = _become(*order)
+    from tui.cli import main as run
+
+    return run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
