@@ -1,4 +1,4 @@
-"""The files of a project that a hook, a status line or a server in force names.
+"""The files of a project that a hook, a status line, a server in force or a repository names.
 
 Their command line was accepted, not what the file will contain: a change of it is asked about like
 one of the settings.
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from agent.settings.git_config import repository_entries
 from agent.settings.load import Settings
 from agent.settings.project_items import handlers
 
@@ -31,7 +32,24 @@ def named_files(settings: Settings) -> frozenset[str]:
     found: set[str] = set()
     for command in _commands(settings):
         found.update(_files(command, settings))
+    for file, name, value in repository_entries(settings.trust.items):
+        found.update(_named_by_git(file.parent, name, value, settings))
     return frozenset(found)
+
+
+def _named_by_git(git: Path, name: str, value: str, settings: Settings) -> Iterator[str]:
+    """Yield what an entry of the repository's configuration names: hooks, filters, more of it."""
+    root = str(settings.project_root)
+    if name == "core.hookspath":
+        paths = [os.path.join(root, value)]
+    elif name.endswith(".path"):  # `include.path`, relative to the file that it stands in
+        paths = [os.path.join(git, value)]
+    else:
+        paths = list(_files(_words(value.removeprefix("!")), settings))
+    for path in map(os.path.normpath, paths):
+        if _is_inside(path, root):
+            yield path
+            yield os.path.realpath(path)
 
 
 def _commands(settings: Settings) -> Iterator[list[str]]:

@@ -13,7 +13,7 @@ from agent.sandbox.credential_paths import credential_paths
 from agent.sandbox.denied_files import denied_files
 from agent.sandbox.package_caches import PackageCaches, private_caches, shared_caches
 from agent.sandbox.policy import OVERLAID, Network, SandboxPolicy
-from agent.sandbox.protected_mounts import protected_mounts
+from agent.sandbox.protected_mounts import pins_around, protected_mounts
 from permissions.base.process.neutral_git import with_git_values
 from permissions.confinement import Confinement
 from permissions.context import PermissionContext
@@ -85,11 +85,12 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         temp_dir=temp_dir,
         write_roots=_unique((*roots, *mounts.writable)),
         caches=caches.directories,
-        pinned=tuple(mounts.pinned),
+        pinned=tuple({**dict.fromkeys(mounts.pinned), **pins_around(roots, (*denied, *kept))}),
         read_only=_unique((*mounts.read_only, *_inside(kept, roots))),
         missing_directories=_unique(mounts.missing_directories),
         watched=_unique((*mounts.watched, *_missing(configured.deny_write, roots))),
         links=tuple(mounts.links),
+        contents=tuple(mounts.contents),
         secret=secret,
         denied=_unique(denied),
         visible=_visible(request, scope, secret, denied, cwd),

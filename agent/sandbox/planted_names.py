@@ -15,38 +15,71 @@ import sys
 from pathlib import Path
 
 from agent.sandbox.policy import SandboxPolicy
+from permissions.base.files.plain_file import NotRegular, open_regular
 from permissions.base.files.without_links import open_directory
 
 
 def move_planted(policy: SandboxPolicy, quarantine: Path) -> dict[str, str]:
     """Move what appeared into a directory; return where each path went. Raises nothing.
 
-    Protected links that were changed are put back.
+    Protected links and files that were changed are put back.
     """
+    originals: list[tuple[str, str | bytes | None]] = [(path, None) for path in policy.watched]
+    originals += (*policy.links, *policy.contents)
     found: dict[str, str | None] = {}
-    for path, target in (*((path, None) for path in policy.watched), *policy.links):
+    for path, original in originals:
         with contextlib.suppress(OSError):
-            found[path] = _restored(path, target, quarantine)
+            found[path] = _restored(path, original, quarantine)
+    # A link in the place of a directory would lead git to other files.
+    for around in {os.path.dirname(path) for path, _ in policy.contents}:
+        if os.path.islink(around):
+            with contextlib.suppress(OSError):
+                found[around] = _restored(around, None, quarantine)
     return {path: place for path, place in found.items() if place is not None}
 
 
-def _restored(path: str, target: str | None, quarantine: Path) -> str | None:
-    """Make a name what it was, a link or nothing; return where what stood there is now.
+def _restored(path: str, original: str | bytes | None, quarantine: Path) -> str | None:
+    """Make a name what it was; return where what stood there is now.
+
+    Args:
+        original: The target of a link, or the content of a file, which may have been removed; None
+            for nothing.
 
     Raises:
         OSError: its directory is gone, or a link stands on the way: nothing of the path is there.
     """
     directory, name = open_directory(os.path.dirname(path)), os.path.basename(path)
     try:
-        if target is not None and _link_target(name, directory) == target:
-            return None
-        place = _move(path, directory, quarantine) if _exists(name, directory) else None
-        if target is not None:
+        exists = _exists(name, directory)
+        if isinstance(original, str):
+            if _link_target(name, directory) == original:
+                return None
+            place = _move(path, directory, quarantine) if exists else None
             with contextlib.suppress(OSError):
-                os.symlink(target, name, dir_fd=directory)
+                os.symlink(original, name, dir_fd=directory)
+            return place
+        if not exists or (original is not None and _content(name, directory) == original):
+            return None
+        place = _move(path, directory, quarantine)
+        if original is not None:
+            _write(name, directory, original)
         return place
     finally:
         os.close(directory)
+
+
+def _content(name: str, directory: int) -> bytes | None:
+    try:
+        with open_regular(name, dir_fd=directory) as file:
+            return file.read()
+    except (OSError, NotRegular):
+        return None
+
+
+def _write(name: str, directory: int, content: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with open(os.open(name, flags, 0o644, dir_fd=directory), "wb") as file:
+        file.write(content)
 
 
 def _exists(name: str, directory: int) -> bool:

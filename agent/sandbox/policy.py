@@ -51,6 +51,8 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     """Protected names that do not exist and cannot be blocked: looked for after the run."""
     links: tuple[tuple[str, str], ...] = ()
     """Protected names that are links, each with its target: looked at after the run."""
+    contents: tuple[tuple[str, bytes | None], ...] = ()
+    """Files that may go but not change, each with its content, None for none: as the links."""
     secret: tuple[str, ...] = ()
     """Credentials and the agent's own directories: masked, except for what is `visible`."""
     denied: tuple[str, ...] = ()
@@ -72,6 +74,7 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
             *self.read_only,
             *self.missing_directories,
             *self.watched,
+            *(path for path, _ in self.contents),
         )
         if path in self.pinned or _is_below_one(path, protected):
             return PROTECTED

@@ -7,6 +7,7 @@ no harm to tools, and looked for after the run where it would.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -14,6 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from permissions.base.files.plain_file import read_plain
 from permissions.paths.protected_paths import (
     PROTECTED_DIRS,
     PROTECTED_FILES,
@@ -30,6 +32,7 @@ _PLACEHOLDER_DIRECTORIES: Final = (".agent", ".claude", ".codex", ".vscode", ".i
 _PLACEHOLDER_NAMES: Final = frozenset((*_PLACEHOLDER_DIRECTORIES, "hooks"))
 _READ_ONLY_IN_GIT: Final = ("config", "config.worktree", "hooks", "info")
 _WATCHED_IN_GIT: Final = ("commondir", "config.worktree")
+_UNCHANGED_IN_WORK_TREE: Final = ("commondir", "config.worktree")
 _NAMES: Final = PROTECTED_DIRS | PROTECTED_FILES
 _BARE_MARKERS: Final = ("HEAD", "objects", "refs")
 
@@ -48,6 +51,8 @@ class ProtectedMounts(Struct):
     watched: list[str]
     links: list[tuple[str, str]]
     """Protected names that are links, each with its target: looked at after the run."""
+    contents: list[tuple[str, bytes | None]]
+    """Files that may go but not change, each with its content or None: looked at after the run."""
     writable: list[str]
     """Directories outside that a work tree's repository needs."""
 
@@ -59,7 +64,7 @@ def protected_mounts(roots: Iterable[str], cwd: str, files: Iterable[str] = ()) 
         files: Absolute paths of files that are protected whatever their names.
         cwd: Where the command starts: names around it are protected however deep it is.
     """
-    mounts = ProtectedMounts([], [], [], [], [], [])
+    mounts = ProtectedMounts([], [], [], [], [], [], [])
     for root in filter(os.path.isdir, roots):
         inside = [path for path in sorted(files) if is_below(path, root) and os.path.lexists(path)]
         _protect(mounts, root, [*_protected_names(root, cwd), *inside])
@@ -113,6 +118,17 @@ def _is_directory(entry: os.DirEntry[str]) -> bool:
     return entry.is_dir(follow_symlinks=False)
 
 
+def pins_around(roots: Iterable[str], paths: Iterable[str]) -> dict[str, None]:
+    """Return the directories that would take paths with them if they were renamed, in order."""
+    return {
+        directory: None
+        for path in paths
+        for root in roots
+        if is_below(path, root)
+        for directory in _between(root, path)
+    }
+
+
 def _between(root: str, path: str) -> Iterator[str]:
     """Yield the directories from below the root down to a protected name."""
     parent = os.path.dirname(path)
@@ -140,12 +156,23 @@ def _add_git_directory(mounts: ProtectedMounts, git: str) -> None:
     hooks = os.path.join(git, "hooks")
     if not os.path.lexists(hooks):
         mounts.missing_directories.append(hooks)
-    for name in _WATCHED_IN_GIT:
-        if not os.path.lexists(os.path.join(git, name)):
-            mounts.watched.append(os.path.join(git, name))
-    for module in _modules(os.path.join(git, "modules"), MAX_DEPTH):
-        mounts.pinned.append(module)
+    modules = os.path.join(git, "modules")
+    for module in _modules(modules, MAX_DEPTH):
+        mounts.pinned.extend((*_between(git, module), module))
         _add_guarded(mounts, module)
+    _add_work_trees(mounts, os.path.join(git, "worktrees"))
+
+
+def _add_work_trees(mounts: ProtectedMounts, directory: str) -> None:
+    """Watch what leads git from a work tree to its configuration. `git worktree remove` deletes it,
+    so that nothing can be mounted there."""
+    for entry in filter(_is_directory, _entries(directory)):
+        mounts.pinned.append(directory)
+        for name in _UNCHANGED_IN_WORK_TREE:
+            path = os.path.join(entry.path, name)
+            with contextlib.suppress(OSError):
+                content = read_plain(path) if os.path.lexists(path) else None
+                mounts.contents.append((path, content))
 
 
 def _add_guarded(mounts: ProtectedMounts, git: str) -> None:
@@ -155,6 +182,9 @@ def _add_guarded(mounts: ProtectedMounts, git: str) -> None:
             mounts.links.append((path, os.readlink(path)))
         elif os.path.lexists(path):
             mounts.read_only.append(path)
+    for name in _WATCHED_IN_GIT:
+        if not os.path.lexists(os.path.join(git, name)):
+            mounts.watched.append(os.path.join(git, name))
 
 
 def _modules(directory: str, depth: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -83,6 +83,14 @@ def git_items(project_root: Path, programs: ReadingPrograms) -> Iterator[TrustIt
         for name in ("config", "config.worktree"):
             yield from _config_items(directory / name, programs)
     yield from _hook_items(common / "hooks")
+
+
+def repository_entries(items: Iterable[TrustItem]) -> Iterator[tuple[Path, str, str]]:
+    """Yield file, name and value of each entry of a configuration that is an item."""
+    for found in items:
+        name, separator, value = found.label.removeprefix("git ").partition(" = ")
+        if separator and found.file is not None and found.label.startswith("git "):
+            yield found.file, name, value
 
 
 class _Unreadable(Exception):

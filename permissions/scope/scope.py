@@ -154,14 +154,14 @@ class Scope(Struct, frozen=True):
         return self._run_by_others(target, is_removed=False)
 
     def _run_by_others(self, target: Target, *, is_removed: bool) -> Floor | None:
-        """Check a change of what a hook, the status line or a server runs, or of what holds it."""
+        """Check a change of what a hook, the status line, a server or git runs, or holds it."""
         if self.mode is Mode.BYPASS or not self.protected_files:
             return None
         if not any(self._is_run(path, is_removed=is_removed) for path in target.spellings):
             return None
         what = "removes" if is_removed else "writes"
         return self._protected_floor(
-            f"{what} {_shown(target)}, which a hook, the status line or a server runs"
+            f"{what} {_shown(target)}, which a hook, the status line, a server or git runs"
         )
 
     def _protection(self, path: str) -> Protection:
@@ -175,7 +175,7 @@ class Scope(Struct, frozen=True):
         if path in self.roots:
             return False
         folded = path.casefold()
-        if folded in self.protected_files:
+        if any(is_below(folded, file) for file in self.protected_files):
             return True
         # A directory that is there already gets one more name; a new or removed one, all of them.
         takes_tree = is_removed or not self.files.is_dir(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,28 @@ def test_servers_status_lines_arguments_and_links(tmp_path: Path) -> None:
 def test_what_is_not_in_force_names_nothing(tmp_path: Path) -> None:
     settings = settings_of(tmp_path / "project", tmp_path, hook("./x.sh"), trust=False)
     assert named_files(settings) == frozenset()
+
+
+def test_what_the_configuration_of_git_names(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    settings_of(root, tmp_path, {})
+    (root / ".git").rmdir()
+    subprocess.run(["git", "init", "-q", root], check=True)
+    for name, value in (
+        ("core.hooksPath", ".githooks"),
+        ("include.path", "../team.gitconfig"),
+        ("filter.x.clean", "scripts/clean.py --fast"),
+        ("alias.x", "!./x.sh"),
+        ("remote.origin.url", "../elsewhere"),
+    ):
+        subprocess.run(["git", "-C", root, "config", name, value], check=True)
+    settings = load_settings(
+        launch_dir=root, home=tmp_path, agent_home=tmp_path / ".agent", cli=CliSettings(trust=True)
+    )
+    assert sorted(str(Path(path).relative_to(root)) for path in named_files(settings)) == [
+        ".githooks",
+        "scripts/clean.py",
+        "team.gitconfig",
+        "x.sh",
+    ]
