@@ -164,6 +164,13 @@ class Workflows:
             )
         return await self._wait(run, task, abort)
 
+    async def begin(self, record: RunRecord) -> WorkflowRun:
+        """Start a new run in the background."""
+        await self.journal.add(record)
+        run = self._run(record)
+        _ = self._begin(run, reports=True)
+        return run
+
     async def resume(self, run_id: str, limits: RunChange = UNCHANGED) -> WorkflowRun:
         """Continue a run of the project in the background; finished steps are not repeated.
 

@@ -86,6 +86,25 @@ async def test_a_saved_workflow_runs_and_prints_its_result(saved: Path, fresh_ho
     assert (row["state"], row["agentsStarted"]) == ("completed", 2)
 
 
+async def test_a_journal_that_cannot_be_written_costs_no_result(
+    saved: Path, fresh_home: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "a directory"
+    place.mkdir()
+    async with serving(Answers()) as server:
+        env = {**environment(fresh_home, server.base_url), "ORCH_JOURNAL": str(place)}
+        arguments = words("run", "audit", "--args", '["p1", "p2"]')
+        status, out, err = await run(*arguments, cwd=saved, env=env)
+        assert status == 0, err
+        assert json.loads(out) == ["seen p1", "seen p2"]
+        assert err.count("Is a directory") == 1
+        assert "Results stay in memory" in err
+        # Without a journal, the process in the background would not find it.
+        status, _, err = await run(*arguments, "--detach", cwd=saved, env=env)
+    assert status == 1
+    assert err == f"Error: The journal of workflows: {place}: Is a directory\n"
+
+
 async def test_a_killed_run_is_resumed_and_repeats_nothing(saved: Path, fresh_home: Path) -> None:
     answers = Answers()
     answers.held.add("p3")

@@ -1,8 +1,8 @@
 """The journal of one process: it never discards a computed result, and never blocks the loop.
 
-A store that fails does not end a run: results stay in memory, are written again with each renewal
-of the leases, and the user gets one notice (reference page `orchestration-mode`: the journal is
-best effort, a computed result is never discarded).
+A store that fails does not end a run: what was to be recorded stays in memory, is written again
+with the renewals of the leases, and the user gets a notice (reference page `orchestration-mode`:
+the journal is best effort, a computed result is never discarded).
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from agent.orchestration.journal.journal_error import JournalError, RunTakenError
+from agent.orchestration.journal.journal_error import (
+    JournalError,
+    RunTakenError,
+    UnknownRunError,
+)
+from agent.orchestration.journal.journal_limits import limit_reached
 from agent.orchestration.journal.journal_records import (
     Caps,
     Claim,
@@ -34,6 +39,8 @@ if TYPE_CHECKING:
 LEASE_S: Final = 15.0
 RENEW_S: Final = 0.5
 """Also how soon a wish of another process is seen."""
+AGAIN_S: Final = 5.0
+"""Between two tries of a store that fails: each may take as long as a lock is waited for."""
 Result = TypeVar("Result")
 
 
@@ -59,26 +66,63 @@ class Journal:
         self._store: JournalStore | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
         self._unwritten: dict[tuple[str, str, int], StepRecord] = {}
+        self._unwritten_runs: dict[str, RunRecord] = {}
+        self._unwritten_states: dict[str, Callable[[JournalStore], None]] = {}
+        self._used: dict[str, WorkflowUsage] = {}
+        """By run, in this process: limits hold also while the store fails."""
+        self._failure: JournalError | None = None
+        self._again_at = 0.0
+        self._is_trying = False
         self._has_warned = False
 
     async def ask(self, question: Callable[[JournalStore], Result]) -> Result:
-        """Call the store in its thread. Raises `JournalError`."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, lambda: question(self._opened()))
+        """Call the store in its thread.
 
-    async def claim(self, step: StepRecord, caps: Caps) -> Claim:
-        """Take a step. Where the store fails, it is the caller's, unless its result is known."""
+        Raises `JournalError`, at once while a store that failed is not tried again.
+        """
+        loop = asyncio.get_running_loop()
+        if (failure := self._failure) is not None:
+            if self._is_trying or loop.time() < self._again_at:
+                raise failure
+            self._is_trying = True
+        try:
+            result = await loop.run_in_executor(self._thread, lambda: question(self._opened()))
+        except (RunTakenError, UnknownRunError):
+            self._failure = None
+            raise
+        except JournalError as error:
+            self._failure, self._again_at = error, loop.time() + AGAIN_S
+            raise
+        else:
+            self._failure = None
+            return result
+        finally:
+            if failure is not None:
+                self._is_trying = False
+
+    async def claim(self, step: StepRecord, run: RunRecord, caps: Caps) -> Claim:
+        """Take a step.
+
+        Where the store fails, it is the caller's, unless its result is known here or the run has
+        used here what it may.
+        """
         kept = self._unwritten.get((step.run, step.key, step.occurrence))
         if kept is not None and kept.state is StepState.DONE:
             return Reused(kept.result, kept.ended_at or 0.0)
         try:
-            return await self.ask(lambda store: store.steps.claim(step, self._lease_s, caps))
+            await self._write_again_runs()
+            claim = await self.ask(lambda store: store.steps.claim(step, self._lease_s, caps))
         except JournalError as error:
             self._report(error)
-            return Claimed(1)
+            used = self._used.get(run.id, WorkflowUsage())
+            claim = limit_reached(run, 0, used, None, caps) or Claimed(1)
+        if isinstance(claim, Claimed):
+            self._count(run.id, agents=1)
+        return claim
 
     async def finish(self, step: StepRecord) -> None:
         """Record an ended step, now or later."""
+        self._count(step.run, tokens=step.tokens, cost_usd=step.cost_usd or 0.0)
         try:
             await self.ask(partial(_finish, step=step))
         except JournalError as error:
@@ -91,13 +135,15 @@ class Journal:
         Raises `RunTakenError` where the run has another owner by now.
         """
         try:
+            await self._write_again_runs()
+            wish = await self.ask(lambda store: store.runs.renew(run, owner, self._lease_s))
             await self._write_again()
-            return await self.ask(lambda store: store.runs.renew(run, owner, self._lease_s))
         except RunTakenError:
             raise
         except JournalError as error:
             self._report(error)
             return Wish.NONE
+        return wish
 
     async def set_state(
         self,
@@ -118,10 +164,13 @@ class Journal:
         def change(store: JournalStore) -> None:
             store.runs.set_state(run, owner, state, reason=reason, result=result, releases=releases)
 
+        self._unwritten_states.pop(run, None)
         try:
+            await self._write_again_runs()
             await self._write_again()
             await self.ask(change)
         except JournalError as error:
+            self._unwritten_states[run] = change
             self._report(error)
 
     async def usage(self, *, run: str = "", session: str = "") -> WorkflowUsage:
@@ -133,33 +182,50 @@ class Journal:
             return WorkflowUsage()
 
     async def add(self, run: RunRecord) -> None:
-        """Record a new run, which this process owns."""
-
-        def begin(store: JournalStore) -> None:
-            store.runs.add(run)
-            store.runs.take(run.id, run.owner, self._lease_s)
-
+        """Record a new run, which this process owns, now or later."""
+        self._unwritten_runs[run.id] = run
         try:
-            await self.ask(begin)
+            await self._write_again_runs()
         except JournalError as error:
             self._report(error)
 
     async def aclose(self) -> None:
         """Write what is unwritten and close the store."""
+        self._again_at = 0.0  # the last chance
         try:
+            await self._write_again_runs()
             await self._write_again()
         except JournalError as error:
             self._report(error)
         finally:
             if self._store is not None:
-                await self.ask(lambda store: store.close())
+                await asyncio.get_running_loop().run_in_executor(self._thread, self._store.close)
                 self._store = None
             self._thread.shutdown(wait=False)
+            for unwritten in (self._unwritten, self._unwritten_runs, self._unwritten_states):
+                unwritten.clear()
+
+    def _count(self, run: str, *, agents: int = 0, tokens: int = 0, cost_usd: float = 0.0) -> None:
+        used = self._used.get(run, WorkflowUsage())
+        self._used[run] = WorkflowUsage(
+            used.agents + agents, used.tokens + tokens, used.cost_usd + cost_usd
+        )
+
+    async def _write_again_runs(self) -> None:
+        for run in tuple(self._unwritten_runs.values()):
+            await self.ask(partial(_begin, run=run, lease_s=self._lease_s))
+            self._unwritten_runs.pop(run.id, None)
 
     async def _write_again(self) -> None:
         for place, step in tuple(self._unwritten.items()):
             await self.ask(partial(_finish, step=step))
-            del self._unwritten[place]
+            self._unwritten.pop(place, None)
+        for run, change in tuple(self._unwritten_states.items()):
+            await self.ask(change)
+            self._unwritten_states.pop(run, None)
+        if self._has_warned and self._failure is None:
+            self._has_warned = False
+            self._warn("The journal of workflows can be written again; results are recorded.")
 
     def _opened(self) -> JournalStore:
         if self._store is None:
@@ -173,6 +239,12 @@ class Journal:
                 f"The journal of workflows cannot be written ({error}). Results stay in memory; "
                 "a run that ends now cannot be resumed."
             )
+
+
+def _begin(store: JournalStore, *, run: RunRecord, lease_s: float) -> None:
+    if store.runs.get(run.id) is None:
+        store.runs.add(run)
+    store.runs.take(run.id, run.owner, lease_s)
 
 
 def _finish(store: JournalStore, *, step: StepRecord) -> bool:

@@ -9,3 +9,7 @@ class JournalError(Exception):
 
 class RunTakenError(JournalError):
     """Another process that is alive owns the run."""
+
+
+class UnknownRunError(JournalError):
+    """The journal has no such run."""

@@ -7,7 +7,11 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from agent.orchestration.journal.journal_error import JournalError, RunTakenError
+from agent.orchestration.journal.journal_error import (
+    JournalError,
+    RunTakenError,
+    UnknownRunError,
+)
 from agent.orchestration.journal.journal_limits import limit_reached, near_limits
 from agent.orchestration.journal.journal_records import (
     Busy,
@@ -71,7 +75,7 @@ class SqlRuns:
         with self._connection.transaction() as transaction:
             found = _run(transaction, run)
             if found is None:
-                raise JournalError(f"there is no run {run}")
+                raise UnknownRunError(f"there is no run {run}")
             is_leased = found.lease_until > transaction.now and not is_gone(found.owner)
             if found.owner not in ("", owner) and is_leased:
                 raise RunTakenError(f"the run {run} is under way in another process")
@@ -184,7 +188,7 @@ class SqlSteps:
             return Busy()
         run = _run(transaction, step.run)
         if run is None:
-            raise JournalError(f"there is no run {step.run}")
+            raise UnknownRunError(f"there is no run {step.run}")
         used = _usage(transaction, "id", run.id)
         in_session = _usage(transaction, "session", run.session) if run.session else None
         if (reached := limit_reached(run, working, used, in_session, caps)) is not None:

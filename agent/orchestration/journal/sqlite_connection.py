@@ -15,8 +15,8 @@ from agent.orchestration.journal.sql_connection import Transaction, Value
 if TYPE_CHECKING:
     import sqlite3
 
-BUSY_S: Final = 30.0
-"""How long a statement waits for another process's transaction."""
+BUSY_S: Final = 10.0
+"""How long a statement waits for another process's transaction, which takes some milliseconds."""
 
 
 class SqliteConnection:
@@ -40,7 +40,8 @@ class SqliteConnection:
                 path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
             )
         except (OSError, sqlite3.Error) as error:
-            raise JournalError(f"{path}: {error}") from error
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise JournalError(f"{path}: {reason}") from error
         try:
             self._database.execute("PRAGMA journal_mode = WAL")
         except sqlite3.Error as error:

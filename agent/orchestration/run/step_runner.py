@@ -129,7 +129,7 @@ class StepRunner:
         """Claim a step until that is decided, and run its agent."""
         while True:
             await self._control.may_start()
-            match await self._journal.claim(step, self.caps):
+            match await self._journal.claim(step, self.run, self.caps):
                 case Reused(result=result):
                     return self._reuse(step, result)
                 case Busy():

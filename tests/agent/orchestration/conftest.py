@@ -7,7 +7,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from agent.orchestration.journal.journal_store import JournalStore
 from agent.orchestration.journal.postgres_connection import PostgresConnection
 from agent.orchestration.journal.sqlite_connection import SqliteConnection
+from tests.agent.orchestration.run_place import Place
 
 OpenStore = Callable[[], JournalStore]
 
@@ -86,3 +87,11 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> OpenStore:
         return lambda: JournalStore(SqliteConnection(tmp_path / "journal.sqlite"))
     url: str = request.getfixturevalue("postgres_url")
     return lambda: JournalStore(PostgresConnection(url))
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    made = Place(tmp_path / "journal.sqlite")
+    yield made
+    for journal in made.journals:
+        await journal.aclose()

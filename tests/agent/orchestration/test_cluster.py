@@ -159,9 +159,10 @@ class Overloaded:
 async def test_a_worker_waits_for_capacity_and_takes_nothing_twice(tmp_path: Path) -> None:
     path, agents, shown = tmp_path / "journal.sqlite", Overloaded(), list[str]()
     journal = Journal(lambda: JournalStore(SqliteConnection(path)), shown.append)
-    await journal.add(RunRecord(id="r", name="n", kind="script", script="s", owner="owner"))
+    run = RunRecord(id="r", name="n", kind="script", script="s", owner="owner")
+    await journal.add(run)
     step = StepRecord(run="r", key="k", owner="owner", prompt="look")
-    await journal.claim(step, Caps())
+    await journal.claim(step, run, Caps())
     order = AgentOrder(prompt="look", place=StepPlace("r", "k", 0, "owner"))
     worker = QueueWorker(journal, agents.run, shown.append)
     await worker.work(QueuedAgent(order))

@@ -4,137 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from agent.abort import AbortSignal
-from agent.orchestration.journal.journal import Journal
-from agent.orchestration.journal.journal_error import JournalError, RunTakenError
+from agent.orchestration.journal.journal_error import RunTakenError
 from agent.orchestration.journal.journal_records import (
     CapReached,
     Caps,
     RunChange,
-    RunRecord,
     StepState,
     Wish,
     WorkflowState,
 )
-from agent.orchestration.journal.journal_store import JournalStore
-from agent.orchestration.journal.sqlite_connection import SqliteConnection
 from agent.orchestration.run import step_runner
 from agent.orchestration.run.agent_order import AgentAnswer, AgentOrder
 from agent.orchestration.run.step_runner import StepRunner
 from agent.orchestration.run.workflow_run import NESTED_AT_ONCE, RunParts, WorkflowRun
 from agent.orchestration.script.script_engine import has_engine
-from agent.orchestration.script.script_meta import ScriptError, WorkflowScript, read_script
+from tests.agent.orchestration.run_place import Place, fan_out, script
 
 needs_engine = pytest.mark.skipif(not has_engine(), reason="quickjs-ng has no build here")
-
-
-class Model:
-    """Agents that answer at once, or as they are told."""
-
-    def __init__(self) -> None:
-        self.orders: list[AgentOrder] = []
-        self.at_once = self.most = 0
-        self.answers: dict[str, list[AgentAnswer]] = {}
-        self.started = asyncio.Event()
-        self.holds: asyncio.Event | None = None
-        self.aborted: list[str] = []
-
-    async def run(self, order: AgentOrder, abort: AbortSignal) -> AgentAnswer:
-        self.orders.append(order)
-        self.at_once += 1
-        self.most = max(self.most, self.at_once)
-        self.started.set()
-        try:
-            if self.holds is not None:
-                waits = asyncio.ensure_future(self.holds.wait())
-                aborted = asyncio.ensure_future(abort.wait())
-                await asyncio.wait({waits, aborted}, return_when=asyncio.FIRST_COMPLETED)
-                if aborted.done():
-                    self.aborted.append(order.prompt)
-            await asyncio.sleep(0)
-        finally:
-            self.at_once -= 1
-        planned = self.answers.get(order.prompt)
-        if planned:
-            return planned.pop(0)
-        summary = {"summary": "confirmed: yes", "findings": []}
-        value = summary if order.label.startswith("verify") else f"did {order.prompt}"
-        return AgentAnswer(state=StepState.DONE, value=value, tokens=10, cost_usd=1.0)
-
-
-class Place:
-    """A journal and a model."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.model = Model()
-        self.warnings: list[str] = []
-        self.notices: list[str] = []
-        self.at_limit: Limits | None = None
-        self.journals: list[Journal] = []
-        self.journal = self.another_journal()
-        self.scripts: dict[str, str] = {}
-
-    def another_journal(self, open_store: Callable[[], JournalStore] | None = None) -> Journal:
-        journal = Journal(open_store or self.opened, self.warnings.append)
-        self.journals.append(journal)
-        return journal
-
-    def opened(self) -> JournalStore:
-        return JournalStore(SqliteConnection(self.path))
-
-    async def started(self, record: RunRecord, caps: Caps | None = None) -> WorkflowRun:
-        await self.journal.add(record)
-        parts = RunParts(
-            self.journal,
-            self.model.run,
-            lambda launch: launch,
-            self.find,
-            caps or Caps(),
-            at_limit=self.at_limit,
-            notify=self.notices.append,
-        )
-        return WorkflowRun(record, parts)
-
-    def find(self, name: str) -> WorkflowScript:
-        if name not in self.scripts:
-            raise ScriptError(f"there is no workflow {name}")
-        return read_script(self.scripts[name])
-
-
-@pytest.fixture
-async def place(tmp_path: Path) -> AsyncIterator[Place]:
-    made = Place(tmp_path / "journal.sqlite")
-    yield made
-    for journal in made.journals:
-        await journal.aclose()
-
-
-def fan_out(
-    *tasks: str, run: str = "r", budget_usd: float | None = None, max_agents: int = 1000
-) -> RunRecord:
-    return RunRecord(
-        id=run,
-        name="tasks",
-        kind="subtasks",
-        script=json.dumps(tasks),
-        owner="me",
-        session="c",
-        budget_usd=budget_usd,
-        max_agents=max_agents,
-    )
-
-
-def script(body: str) -> RunRecord:
-    text = f"export const meta = {{ name: 'x', description: 'd' }};\n{body}"
-    return RunRecord(id="r", name="x", kind="script", script=text, owner="me")
 
 
 async def test_every_result_has_a_verdict(place: Place) -> None:
@@ -355,49 +247,6 @@ async def test_a_run_that_another_process_took_over_is_left_to_it(place: Place) 
     )
     assert taken is not None
     assert (taken.owner, taken.state) == ("another", WorkflowState.RUNNING)
-
-
-async def test_a_journal_that_cannot_be_written_loses_no_result(place: Place) -> None:
-    class Broken:
-        @property
-        def runs(self) -> None:
-            raise JournalError("disk full")
-
-        steps = runs
-
-        def close(self) -> None: ...
-
-    place.journal = place.another_journal(lambda: Broken())  # type: ignore[arg-type,return-value]
-    end = await (await place.started(fan_out("a"))).to_the_end()
-    assert "did a" in end.result
-    assert len(place.warnings) == 1
-    assert "disk full" in place.warnings[0]
-
-
-async def test_results_are_written_once_the_journal_works_again(place: Place) -> None:
-    class Sometimes:
-        def __init__(self, store: JournalStore) -> None:
-            self._store = store
-            self.runs = store.runs
-            self.fails = True
-
-        @property
-        def steps(self) -> object:
-            if self.fails:
-                raise JournalError("locked")
-            return self._store.steps
-
-        def close(self) -> None:
-            self._store.close()
-
-    store = Sometimes(place.opened())
-    place.journal = place.another_journal(lambda: store)  # type: ignore[arg-type,return-value]
-    run = await place.started(fan_out("a"))
-    await run.to_the_end()
-    store.fails = False
-    await place.journal.renew("r", "me")
-    steps = await place.journal.ask(lambda store: store.steps.of_run("r"))
-    assert [step.state for step in steps] == [StepState.DONE, StepState.DONE]
 
 
 @needs_engine

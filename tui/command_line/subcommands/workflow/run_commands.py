@@ -8,7 +8,7 @@ import sys
 import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
@@ -19,7 +19,6 @@ from agent.exit_status import EXIT_COMPLETED
 from agent.options import RunOptions
 from agent.orchestration.journal.journal_error import JournalError
 from agent.orchestration.journal.journal_records import (
-    UNCHANGED,
     RunChange,
     RunRecord,
     Wish,
@@ -34,6 +33,7 @@ from agent.session.store import SessionStore
 from agent.tools.base import ToolError
 from agent.tools.workflow_port import WorkflowCall
 from permissions.base.process.worker_threads import run_to_end
+from permissions.base.text.strict_json import load_json
 from tui.command_line.subcommands.places import here, settings_here
 from tui.command_line.subcommands.workflow.journal_here import (
     found_run,
@@ -41,6 +41,9 @@ from tui.command_line.subcommands.workflow.journal_here import (
     journal,
     with_json,
 )
+
+if TYPE_CHECKING:
+    from tui.startup.workflow_session import Begin
 
 QUEUE_HELP = "Have workers run the agents: the URL of a Postgres database."
 
@@ -128,11 +131,13 @@ def run(
         record = new_record(call, places, session=str(uuid.uuid4()), mode=mode)
     except ToolError as error:
         raise click.ClickException(str(error)) from error
-    # The process that works on it takes it, here or in the background.
-    record = replace(record, owner="")
-    with journal() as store:
-        store.runs.add(record)
-    return _work(record, UNCHANGED, session, as_json=as_json, detach=detach)
+    if detach:
+        # The process in the background finds it there, and takes it.
+        record = replace(record, owner="")
+        with journal() as store:
+            store.runs.add(record)
+        return _detach(record, session, as_json=as_json)
+    return _work(record, lambda workflows: workflows.begin(record), session, as_json=as_json)
 
 
 @click.command("resume")
@@ -172,7 +177,11 @@ def resume(
         if detach:
             store.runs.change(run_id, limits)
     session["permission_mode"] = session["permission_mode"] or record.mode or None
-    return _work(record, limits, session, as_json=as_json, detach=detach)
+    if detach:
+        return _detach(record, session, as_json=as_json)
+    return _work(
+        record, lambda workflows: workflows.resume(run_id, limits), session, as_json=as_json
+    )
 
 
 def _continue_there(
@@ -190,18 +199,9 @@ def _continue_there(
     return EXIT_COMPLETED
 
 
-def _work(
-    record: RunRecord, limits: RunChange, session: dict[str, Any], *, as_json: bool, detach: bool
-) -> int:
-    if detach:
-        return _detach(record, session, as_json=as_json)
+def _work(record: RunRecord, begin: Begin, session: dict[str, Any], *, as_json: bool) -> int:
     # Loaded only for a run: it is the whole program.
-    from agent.orchestration.run.workflow_run import WorkflowRun
-    from agent.orchestration.workflows import Workflows
     from tui.startup.workflow_session import run_workflow
-
-    async def begin(workflows: Workflows) -> WorkflowRun:
-        return await workflows.resume(record.id, limits)
 
     queue = session.pop("queue")
     options = RunOptions(
@@ -250,7 +250,7 @@ def _json(text: str | None) -> object:
     if text is None:
         return None
     try:
-        value: object = json.loads(text)
+        value: object = load_json(text)
     except ValueError as error:
         raise click.BadParameter(f"--args is not JSON: {error}") from error
     return value
