@@ -177,6 +177,8 @@ def _input_parts(blocks: Sequence[Block]) -> list[InputItem]:
             case {"type": "image", "source": {"media_type": media, "data": data}}:
                 url = f"data:{media};base64,{data}"
                 parts.append({"type": "input_image", "image_url": url})
+            case {"type": "image", "source": {"type": "url", "url": url}}:
+                parts.append({"type": "input_image", "image_url": url})
             case {"type": kind}:
                 parts.append({"type": "input_text", "text": f"[{kind}]"})
     return parts

@@ -26,6 +26,7 @@ from agent.library.models.item_messages import (
 from agent.library.models.model_interface import Model, ModelTracing
 from agent.library.tools.function_tool import FunctionTool
 from agent.loop.model_turn import Answered, ModelTurn, Recovery, TurnResult
+from agent.memory.budget import ANSWER_SHARE
 from agent.messages import text_block, user_message
 from agent.model.client import Effort, ModelClient, ModelRequest
 from agent.recovery.retry import RequestSource, policy_for
@@ -48,9 +49,9 @@ class SeamModel(Model):
 
     def __init__(self, client: ModelClient, model: str, endpoint: str) -> None:
         """`endpoint` names the server, for breakers."""
-        self._client = client
+        self.client = client
         self.name = model
-        self._recovery = Recovery(policy_for(RequestSource.SUB_AGENT), endpoint)
+        self.recovery = Recovery(policy_for(RequestSource.SUB_AGENT), endpoint)
 
     async def get_response(
         self,
@@ -71,7 +72,7 @@ class SeamModel(Model):
         Raises:
             ModelError: the endpoint failed for good.
         """
-        request = await self._request(
+        request = await self.request(
             system_instructions, input, model_settings, [*tools, *handoffs], output_schema
         )
         return await self._answer(request, output_schema, None)
@@ -91,7 +92,7 @@ class SeamModel(Model):
         prompt: RawItem,
     ) -> AsyncGenerator[RawItem, None]:
         """Yield one answer as events of the Responses API. Raises as `get_response`."""
-        request = await self._request(
+        request = await self.request(
             system_instructions, input, model_settings, [*tools, *handoffs], output_schema
         )
         deltas: asyncio.Queue[DictItem | None] = asyncio.Queue()
@@ -116,7 +117,7 @@ class SeamModel(Model):
         )
         yield DictItem(type="response.completed", response=whole)
 
-    async def _request(
+    async def request(
         self,
         system: str | None,
         input: str | list[InputItem],
@@ -124,7 +125,10 @@ class SeamModel(Model):
         tools: Sequence[RawItem],
         schema: AgentOutputSchemaBase | None,
     ) -> ModelRequest:
-        known = await self._client.capabilities(self.name)
+        """Return the request that the arguments of `get_response` make; tools before handoffs."""
+        known = await self.client.capabilities(self.name)
+        # Input and answer share the window: of a small one the answer may not claim most.
+        usual = int(known.context_window * ANSWER_SHARE)
         wire = tuple(_wire_tool(each) for each in tools)
         effort = read(options.reasoning, "effort")
         sampling = {
@@ -137,7 +141,7 @@ class SeamModel(Model):
             system=(text_block(system),) if system else (),
             tools=wire,
             messages=messages_of(input_list(input)),
-            max_tokens=min(options.max_tokens or known.max_output_tokens, known.max_output_tokens),
+            max_tokens=min(options.max_tokens or usual, known.max_output_tokens),
             effort=_EFFORTS.get(str(effort)) if effort is not None else None,
             # Endpoints take no sampling parameters from a model that thinks.
             thinking=not sampling and effort not in ("none", "minimal"),
@@ -180,7 +184,7 @@ class SeamModel(Model):
                 deltas.put_nowait(delta)
 
         abort = AbortController()
-        turn = ModelTurn(self._client, self._recovery, request, TurnEvents(emit, "library"), step=1)
+        turn = ModelTurn(self.client, self.recovery, request, TurnEvents(emit, "library"), step=1)
         result: TurnResult = await turn.run(abort.signal)
         if isinstance(result, Answered):
             return result

@@ -27,6 +27,7 @@ from agent.messages import ToolUse
 from agent.options import RunOptions
 from agent.permission_config.bare_services import bare_services
 from agent.permission_config.permission_context import permission_setup
+from agent.settings.load import Settings
 from agent.stream import TurnEvents, discard
 from agent.tools.base import AnyTool, ToolContext, ToolOutcome, build_tool
 from agent.tools.call import CallOutcome, CallPorts
@@ -101,16 +102,21 @@ class StandardGate:
         agent_id = uuid.uuid4().hex if agent is not None else None
         firing = HookFiring(runner, session, agent_id=agent_id, agent_type=agent)
         firing.begin_turn("library", uuid.uuid4().hex)
-        return RunGate(self._context, self._services, HookDispatch(firing))
+        return RunGate(self._setup.settings, self._context, self._services, HookDispatch(firing))
 
 
 class RunGate:
     """Rules and hooks of one run."""
 
     def __init__(
-        self, context: PermissionContext, services: ToolServices, dispatch: HookDispatch
+        self,
+        settings: Settings,
+        context: PermissionContext,
+        services: ToolServices,
+        dispatch: HookDispatch,
     ) -> None:
         """`dispatch` fires the hooks."""
+        self.settings = settings
         self._context = context
         self._services = services
         self._outcomes: list[tuple[ToolUse, CallOutcome]] = []

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from agent.events import Compacted
 from agent.library.base.raw_items import InputItem, RawItem
 from agent.library.models.item_messages import input_items, messages_of
 from agent.library.program.program_setup import read_setup
@@ -17,7 +18,14 @@ from agent.library.sessions.item_session import SessionABC, SessionSettings, ses
 from agent.messages import Message
 from agent.session import resume
 from agent.session.record_json import to_json
-from agent.session.records import MessageRecord, PromptRecord, Record, RewindRecord, TerminalRecord
+from agent.session.records import (
+    CompactionRecord,
+    MessageRecord,
+    PromptRecord,
+    Record,
+    RewindRecord,
+    TerminalRecord,
+)
 from agent.session.store import Session, SessionStore, valid_id
 from permissions.base.text.redactor import Redactor, secrets_of
 
@@ -75,6 +83,13 @@ class TranscriptSession(SessionABC):
         """
         if items:
             await asyncio.to_thread(self._write, _records(messages_of(items)))
+
+    async def compacted(self, messages: Sequence[Message], event: Compacted) -> None:
+        """Begin with a shorter history; the file keeps what was. Raises as `add_items`."""
+        record = CompactionRecord(
+            tuple(messages), event.summary, event.trigger, event.tokens_before, event.tokens_after
+        )
+        await asyncio.to_thread(self._write, [record])
 
     async def pop_item(self) -> InputItem | None:
         """Remove the latest item and return it; None where there is none. Raises as `add_items`."""

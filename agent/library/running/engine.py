@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from agent.library.agents.agent_definition import Agent
 from agent.library.agents.agent_output import output_schema_of
-from agent.library.base.raw_items import RawItem, input_list, read
+from agent.library.base.raw_items import RawItem, read
 from agent.library.base.run_exceptions import (
     AgentsException,
     MaxTurnsExceeded,
@@ -28,10 +28,10 @@ from agent.library.running.final_outputs import (
 )
 from agent.library.running.guard_runs import run_input_guardrails, run_output_guardrails
 from agent.library.running.handing_over import filter_history, hand_over
+from agent.library.running.input_compaction import InputCompaction, model_input
 from agent.library.running.model_calls import TurnTools, call_model, turn_tools
 from agent.library.running.response_reading import ReadResponse, ToolRun, read_response
 from agent.library.running.run_hook_events import RunHookEvents
-from agent.library.running.run_result import items_as_input
 from agent.library.running.run_scope import RunScope
 from agent.library.running.session_turns import input_with_session, save_turn
 from agent.library.running.tool_calls import run_tools, unknown_call_output
@@ -59,6 +59,7 @@ class RunEngine:
         self._span_agent: Agent | None = None
         self._guards: asyncio.Future[None] | None = None
         self._events = RunHookEvents(scope)
+        self._compaction = InputCompaction(scope, self._events.before_request)
 
     async def run(self) -> None:
         """Run until there is a final output or an approval to wait for.
@@ -140,11 +141,11 @@ class RunEngine:
             turn=state.current_turn,
             agent_name=agent.name,
         ):
-            items = [*input_list(state.original_input), *items_as_input(state.generated_items)]
+            items = model_input(scope)
             scope.context.turn_input = list(items)
             if not state.has_started_agent:
                 await self._start_agent(agent)
-            response = await call_model(scope, agent, items, tools)
+            response = await call_model(scope, agent, tools, self._compaction)
             state.turn_start = len(state.generated_items)
             found = read_response(
                 agent,

@@ -100,4 +100,5 @@ async def filter_history(
     state.original_input = copy.deepcopy(history) if isinstance(history, str) else list(history)
     given = data.new_items if data.input_items is None else data.input_items
     state.generated_items = [*data.pre_handoff_items, *given]
+    state.compacted = None
     return list(data.new_items)

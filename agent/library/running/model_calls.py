@@ -27,9 +27,12 @@ from agent.library.items.response_json import read_model_response, response_json
 from agent.library.items.run_events import RawResponsesStreamEvent
 from agent.library.items.run_items import ModelResponse
 from agent.library.models.model_interface import Model, ModelTracing
+from agent.library.models.seam_model import SeamModel
+from agent.library.running.input_compaction import InputCompaction, model_input
 from agent.library.running.run_config import CallModelData, ModelInputData
 from agent.library.running.run_scope import RunScope
 from agent.library.tracing.run_spans import get_current_span
+from agent.model.client import ModelError
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
@@ -60,27 +63,45 @@ async def turn_tools(scope: RunScope, agent: Agent) -> TurnTools:
 
 
 async def call_model(
-    scope: RunScope, agent: Agent, items: list[InputItem], tools: TurnTools
+    scope: RunScope, agent: Agent, tools: TurnTools, compaction: InputCompaction
 ) -> ModelResponse:
     """Return the answer of the agent's model; its usage is added to the run's.
 
     Raises:
         ModelBehaviorError: the model gave no answer.
+        ModelError: the endpoint failed for good.
         ModelTimeoutError: it took too long.
         UserError: the caller's filter does not return what it has to.
     """
     instructions, prompt = await asyncio.gather(
         agent.get_system_prompt(scope.context), agent.get_prompt(scope.context)
     )
-    filtered = await _filtered(scope, agent, ModelInputData(items, instructions))
     options = agent.model_settings.resolve(scope.config.model_settings)
     if agent.reset_tool_choice and agent.name in scope.state.used_tools:
         options = dataclasses.replace(options, tool_choice=None)
-    request = _Request(filtered.instructions, filtered.input, options, tools, prompt)
+
+    async def made() -> _Request:
+        filtered = await _filtered(scope, agent, ModelInputData(model_input(scope), instructions))
+        return _Request(filtered.instructions, filtered.input, options, tools, prompt)
+
+    request = await made()
+    model = scope.find_model(agent)
+    if isinstance(model, SeamModel):
+        schema = output_schema_of(agent.output_type)
+        wanted = [*tools.tools, *tools.handoffs]
+        size = await model.request(request.instructions, request.input, options, wanted, schema)
+        if await compaction.before_call(model, size):
+            request = await made()
     await scope.hooks.on_llm_start(scope.context, agent, request.instructions, request.input)
     if agent.hooks is not None:
         await agent.hooks.on_llm_start(scope.context, agent, request.instructions, request.input)
-    response = await _within(options.timeout, _answer(scope, agent, request))
+    try:
+        response = await _within(options.timeout, _answer(scope, model, agent, request))
+    except ModelError as error:
+        if not await compaction.after_refusal(error):
+            raise
+        return await call_model(scope, agent, tools, compaction)
+    compaction.answered(response)
     scope.context.usage.add(response.usage)
     scope.state.model_responses.append(response)
     if agent.hooks is not None:
@@ -142,8 +163,7 @@ async def _within(
         raise ModelTimeoutError(seconds) from error
 
 
-async def _answer(scope: RunScope, agent: Agent, request: _Request) -> ModelResponse:
-    model = scope.find_model(agent)
+async def _answer(scope: RunScope, model: Model, agent: Agent, request: _Request) -> ModelResponse:
     call = _arguments(scope, agent, request)
     if scope.emit is not None:
         return await _streamed(scope, model, call)

@@ -62,6 +62,7 @@ def state_to_json(
         "generated_items": [_item_json(each) for each in state.generated_items],
         "session_items": [_item_json(each) for each in state.session_items],
         "shared_items": _shared(state),
+        "compacted": as_json(state.compacted),
         "turn_start": state.turn_start,
         "saved_count": state.saved_count,
         "model_responses": [response_json(each) for each in state.model_responses],
@@ -145,6 +146,9 @@ def read_state(
     state.final_output = data["final_output"]
     state.trace_id = data["trace_id"]
     state.used_tools = set(data["used_tools"])
+    if data.get("compacted") is not None:
+        count, items = data["compacted"]
+        state.compacted = (count, items)
     state.session_items = [_item(each, agents) for each in data["session_items"]]
     state.generated_items = [
         state.session_items[index] if index is not None else _item(each, agents)

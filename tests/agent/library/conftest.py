@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
-from agent.model.scripted.scenario import Scenario, Turn
+from agent.model.scripted.scenario import ModelInfo, Scenario, Turn
 from agent.model.scripted.server import ScriptedServer
 
 Serve = Callable[..., Awaitable[ScriptedServer]]
@@ -21,8 +21,9 @@ async def scripted_endpoint(
     """Take turns; return the server that the environment names from then on."""
     async with AsyncExitStack() as stack:
 
-        async def serve(*turns: Turn) -> ScriptedServer:
-            server = await stack.enter_async_context(ScriptedServer(Scenario(turns=turns)))
+        async def serve(*turns: Turn, models: Sequence[ModelInfo] = ()) -> ScriptedServer:
+            scenario = Scenario(turns=turns, models=tuple(models))
+            server = await stack.enter_async_context(ScriptedServer(scenario))
             monkeypatch.setenv("HOME", str(fresh_home))
             monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
             monkeypatch.setenv("ANTHROPIC_API_KEY", "k")

@@ -44,7 +44,7 @@ def signed(request: RecordedRequest, fields: Mapping[str, str]) -> str:
 
 
 async def test_bedrock_signs(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("botocore", reason="needs the extra `bedrock`")
+    pytest.importorskip("boto3", reason="needs the extra `bedrock`")
     for name in ("AWS_BEARER_TOKEN_BEDROCK", "ANTHROPIC_AWS_API_KEY", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIATEST")

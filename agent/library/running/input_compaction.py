@@ -1,0 +1,191 @@
+"""Makes room in a model's window by the program's own compaction; see `agent.memory`.
+
+What a run made stays whole for results and sessions; the model is given the shorter history.
+Models of the caller have no window that is known here: for those nothing is done.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from msgspec.structs import replace
+
+from agent.abort import AbortController
+from agent.events import Compacted, Usage
+from agent.library.base.raw_items import InputItem, RawItem, input_list
+from agent.library.base.run_usage import RunUsage, usage_of, usage_to_json
+from agent.library.items.run_items import ModelResponse
+from agent.library.models.item_messages import input_items, messages_of, run_usage
+from agent.library.models.seam_model import SeamModel
+from agent.library.program.transcript_session import TranscriptSession
+from agent.library.running.run_result import items_as_input
+from agent.library.running.run_scope import RunScope
+from agent.memory.budget import ContextBudget, Pressure
+from agent.memory.context_manager import ContextManager, ContextManagerPorts
+from agent.memory.estimate import next_request_tokens, prefix_tokens
+from agent.memory.summariser import ModelSummariser
+from agent.messages import Message
+from agent.model.client import ModelError, ModelRequest
+from agent.recovery.classify import FailureKind, classify
+from agent.stream import discard
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+def model_input(scope: RunScope) -> list[InputItem]:
+    """Return what the model is given of a run: all of it, or what a compaction made of it."""
+    state = scope.state
+    items = [*input_list(state.original_input), *items_as_input(state.generated_items)]
+    if state.compacted is None:
+        return items
+    count, shorter = state.compacted
+    return [*shorter, *items[count:]]
+
+
+class InputCompaction:
+    """The compactions of one run."""
+
+    def __init__(self, scope: RunScope, after: Callable[[], None]) -> None:
+        """`after` is called behind each: hooks add then what a summary cannot know."""
+        self._scope = scope
+        self._after = after
+        self._fitting: _Fitting | None = None
+        self._measured: tuple[RawItem, int] = (None, 0)
+
+    async def before_call(self, model: SeamModel, request: ModelRequest) -> bool:
+        """Compact where a request would nearly fill the window; return whether that was done.
+
+        Raises:
+            ConfigError: the endpoint cannot be asked for its window.
+        """
+        if self._fitting is None or self._fitting.model is not model:
+            self._fitting = await _fitting(self._scope, model, request)
+        self._fitting.request = request
+        agent, tokens = self._measured
+        tokens = tokens if agent is self._scope.state.current_agent else 0
+        return await self._compacted(self._fitting, tokens, is_refused=False)
+
+    async def after_refusal(self, error: ModelError) -> bool:
+        """Compact where the endpoint found a request too long; return whether that was done.
+
+        Never in a durable run: it would not come here again when it is taken up.
+        """
+        if self._fitting is None or self._scope.steps.is_recorded:
+            return False
+        if classify(error).kind is not FailureKind.CONTEXT_OVERFLOW:
+            return False
+        return await self._compacted(self._fitting, 0, is_refused=True)
+
+    def answered(self, response: ModelResponse) -> None:
+        """Take the endpoint's count of what the history is now."""
+        usage = response.usage
+        tokens = usage.input_tokens + usage.output_tokens if usage.requests == 1 else 0
+        self._measured = (self._scope.state.current_agent, tokens)
+
+    async def _compacted(self, fitting: _Fitting, measured: int, *, is_refused: bool) -> bool:
+        # Reserved each time: whether it runs may depend on what the endpoint says of itself.
+        step = self._scope.steps.reserve("compaction")
+        if not is_refused and not fitting.is_nearly_full(measured):
+            return False
+        scope = self._scope
+        messages = messages_of(model_input(scope))
+
+        async def work() -> RawItem:
+            items = await fitting.shorter(messages, measured, is_refused=is_refused)
+            return {"items": items, "usage": usage_to_json(fitting.take_usage())}
+
+        found = await step.run(work)
+        scope.context.usage.add(usage_of(found["usage"]))
+        if found["items"] is None:
+            return False
+        self._measured = (None, 0)
+        state = scope.state
+        whole = [*input_list(state.original_input), *items_as_input(state.generated_items)]
+        state.compacted = (len(whole), found["items"])
+        self._after()
+        return True
+
+
+class _Fitting:
+    """What limits a history to the window of one model."""
+
+    def __init__(
+        self, scope: RunScope, model: SeamModel, request: ModelRequest, budget: ContextBudget
+    ) -> None:
+        gate = scope.gate
+        assert gate is not None, "a run has a gate"
+        self.model = model
+        self.request = request
+        self._session = scope.session
+        self._budget = budget
+        self._usage = RunUsage()
+        self._manager = ContextManager(
+            ContextManagerPorts(
+                budget=lambda: budget,
+                prefix_tokens=self._prefix_tokens,
+                turn_id=gate.dispatch.firing.turn_id,
+                summary=ModelSummariser(
+                    model.client,
+                    self._asking,
+                    lambda: model.recovery,
+                    turn_id=gate.dispatch.firing.turn_id,
+                    account=self._account,
+                    emit=discard,
+                ),
+                hooks=gate.dispatch,
+                is_automatic=lambda: gate.settings.values.autoCompactEnabled is not False,
+            )
+        )
+
+    def is_nearly_full(self, measured: int) -> bool:
+        size = next_request_tokens(self.request.messages, measured, self._prefix_tokens())
+        return self._budget.pressure(size) is not Pressure.NONE
+
+    async def shorter(
+        self, messages: tuple[Message, ...], measured: int, *, is_refused: bool
+    ) -> list[InputItem] | None:
+        """Return a shorter history; None where there is none."""
+        signal = AbortController().signal
+        if is_refused:
+            step = await self._manager.after_overflow(messages, signal)
+        else:
+            step = await self._manager.before_request(messages, measured, signal)
+        if step is None:
+            return None
+        for text in step.notices:
+            _LOG.warning("%s", text)
+        if step.event is None:
+            return None
+        await self._record(step.messages, step.event)
+        return [item for message in step.messages for item in input_items(message)]
+
+    def take_usage(self) -> RunUsage:
+        """Return what summaries used since the last time."""
+        usage, self._usage = self._usage, RunUsage()
+        return usage
+
+    async def _record(self, messages: tuple[Message, ...], event: Compacted) -> None:
+        """Have a session of the program begin with the summary from now on."""
+        _LOG.info("compacted from %d to %d tokens", event.tokens_before, event.tokens_after)
+        if isinstance(self._session, TranscriptSession):
+            await self._session.compacted(messages, event)
+
+    def _prefix_tokens(self) -> int:
+        return prefix_tokens(self.request.system, self.request.tools)
+
+    def _asking(self, messages: tuple[Message, ...]) -> ModelRequest:
+        return replace(self.request, messages=messages, output_schema=None, tool_choice=None)
+
+    async def _account(self, usage: Usage, _model: str) -> None:
+        self._usage.add(run_usage(usage))
+
+
+async def _fitting(scope: RunScope, model: SeamModel, request: ModelRequest) -> _Fitting:
+    known = await model.client.capabilities(model.name)
+    gate = scope.gate
+    assert gate is not None, "a run has a gate"
+    wanted = gate.settings.values.autoCompactWindow
+    budget = ContextBudget(known.context_window, known.max_output_tokens, wanted)
+    return _Fitting(scope, model, request, budget)
