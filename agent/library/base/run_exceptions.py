@@ -24,14 +24,19 @@ class RunErrorDetails:
 
     def __str__(self) -> str:
         """Say in a few lines how far the run came."""
-        return (
-            "RunErrorDetails:\n"
-            f"- Last agent: Agent(name={self.last_agent.name!r}, ...)\n"
-            f"- {len(self.new_items)} new item(s)\n"
-            f"- {len(self.raw_responses)} raw response(s)\n"
-            f"- {len(self.input_guardrail_results)} input guardrail result(s)\n"
-            f"- {len(self.output_guardrail_results)} output guardrail result(s)"
-        )
+        return pretty_print_run_error_details(self)
+
+
+def pretty_print_run_error_details(details: RunErrorDetails) -> str:
+    """Return in a few lines how far a run came."""
+    return (
+        "RunErrorDetails:\n"
+        f"- Last agent: Agent(name={details.last_agent.name!r}, ...)\n"
+        f"- {len(details.new_items)} new item(s)\n"
+        f"- {len(details.raw_responses)} raw response(s)\n"
+        f"- {len(details.input_guardrail_results)} input guardrail result(s)\n"
+        f"- {len(details.output_guardrail_results)} output guardrail result(s)"
+    )
 
 
 class AgentsException(AgentError):

@@ -186,7 +186,7 @@ class RunResultStreaming(RunResultBase):
     _event_queue: asyncio.Queue[StreamEvent | _End] = field(
         default_factory=asyncio.Queue, repr=False
     )
-    _consumers: int = 0
+    _active_stream_consumers: int = 0
     _is_waiting: bool = False
     _cancel_mode: str = "none"
     _wake: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
@@ -225,6 +225,15 @@ class RunResultStreaming(RunResultBase):
         if self._is_waiting or self._cancel_mode != "immediate":
             self._event_queue.put_nowait(_END)
 
+    def reader_came(self) -> None:
+        """Wait at the end of turns for a reader of the events."""
+        self._active_stream_consumers += 1
+
+    def reader_left(self) -> None:
+        """Wait for it no more."""
+        self._active_stream_consumers -= 1
+        self._wake.set()
+
     def cancel(self, mode: Literal["immediate", "after_turn"] = "immediate") -> None:
         """Stop: now, or when the turn with its tools is done. Continue reading the events."""
         self._cancel_mode = mode
@@ -240,7 +249,7 @@ class RunResultStreaming(RunResultBase):
 
     async def events_consumed(self) -> None:
         """Return once the reader has read all events there are; at once without reader."""
-        if self._consumers == 0:
+        if self._active_stream_consumers == 0:
             return
         self._wake.clear()
         joined = asyncio.ensure_future(self._event_queue.join())
@@ -257,10 +266,11 @@ class RunResultStreaming(RunResultBase):
         Raises:
             AgentsException: what ended the run.
         """
-        self._consumers += 1
+        reader = _Reader(self)
         is_cancelled = False
         try:
             while not (self.is_complete and self._event_queue.empty()):
+                reader.watch()
                 try:
                     self._is_waiting = True
                     event = await self._event_queue.get()
@@ -278,8 +288,7 @@ class RunResultStreaming(RunResultBase):
                 finally:
                     self._event_queue.task_done()
         finally:
-            self._consumers -= 1
-            self._wake.set()
+            reader.leave()
             if not is_cancelled:
                 await self._ended()
             self._drain()
@@ -318,3 +327,30 @@ class RunResultStreaming(RunResultBase):
             f"- Current turn: {self.current_turn}\n- Max turns: {self.max_turns}\n"
             f"- Is complete: {self.is_complete}\n{self._text()}"
         )
+
+
+class _Reader:
+    """Someone who reads the events of a run, maybe with another task for each."""
+
+    def __init__(self, result: RunResultStreaming) -> None:
+        self._result = result
+        self._task: asyncio.Task[object] | None = None
+        self._is_here = True
+        result.reader_came()
+
+    def watch(self) -> None:
+        """Leave when the current task ends badly, which may be between two events."""
+        task = asyncio.current_task()
+        if task is not None and task is not self._task:
+            self._task = task
+            task.add_done_callback(self._ended)
+
+    def leave(self) -> None:
+        """Have the run wait no more."""
+        if self._is_here:
+            self._is_here = False
+            self._result.reader_left()
+
+    def _ended(self, task: asyncio.Task[object]) -> None:
+        if task is self._task and (task.cancelled() or task.exception() is not None):
+            self.leave()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -84,6 +85,27 @@ async def test_a_streamed_run_yields_deltas_and_items(serve: Serve) -> None:
     assert names.index("tool_called") < names.index("tool_output")
     assert "response.output_text.delta" in names
     assert names[-1] == "message_output_created"
+
+
+async def test_a_reader_that_is_cancelled_between_two_events_leaves_the_run_alone(
+    serve: Serve,
+) -> None:
+    await serve(Turn((ToolCall("add", {"a": 1, "b": 2}),)), DONE)
+    result = Runner.run_streamed(Agent("Adder", tools=[add]), "go")
+    events, has_output = result.stream_events(), asyncio.Event()
+
+    async def read() -> None:
+        async for event in events:
+            if getattr(event, "name", "") == "tool_output":
+                has_output.set()
+                await asyncio.Event().wait()
+
+    reader = asyncio.ensure_future(read())
+    await has_output.wait()
+    reader.cancel()
+    assert result.run_loop_task is not None
+    await result.run_loop_task
+    assert result.final_output == "Done."
 
 
 async def test_another_agent_takes_over(serve: Serve) -> None:
