@@ -95,6 +95,7 @@ class TeamMember:
         self._warn: Callable[[str], None] = lambda _: None
         self._interrupt: Callable[[], object] = lambda: None
         self._is_stopped = False
+        self._has_leader = True
         self._started_ns = time.time_ns()
 
     async def begin(self, warn: Callable[[str], None]) -> None:
@@ -110,6 +111,7 @@ class TeamMember:
         elif history.last_turn is not None:
             # The leader may not have it; if it does, it recognizes it.
             await self._report(history.last_turn, history.last_text, history.last_reason, [])
+        self._post.watch.listen(self._look_for_leader)
         self._post.start({message.id for message in history.mail}, self._take, warn)
 
     async def run(self, conversation: Conversation, show: Show) -> None:
@@ -123,6 +125,7 @@ class TeamMember:
 
     async def aclose(self) -> None:
         """Take nothing more."""
+        self._post.watch.forget(self._look_for_leader)
         await self.line.aclose()
         await self._post.aclose()
 
@@ -188,6 +191,20 @@ class TeamMember:
         if outcome is None or outcome.proceeds is not False:
             return None
         return outcome.reason or outcome.additional_context or "Go on: a hook says so."
+
+    def _look_for_leader(self) -> None:
+        """Report that the leader is gone, or back: a pane shows nothing else of it."""
+        has_leader, leader_id = is_held(self._post.place.leader_lease), self._config.leader_id
+        if has_leader == self._has_leader:
+            return
+        self._has_leader = has_leader
+        if has_leader:
+            self._warn(f"{leader_id} is back.")
+        else:
+            self._warn(
+                f"{leader_id} is gone. Without a new one in {self._config.grace_s:.0f} seconds, "
+                "open questions are denied, and this worker ends once its work is done."
+            )
 
     async def _wait(self) -> bool:
         """Wait for mail; False where there is no leader any more."""

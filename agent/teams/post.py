@@ -41,8 +41,9 @@ class MailWatch:
         self._listeners.append(listener)
 
     def forget(self, listener: Callable[[], None]) -> None:
-        """Call this no longer."""
-        self._listeners.remove(listener)
+        """Call this no longer; one that is not called is no error."""
+        if listener in self._listeners:
+            self._listeners.remove(listener)
 
     def poke(self) -> None:
         """Report that something was sent, without waiting for the system to."""

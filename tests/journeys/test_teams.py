@@ -463,6 +463,12 @@ def _tools(request: RecordedRequest) -> set[str]:
     return {tool["name"] for tool in request.body["tools"]}
 
 
+async def _shown(output: Path, text: str) -> None:
+    """Wait until a worker's output has a text."""
+    while text not in output.read_text():  # noqa: ASYNC110 - a file announces nothing
+        await asyncio.sleep(0.05)
+
+
 async def test_m6_session_reconnection_adopts_a_worker_and_its_open_question(
     tmp_path: Path, fresh_home: Path
 ) -> None:
@@ -481,9 +487,12 @@ async def test_m6_session_reconnection_adopts_a_worker_and_its_open_question(
             pass
         first.kill()
         await first.communicate()
+        output = team.directory / "agents" / "maker" / "output.log"
+        await _shown(output, "! leader@crew is gone. Without a new one in 300 seconds, open")
 
         leader = await team.lead()
         await team.person.was_asked.wait()
+        await _shown(output, "! leader@crew is back.")
         await run(leader, "Wait for your workers.")
 
         [(request, _)] = team.person.asked

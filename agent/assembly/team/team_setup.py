@@ -21,10 +21,11 @@ from agent.subagents.catalog import AgentCatalog
 from agent.subagents.definition import AgentDefinition
 from agent.subagents.running_agent import RunningAgent
 from agent.subagents.spending import Spending
-from agent.teams.executors.choose_executor import Executors
+from agent.teams.executors.choose_executor import PANE_MODES, Executors
 from agent.teams.executors.executor import SpawnConfig
 from agent.teams.executors.in_process import InProcessExecutor
 from agent.teams.executors.own_process import DeathWatch
+from agent.teams.executors.pane_terminals import terminal_here
 from agent.teams.forwarding import GRACE_S, LeaderLine
 from agent.teams.leader import TeamLeader
 from agent.teams.lease import Lease
@@ -48,6 +49,10 @@ NOT_FOR_WORKERS: Final = frozenset(
     NEVER | STARTS_AGENTS | {"ListAgents", "SendMessage", "ToolSearch"}
 )
 """Tools that need the user, that would nest, or that a worker has of its own."""
+_NO_PANES: Final = (
+    "There are no panes here, so workers run inside this program. Panes need tmux, WezTerm, "
+    "iTerm2, or kitty with allow_remote_control and listen_on."
+)
 
 
 class RunInProcess(Protocol):
@@ -121,10 +126,13 @@ def _leader_seat(
     async def run_member(config: SpawnConfig) -> None:
         await run_in_process(MemberStart(config, watch, model.client), start)
 
+    env, mode = start.environment.env, chosen_mode(start)
+    if mode in PANE_MODES and terminal_here(env) is None:
+        start.notes.append(_NO_PANES)
     executors = Executors(
         place,
-        start.environment.env,
-        chosen_mode(start),
+        env,
+        mode,
         InProcessExecutor(run_member, lambda who: leader.staff.on_death(who)),
         DeathWatch(place, lambda who: leader.staff.on_death(who)),
     )

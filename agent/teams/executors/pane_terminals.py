@@ -16,6 +16,9 @@ from agent.teams.executors.executor import SpawnConfig
 from agent.teams.team_file import ExecutorName
 
 Argv = tuple[str, ...]
+Split = Callable[[SpawnConfig, Sequence[str], Mapping[str, str], str], Argv]
+"""Takes a worker, its command, the environment, and the last worker's pane, empty for none: below
+it is room, while each pane beside the leader would halve the leader's."""
 _COLOR: Final = "@agent_color"
 
 
@@ -25,13 +28,15 @@ class PaneTerminal(Struct, frozen=True):
     name: ExecutorName
     is_here: Callable[[Mapping[str, str]], bool]
     """Whether this program runs inside it, by its environment."""
-    split: Callable[[SpawnConfig, Sequence[str], Mapping[str, str]], Argv]
+    split: Split
     """Returns the command that opens a pane, runs a command in it and prints the pane's id."""
     mark: Callable[[str, SpawnConfig], tuple[Argv, ...]] = lambda _pane, _config: ()
     """Returns the commands that give a pane its color and title."""
 
 
-def _tmux_split(config: SpawnConfig, command: Sequence[str], env: Mapping[str, str]) -> Argv:
+def _tmux_split(
+    config: SpawnConfig, command: Sequence[str], env: Mapping[str, str], above: str
+) -> Argv:
     target = ("-t", env["TMUX_PANE"]) if env.get("TMUX_PANE") else ()
     return (
         "tmux", "split-window", *target, "-d", "-h", "-c", str(config.cwd),
@@ -54,31 +59,51 @@ def _tmux_mark(pane: str, config: SpawnConfig) -> tuple[Argv, ...]:
     )
 
 
-def _kitty_split(config: SpawnConfig, command: Sequence[str], env: Mapping[str, str]) -> Argv:
+def _is_kitty(env: Mapping[str, str]) -> bool:
+    # Without a socket it can be controlled only through the terminal, whose input is the screen's.
+    return bool(env.get("KITTY_WINDOW_ID") and env.get("KITTY_LISTEN_ON"))
+
+
+def _kitty_split(
+    config: SpawnConfig, command: Sequence[str], env: Mapping[str, str], above: str
+) -> Argv:
     return (
-        "kitten", "@", "launch", "--type=window", "--location=vsplit", "--keep-focus",
+        "kitty", "@", "launch", "--self", "--type=window", "--location=vsplit", "--keep-focus",
         f"--title={config.agent_id}", f"--cwd={config.cwd}", *command,
     )  # fmt: skip
 
 
-def _wezterm_split(config: SpawnConfig, command: Sequence[str], env: Mapping[str, str]) -> Argv:
-    pane = ("--pane-id", env["WEZTERM_PANE"]) if env.get("WEZTERM_PANE") else ()
-    return ("wezterm", "cli", "split-pane", *pane, "--right", "--cwd", str(config.cwd), "--",
+def _kitty_mark(pane: str, config: SpawnConfig) -> tuple[Argv, ...]:
+    # The first window is as wide as all others are together.
+    return (("kitty", "@", "goto-layout", f"--match=window_id:{pane}", "tall"),)
+
+
+def _wezterm_split(
+    config: SpawnConfig, command: Sequence[str], env: Mapping[str, str], above: str
+) -> Argv:
+    target = above or env.get("WEZTERM_PANE")
+    pane = ("--pane-id", target) if target else ()
+    side = "--bottom" if above else "--right"
+    return ("wezterm", "cli", "split-pane", *pane, side, "--cwd", str(config.cwd), "--",
             *command)  # fmt: skip
 
 
-def _iterm2_split(config: SpawnConfig, command: Sequence[str], env: Mapping[str, str]) -> Argv:
+def _iterm2_split(
+    config: SpawnConfig, command: Sequence[str], env: Mapping[str, str], above: str
+) -> Argv:
     line = f"cd {shlex.quote(str(config.cwd))} && exec {shlex.join(command)}"
     quoted = f"/bin/sh -c {shlex.quote(line)}".replace("\\", "\\\\").replace('"', '\\"')
+    session = "last session of current tab" if above else "current session"
+    way = "horizontally" if above else "vertically"
     script = (
-        'tell application "iTerm2" to tell current session of current window to '
-        f'return id of (split vertically with default profile command "{quoted}")'
+        f'tell application "iTerm2" to tell {session} of current window to '
+        f'return id of (split {way} with default profile command "{quoted}")'
     )
     return ("osascript", "-e", script)
 
 
 TERMINALS: Final = (
-    PaneTerminal("kitty", lambda env: bool(env.get("KITTY_WINDOW_ID")), _kitty_split),
+    PaneTerminal("kitty", _is_kitty, _kitty_split, _kitty_mark),
     PaneTerminal("wezterm", lambda env: bool(env.get("WEZTERM_PANE")), _wezterm_split),
     PaneTerminal("iterm2", lambda env: env.get("TERM_PROGRAM") == "iTerm.app", _iterm2_split),
     PaneTerminal("tmux", lambda env: bool(env.get("TMUX")), _tmux_split, _tmux_mark),

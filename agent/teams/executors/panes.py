@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +33,8 @@ class PaneExecutor:
         self._env = env
         self._terminal = terminal
         self._watch = watch
+        self._last = ""
+        """The pane that was opened last, which may have closed."""
 
     @property
     def name(self) -> ExecutorName:
@@ -43,9 +46,10 @@ class PaneExecutor:
         # A pane inherits the multiplexer's environment; a command line would show keys to all.
         env = {key: value for key, value in self._env.items() if key not in _OF_THE_TERMINAL}
         start = write_start(self._place, config, env=env)
-        pane = await self._run(self._terminal.split(config, worker_command(start), self._env))
+        pane = self._last = await self._open(config, worker_command(start))
         for command in self._terminal.mark(pane, config):
-            await self._run(command)
+            with contextlib.suppress(TeamError):  # the worker runs, only its pane looks otherwise
+                await self._run(command)
         self._watch.follow(config.agent_id)
         return SpawnResult(config.agent_id, self.name, pane)
 
@@ -57,6 +61,13 @@ class PaneExecutor:
         """End a worker's process; its pane closes with it."""
         return await self._watch.end(agent_id)
 
+    async def _open(self, config: SpawnConfig, command: tuple[str, ...]) -> str:
+        """Open a pane for a command and return its id. Raises TeamError."""
+        if self._last:
+            with contextlib.suppress(TeamError):
+                return await self._run(self._terminal.split(config, command, self._env, self._last))
+        return await self._run(self._terminal.split(config, command, self._env, ""))
+
     async def _run(self, argv: tuple[str, ...]) -> str:
         """Run a command of the terminal and return what it prints. Raises TeamError."""
         try:
@@ -64,8 +75,9 @@ class PaneExecutor:
         except (CannotStart, TimeoutError) as error:
             raise TeamError(f"{self._terminal.name} cannot open a pane: {error}") from error
         if result.exit_code != 0:
-            reason = result.stderr.decode("utf-8", "replace").strip()
-            raise TeamError(f"{self._terminal.name} cannot open a pane: {reason or argv[0]}")
+            lines = result.stderr.decode("utf-8", "replace").strip().splitlines()
+            reason = lines[-1] if lines else argv[0]  # of a traceback, too
+            raise TeamError(f"{self._terminal.name} cannot open a pane: {reason}")
         return result.stdout.decode("utf-8", "replace").strip()
 
 

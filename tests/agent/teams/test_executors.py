@@ -16,11 +16,13 @@ from agent.teams.executors.choose_executor import Executors
 from agent.teams.executors.executor import SpawnConfig, read_start, write_start
 from agent.teams.executors.in_process import InProcessExecutor
 from agent.teams.executors.own_process import DeathWatch
-from agent.teams.executors.pane_terminals import TERMINALS, terminal_here
+from agent.teams.executors.pane_terminals import TERMINALS, PaneTerminal, terminal_here
+from agent.teams.executors.panes import PaneExecutor
 from agent.teams.team_message import TeamError
 from tests.agent.teams.members import TEAM, place_at
 
 BY_NAME = {one.name: one for one in TERMINALS}
+KITTY = {"KITTY_WINDOW_ID": "1", "KITTY_LISTEN_ON": "unix:/tmp/x"}
 
 
 def config(place_dir: Path, cwd: Path, name: str = "ada") -> SpawnConfig:
@@ -40,11 +42,12 @@ def config(place_dir: Path, cwd: Path, name: str = "ada") -> SpawnConfig:
     ("env", "expected"),
     [
         ({}, None),
-        ({"KITTY_WINDOW_ID": "1"}, "kitty"),
+        (KITTY, "kitty"),
+        ({"KITTY_WINDOW_ID": "1"}, None),
         ({"WEZTERM_PANE": "0"}, "wezterm"),
         ({"TERM_PROGRAM": "iTerm.app"}, "iterm2"),
         ({"TMUX": "/tmp/x"}, "tmux"),
-        ({"TMUX": "/tmp/x", "KITTY_WINDOW_ID": "1"}, "tmux"),
+        ({"TMUX": "/tmp/x", **KITTY}, "tmux"),
     ],
 )
 def test_m7_panes_are_those_of_the_terminal_that_is_here(
@@ -61,7 +64,7 @@ def test_m7_panes_are_those_of_the_terminal_that_is_here(
         ("in-process", {"TMUX": "x"}, "in-process"),
         ("process", {"TMUX": "x"}, "process"),
         ("panes", {"TMUX": "x"}, "tmux"),
-        ("tmux", {"KITTY_WINDOW_ID": "1"}, "kitty"),
+        ("tmux", KITTY, "kitty"),
         ("panes", {}, "in-process"),
     ],
 )
@@ -98,12 +101,43 @@ def test_a_start_survives_its_file(tmp_path: Path) -> None:
 def test_the_command_is_passed_as_it_is(tmp_path: Path, name: str) -> None:
     command = ("/py", "/a b/agent_tui.py", "worker", "/it's/start.json")
     terminal = BY_NAME[name]  # type: ignore[index]
-    argv = terminal.split(config(tmp_path, tmp_path), command, {"WEZTERM_PANE": "3"})
+    argv = terminal.split(config(tmp_path, tmp_path), command, {"WEZTERM_PANE": "3"}, "")
     if name in {"kitty", "wezterm"}:
         assert argv[-4:] == command
     else:
         assert "/a b/agent_tui.py" in argv[-1]
         assert "start.json" in argv[-1]
+
+
+def test_a_second_pane_is_below_the_first_where_the_terminal_has_no_layout(tmp_path: Path) -> None:
+    given, env = config(tmp_path, tmp_path), {"WEZTERM_PANE": "3"}
+    beside = BY_NAME["wezterm"].split(given, ("cat",), env, "")
+    assert beside[3:6] == ("--pane-id", "3", "--right")
+    below = BY_NAME["wezterm"].split(given, ("cat",), env, "7")
+    assert below[3:6] == ("--pane-id", "7", "--bottom")
+    assert "split vertically" in BY_NAME["iterm2"].split(given, ("cat",), {}, "")[-1]
+    assert "split horizontally" in BY_NAME["iterm2"].split(given, ("cat",), {}, "A-B")[-1]
+
+
+async def test_a_pane_that_closed_is_not_missed(tmp_path: Path) -> None:
+    """What should be the pane above the next one is gone; that one opens beside the leader."""
+    opened = tmp_path / "opened"
+    terminal = PaneTerminal(
+        "wezterm",
+        lambda _env: True,
+        lambda _config, _command, _env, above: (
+            "sh", "-c", f"test -z '{above}' && echo 5 && echo x >> {opened}",
+        ),
+        lambda _pane, _config: (("false",),),
+    )  # fmt: skip
+    place = place_at(tmp_path)
+    env = {"PATH": os.environ["PATH"]}
+    executor = PaneExecutor(place, env, terminal, DeathWatch(place, lambda _: None))
+    for name in ("ada", "bob"):
+        place.member_dir(name).mkdir(parents=True)
+        found = await executor.spawn(config(place.directory, tmp_path, name))
+        assert found.pane == "5"
+    assert opened.read_text() == "x\nx\n"
 
 
 async def test_an_exception_of_a_worker_ends_that_worker_alone() -> None:
@@ -163,7 +197,7 @@ def test_a_pane_of_tmux_has_its_color_and_its_name(tmp_path: Path) -> None:
         own = tmux("list-panes", "-t", "t", "-F", "#{pane_id}")
         given = config(tmp_path, tmp_path)
         terminal = BY_NAME["tmux"]
-        pane = tmux(*terminal.split(given, ("cat",), {"TMUX_PANE": own})[1:])
+        pane = tmux(*terminal.split(given, ("cat",), {"TMUX_PANE": own}, "")[1:])
         for argv in terminal.mark(pane, given):
             tmux(*argv[1:])
         look = "#{pane_id} #{pane_title} #{E:pane-border-style}"
