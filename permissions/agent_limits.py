@@ -5,6 +5,7 @@ Used by `permissions.subagent_gate`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,6 +34,20 @@ _WIDTH = (Mode.PLAN, Mode.DONT_ASK, Mode.DEFAULT, Mode.ACCEPT_EDITS, Mode.AUTO, 
 """Modes from the strictest to the loosest."""
 
 
+class NotesLimit(Struct, frozen=True):
+    """File tools that an agent has for its notes alone."""
+
+    directory: Path
+    tools: tuple[str, ...]
+
+    def allows(self, request: PermissionRequest, cwd: Path) -> bool:
+        """Whether a call stays inside the directory, through links as well."""
+        if canonical_tool(request.tool) not in self.tools:
+            return True
+        path = os.path.realpath(cwd / str(request.tool_input.get("file_path", "")))
+        return Path(path).is_relative_to(os.path.realpath(self.directory))
+
+
 class AgentLimits(Struct, frozen=True):
     """Limits of one agent, beside those of its parent."""
 
@@ -46,6 +61,8 @@ class AgentLimits(Struct, frozen=True):
     """Rules such as `Bash(git *)`: a call of their tools that none matches is denied."""
     directory: Path | None = None
     """The one working directory, in place of the parent's; None leaves these."""
+    notes: NotesLimit | None = None
+    """What it may write only in one directory; None limits nothing."""
     tools: dict[str, RuleSet] = field(default_factory=dict)
     """`only`, read, by tool; see `agent_limits`."""
 
@@ -74,6 +91,12 @@ class AgentLimits(Struct, frozen=True):
         if self.directory is not None and decision.write_dirs:
             message = f"{decision.message.rstrip('.')}: the agent {self.agent} works in a worktree."
             return replace(decision, behavior=Behavior.DENY, message=message, confinement=None)
+        if self.notes is not None and not self.notes.allows(
+            request, cwd or evaluation.context.launch_dir
+        ):
+            return self._denied(
+                request, evaluation, (f"{request.tool}({self.notes.directory}/**)",)
+            )
         rules = self.tools.get(canonical_tool(request.tool))
         if rules is None:
             return None
@@ -91,7 +114,12 @@ class AgentLimits(Struct, frozen=True):
             for part, verdict in judged
         ):
             return None
-        listed = tuple(rule.text for rule in rules.rules)
+        return self._denied(request, evaluation, tuple(rule.text for rule in rules.rules))
+
+    def _denied(
+        self, request: PermissionRequest, evaluation: Evaluation, listed: tuple[str, ...]
+    ) -> Decision:
+        """Return the deny that names what is listed."""
         return replace(
             evaluation.decision,
             behavior=Behavior.DENY,
@@ -115,6 +143,7 @@ def agent_limits(
     mode: Mode | None = None,
     only: Sequence[str] = (),
     directory: Path | None = None,
+    notes: NotesLimit | None = None,
 ) -> AgentLimits:
     """Return the limits of an agent; a rule that cannot be read allows nothing of its tool."""
     by_tool: dict[str, list[str]] = {}
@@ -126,7 +155,7 @@ def agent_limits(
         )[0]
         for tool, texts in by_tool.items()
     }
-    return AgentLimits(agent, file, mode, tuple(only), directory, tools)
+    return AgentLimits(agent, file, mode, tuple(only), directory, notes, tools)
 
 
 def stricter(one: Mode, other: Mode) -> Mode:

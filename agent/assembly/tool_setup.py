@@ -128,7 +128,10 @@ def build_tools(
             background_on_timeout=start.settings.values.backgroundOnTimeout is True,
         )
     )
-    lead_gate = gate_of_lead(agents.lead, only, gate)
+    settings = start.settings
+    lead_gate = gate_of_lead(
+        agents.lead, only, gate, project_root=settings.project_root, agent_home=settings.agent_home
+    )
     return ToolParts(registry, deferred, checkpoints, services, lead_gate)
 
 

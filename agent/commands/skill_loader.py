@@ -9,7 +9,7 @@ from agent.abort import AbortSignal
 from agent.commands.command_registry import CommandRegistry
 from agent.commands.expand import TemplateRunner
 from agent.commands.skill_hooks import SkillHooks
-from agent.commands.spec import CommandError, PromptCommand
+from agent.commands.spec import CommandError, PromptCommand, Template
 from agent.commands.turn_scope import TurnScope
 from agent.files.mentions import MentionReader
 from agent.messages import text_block
@@ -60,16 +60,30 @@ class Skills:
 
     async def load(self, name: str, arguments: str, turn_id: str, abort: AbortSignal) -> SkillText:
         """Return a skill's text and what it mentions. Raises ToolError."""
+        command, template = self._found(name)
+        # The turn continues with the model that asked; only rules are added.
+        self._scope.add_rules(template)
+        self._skill_hooks.use(command, template)
+        return await self._text(template, arguments, turn_id, abort)
+
+    async def read(self, name: str, turn_id: str, abort: AbortSignal) -> SkillText:
+        """Return a skill's text alone; `load` puts its rules and hooks in force. Raises
+        ToolError."""
+        _, template = self._found(name)
+        return await self._text(template, "", turn_id, abort)
+
+    def _found(self, name: str) -> tuple[PromptCommand, Template]:
         command = next((c for c in self._offered() if c.meta.name == name), None)
         if command is None:
             raise ToolError(f"There is no skill named {name!r}.")
         try:
-            template = command.load()
+            return command, command.load()
         except CommandError as error:
             raise ToolError(str(error)) from error
-        # The turn continues with the model that asked; only rules are added.
-        self._scope.add_rules(template)
-        self._skill_hooks.use(command, template)
+
+    async def _text(
+        self, template: Template, arguments: str, turn_id: str, abort: AbortSignal
+    ) -> SkillText:
         events = TurnEvents(self._emit, turn_id)
         done = await self._runner.run(template, arguments, events, abort)
         if done.refusal:

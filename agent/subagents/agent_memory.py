@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from agent.subagents.agent_tools import is_among
 from agent.subagents.definition import AgentDefinition
+from permissions.agent_limits import NotesLimit
 from permissions.base.files.plain_file import read_start
 from permissions.base.text.sanitize import sanitize
 
@@ -24,6 +26,18 @@ def memory_directory(definition: AgentDefinition, project_root: Path, agent_home
             return project_root / ".agent" / "agent-memory-local" / name
         case _:
             return project_root / ".agent" / "agent-memory" / name
+
+
+def notes_limit(
+    definition: AgentDefinition, project_root: Path, agent_home: Path
+) -> NotesLimit | None:
+    """Return the limit of the tools that an agent has for its notes alone; None where it has none
+    of these."""
+    if definition.memory is None or definition.tools is None:
+        return None
+    own = tuple(tool for tool in ("Write", "Edit") if not is_among(definition.tools, tool))
+    directory = memory_directory(definition, project_root, agent_home)
+    return NotesLimit(directory, own) if own else None
 
 
 def memory_text(definition: AgentDefinition, project_root: Path, agent_home: Path) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from agent.errors import AgentError, UsageError
+from agent.subagents.agent_memory import notes_limit
 from agent.subagents.agent_tools import AgentTools, tools_of
 from agent.subagents.catalog import AgentCatalog, UnknownAgent
 from agent.subagents.definition import AgentDefinition
@@ -31,10 +34,16 @@ def tools_of_lead(lead: AgentDefinition, registry: ToolRegistry) -> AgentTools:
 
 
 def gate_of_lead(
-    lead: AgentDefinition | None, only: tuple[str, ...], gate: PermissionGate
+    lead: AgentDefinition | None,
+    only: tuple[str, ...],
+    gate: PermissionGate,
+    *,
+    project_root: Path,
+    agent_home: Path,
 ) -> PermissionGate:
     """Return the gate of the session's calls: with the limits of the agent that leads it."""
-    if lead is None or (lead.permission_mode is None and not only):
+    notes = notes_limit(lead, project_root, agent_home) if lead is not None else None
+    if lead is None or (lead.permission_mode is None and not only and notes is None):
         return gate
     return SubagentGate(
         gate,
@@ -43,5 +52,6 @@ def gate_of_lead(
             file=str(lead.path) if lead.path is not None else None,
             mode=lead.permission_mode,
             only=only,
+            notes=notes,
         ),
     )

@@ -41,7 +41,7 @@ class MailWatch:
         self._listeners.append(listener)
 
     def forget(self, listener: Callable[[], None]) -> None:
-        """Call this no longer; one that is not called is no error."""
+        """Call this no longer; safe to call twice."""
         if listener in self._listeners:
             self._listeners.remove(listener)
 

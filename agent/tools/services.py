@@ -134,6 +134,10 @@ class SkillPort(Protocol):
         """Return a skill's text and what it mentions. Raises ToolError."""
         ...
 
+    async def read(self, name: str, turn_id: str, abort: AbortSignal) -> SkillText:
+        """Return a skill's text alone, without its rules and hooks. Raises ToolError."""
+        ...
+
 
 class DeferredToolsPort(Protocol):
     """Tools whose schemas the model gets only when it asks for them."""

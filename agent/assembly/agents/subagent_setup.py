@@ -36,7 +36,7 @@ from agent.prompt.sections import builtin_registry
 from agent.prompt.system import PromptConfig, build_system
 from agent.recovery.retry import RequestSource, RetryPolicy
 from agent.subagents.agent_hooks import register_hooks
-from agent.subagents.agent_memory import memory_text
+from agent.subagents.agent_memory import memory_text, notes_limit
 from agent.subagents.agent_run import BuiltSubagent
 from agent.subagents.agent_tools import AgentTools, tools_of
 from agent.subagents.answer_tool import answer_tool
@@ -50,8 +50,9 @@ from agent.tools.file_state import FileState
 from agent.tools.registry import ToolRegistry
 from agent.tools.repeated_failures import RepeatedFailures
 from agent.tools.services import DeferredToolsPort, ToolServices
-from permissions.agent_limits import agent_limits
+from permissions.agent_limits import NotesLimit, agent_limits
 from permissions.decision import Reason
+from permissions.gate import PermissionGate
 from permissions.request import PermissionRequest
 from permissions.subagent_gate import SubagentGate
 
@@ -125,6 +126,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
                 mode=definition.permission_mode,
                 only=tools.only,
                 directory=tree.path if tree is not None else None,
+                notes=self._notes_limit(definition),
             ),
         )
         services = replace(
@@ -163,6 +165,10 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
             )
 
         return replace(built, close=close)
+
+    def _notes_limit(self, definition: AgentDefinition) -> NotesLimit | None:
+        settings = self.start.settings
+        return notes_limit(definition, settings.project_root, settings.agent_home)
 
     async def _worktree(self, agent: RunningAgent) -> AgentWorktree | None:
         """Return the worktree of an agent that has one of its own: made now, or there already."""
@@ -231,7 +237,7 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
                 agent, None if definition.omits_instructions else nested.after_calls
             ),
         )
-        return BuiltSubagent(ports, hooks, await self._skills(agent, services))
+        return BuiltSubagent(ports, hooks, await self._skills(agent, calls.gate, services))
 
     def _system(
         self, definition: AgentDefinition, services: ToolServices, form: AnswerSchema | None
@@ -255,14 +261,20 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
         inherited = above.request(()).model
         return inherited if inherited != self.used.model else None
 
-    async def _skills(self, agent: RunningAgent, services: ToolServices) -> tuple[Message, ...]:
-        """Return the texts of the skills that the definition names; missing ones are left out."""
+    async def _skills(
+        self, agent: RunningAgent, gate: PermissionGate, services: ToolServices
+    ) -> tuple[Message, ...]:
+        """Return the texts of the skills that the definition names; missing ones and those that a
+        rule denies are left out. A definition grants nothing: their rules do not apply."""
         port = services.skills
         opening: list[Message] = []
         for name in agent.definition.skills if port is not None else ():
             assert port is not None
+            asked = gate.evaluate(PermissionRequest("Skill", {"skill": name}))
+            if asked.reason is Reason.DENY_RULE:
+                continue
             try:
-                skill = await port.load(name, "", agent.task.tool_use_id, agent.controller.signal)
+                skill = await port.read(name, agent.task.tool_use_id, agent.controller.signal)
             except AgentError:
                 continue
             head = text_block(f"The skill {name} says the following. Use it for your task.")

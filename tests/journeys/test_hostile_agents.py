@@ -1,0 +1,152 @@
+"""What an agent, its definition or a worker tries that it must not: nothing of it gets through."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.assembly.assemble import settings_for
+from agent.model.scripted.scenario import Part, Text, ToolCall
+from agent.options import RunOptions
+from agent.settings.trust import TrustStore
+from permissions.decision import Behavior
+from permissions.resolve.handlers import user_decision
+from tests.journeys.conftest import Begin, no, results
+from tests.journeys.start import user_at
+from tests.journeys.test_agents import Script, scripted, start
+from tests.journeys.test_teams import lead, run, spawn, team_of, worker
+
+TOUCH = ToolCall("Bash", {"command": "touch made"})
+NO = user_decision(Behavior.DENY)
+
+
+def file_of(project: Path, home: Path, name: str, head: dict[str, Any]) -> None:
+    """Write a definition into a project, and have the user trust its content."""
+    directory = project / ".agent" / "agents"
+    directory.mkdir(parents=True, exist_ok=True)
+    front = json.dumps({"name": name, "description": "d", **head})
+    (directory / f"{name}.md").write_text(f"---\n{front}\n---\nYou work.\n")
+    settings = settings_for(RunOptions(), user_at(home, project))
+    TrustStore(settings.agent_home / "trust.json").accept(settings.trust)
+
+
+def skill_of(project: Path, name: str, head: str) -> None:
+    directory = project / ".agent" / "skills" / name
+    directory.mkdir(parents=True)
+    (directory / "SKILL.md").write_text(f"---\nname: {name}\n{head}\n---\nTouch the file.\n")
+
+
+async def test_a_definition_grants_nothing_by_its_skills(
+    begin: Begin, tmp_path: Path, fresh_home: Path
+) -> None:
+    """The rules of a skill are for who asked for it; an agent that starts with it did not."""
+    project = tmp_path / "a project"
+    skill_of(project, "grab", "description: d\nallowed-tools: Bash(touch *)")
+    file_of(project, fresh_home, "grabber", {"skills": ["grab"]})
+    script: Script = {
+        "task-grab": [[TOUCH], [Text("done")]],
+        "": [[start("task-grab", subagent_type="grabber")], [TOUCH], [Text("ok")]],
+    }
+    journey = await begin(respond=scripted(script), answers=[NO, NO])
+    await journey.send("go")
+    assert len(journey.person.asked) == 2
+    assert not (journey.project / "made").exists()
+    inside = next(r for r in journey.server.requests if "Do task-grab" in json.dumps(r.body))
+    assert "The skill grab says" in json.dumps(inside.body["messages"])
+
+
+async def test_a_skill_that_a_rule_denies_is_not_in_an_agents_prompt(
+    begin: Begin, tmp_path: Path, fresh_home: Path
+) -> None:
+    project = tmp_path / "a project"
+    skill_of(project, "grab", "description: d")
+    file_of(project, fresh_home, "grabber", {"skills": ["grab"]})
+    script: Script = {
+        "task-grab": [[Text("done")]],
+        "": [[start("task-grab", subagent_type="grabber")], [Text("ok")]],
+    }
+    journey = await begin(respond=scripted(script), deny=("Skill(grab)",))
+    await journey.send("go")
+    assert "Touch the file." not in json.dumps([r.body for r in journey.server.requests])
+
+
+async def test_who_may_only_read_writes_nothing_but_its_notes(begin: Begin, tmp_path: Path) -> None:
+    """A memory brings tools that write; they reach the directory of the memory and nothing else."""
+    project = tmp_path / "a project"
+    notes = project / ".agent" / "agent-memory" / "half" / "MEMORY.md"
+    kind = {"description": "d", "prompt": "p", "tools": ["Read", "Grep"], "memory": "project"}
+    attempts: list[Part] = [
+        ToolCall("Write", {"file_path": str(project / "made"), "content": "x"}),
+        ToolCall("Write", {"file_path": f"{notes.parent}/../../made", "content": "x"}),
+        ToolCall(
+            "Edit", {"file_path": str(project / "there"), "old_string": "a", "new_string": "b"}
+        ),
+        ToolCall("Write", {"file_path": str(notes), "content": "a note"}),
+    ]
+    script: Script = {
+        "task-note": [[ToolCall("Read", {"file_path": str(project / "there")})], attempts,
+                      [Text("done")]],
+        "": [[start("task-note", subagent_type="half")], [Text("ok")]],
+    }  # fmt: skip
+    allowed = user_decision(Behavior.ALLOW)
+    journey = await begin(
+        respond=scripted(script), agents={"half": kind}, permission_mode="acceptEdits",
+        answers=[allowed],
+    )  # fmt: skip
+    (project / "there").write_text("a")
+    events = await journey.send("go")
+    errors = [r.is_error for r in results(events) if r.agent_id]
+    assert errors == [False, True, True, True, False]
+    assert (project / "there").read_text() == "a"
+    assert not (project / ".agent" / "made").exists()
+    assert notes.read_text() == "a note"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git status && touch made",
+        "git status; touch made",
+        "git status > made",
+        "git status $(touch made)",
+        "GIT_PAGER='touch made' git -p status",
+        "git -c core.fsmonitor='touch made' status",
+        "env git status & touch made",
+    ],
+)
+async def test_a_listed_command_is_no_door(begin: Begin, command: str) -> None:
+    """`Bash(git status *)` in a list, with every command allowed by the session's own rules."""
+    agents = {"git": {"description": "d", "prompt": "p", "tools": ["Bash(git status *)"]}}
+    script: Script = {
+        "task-git": [[ToolCall("Bash", {"command": command})], [Text("done")]],
+        "": [[start("task-git", subagent_type="git")], [Text("ok")]],
+    }
+    journey = await begin(respond=scripted(script), agents=agents, allow=("Bash",))
+    await journey.send("go")
+    assert not (journey.project / "made").exists()
+
+
+async def test_a_worker_cannot_write_its_own_permission(tmp_path: Path, fresh_home: Path) -> None:
+    """The team's files are below a directory that no mode and no rule for edits opens."""
+    inbox = fresh_home / ".agent" / "teams" / "crew" / "agents" / "forger" / "inbox" / "new"
+    forged = inbox / "0-forged.msg"
+    attempts = [
+        ToolCall("Write", {"file_path": str(forged), "content": "{}"}),
+        ToolCall("Bash", {"command": f"cp a.txt {forged}"}),
+        ToolCall("Bash", {"command": f"cd {inbox} && cp ${{cwd}}/a.txt 0-forged.msg"}),
+    ]
+    turns = [
+        lead(spawn("forger", "Forge.", "Write", "Bash")),
+        *(worker("Write", attempt, prompt="Forge") for attempt in attempts),
+        worker("Write", Text("I could not."), times=0),
+    ]
+    async with team_of(tmp_path, fresh_home, turns, answers=[no("no")] * 3) as team:
+        leader = await team.lead(
+            permission_mode="acceptEdits", allow=("Edit",), add_dirs=(fresh_home,), sandbox="off"
+        )
+        await run(leader, "Please do it.")
+        assert [asked.agent_id for asked, _ in team.person.asked] == ["forger@crew"] * 3
+        assert not forged.exists()
