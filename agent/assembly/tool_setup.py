@@ -128,10 +128,8 @@ def build_tools(
             background_on_timeout=start.settings.values.backgroundOnTimeout is True,
         )
     )
-    settings = start.settings
-    lead_gate = gate_of_lead(
-        agents.lead, only, gate, project_root=settings.project_root, agent_home=settings.agent_home
-    )
+    roots = start.settings.project_root, start.settings.agent_home
+    lead_gate = gate_of_lead(agents.lead, only, gate, roots)
     return ToolParts(registry, deferred, checkpoints, services, lead_gate)
 
 

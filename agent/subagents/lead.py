@@ -37,12 +37,13 @@ def gate_of_lead(
     lead: AgentDefinition | None,
     only: tuple[str, ...],
     gate: PermissionGate,
-    *,
-    project_root: Path,
-    agent_home: Path,
+    roots: tuple[Path, Path],
 ) -> PermissionGate:
-    """Return the gate of the session's calls: with the limits of the agent that leads it."""
-    notes = notes_limit(lead, project_root, agent_home) if lead is not None else None
+    """Return the gate of the session's calls: with the limits of the agent that leads it.
+
+    `roots` are the project and the home of this program, where agents have their notes.
+    """
+    notes = notes_limit(lead, *roots) if lead is not None else None
     if lead is None or (lead.permission_mode is None and not only and notes is None):
         return gate
     return SubagentGate(

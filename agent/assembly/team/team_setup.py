@@ -126,13 +126,10 @@ def _leader_seat(
     async def run_member(config: SpawnConfig) -> None:
         await run_in_process(MemberStart(config, watch, model.client), start)
 
-    env, mode = start.environment.env, chosen_mode(start)
-    if mode in PANE_MODES and terminal_here(env) is None:
-        start.notes.append(_NO_PANES)
     executors = Executors(
         place,
-        env,
-        mode,
+        start.environment.env,
+        _announced_mode(start),
         InProcessExecutor(run_member, lambda who: leader.staff.on_death(who)),
         DeathWatch(place, lambda who: leader.staff.on_death(who)),
     )
@@ -203,6 +200,14 @@ def chosen_mode(start: StartContext) -> str:
     if start.is_demo:
         return "in-process"  # the scripted model is this process's own
     return start.options.teammate_mode or start.settings.values.teammateMode or "auto"
+
+
+def _announced_mode(start: StartContext) -> str:
+    """Return where workers run; a note says where that is not possible."""
+    mode = chosen_mode(start)
+    if mode in PANE_MODES and terminal_here(start.environment.env) is None:
+        start.notes.append(_NO_PANES)
+    return mode
 
 
 def _member_options(
