@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from agent.sandbox.availability import Availability, Backend
 from agent.sandbox.bubblewrap import mount_arguments, writable_paths
 from agent.sandbox.landlock import landlock_arguments
 from agent.sandbox.placeholders import Placeholders
-from agent.sandbox.planted_names import move_planted
+from agent.sandbox.planted.planted_names import move_planted
 from agent.sandbox.policy import PROTECTED, SandboxPolicy
 from agent.sandbox.protected_mounts import may_be_placeholder
 from agent.sandbox.refusals import Refusal, RefusalKind, find_refusals
@@ -66,6 +66,8 @@ class SandboxRun:
     ) -> None:
         """Only `confined_launch` calls this."""
         self.policy = policy
+        self.planted: Callable[[SandboxPolicy], Iterable[str]] = lambda _: ()
+        """Returns further paths that must not be there after the run."""
         self.network: CallAccess | None = None
         """Its way to the network; released at its end."""
         self._is_wrapped = is_wrapped
@@ -92,7 +94,8 @@ class SandboxRun:
         self._placeholders.release(held)
         if self.network is not None:
             self.network.close()
-        self._moved |= move_planted(self.policy, self._quarantine)
+        planted = self.planted(self.policy)
+        self._moved |= move_planted(self.policy, self._quarantine, planted)
 
     def refusals(self, output: str, *, failed: bool = True) -> tuple[Refusal, ...]:
         """Return what the program was refused, to be asked for after its end."""

@@ -21,15 +21,17 @@ from agent.sandbox.configuration.configured_paths import TooManyMatches
 from agent.sandbox.configuration.named_paths import readable_names
 from agent.sandbox.configuration.path_lists import PathLists, path_lists
 from agent.sandbox.configuration.sandbox_settings import SandboxSettings
-from agent.sandbox.confined_launch import confined_launch
+from agent.sandbox.confined_launch import SandboxRun, confined_launch
 from agent.sandbox.denied_files import TooManyFiles
 from agent.sandbox.network.call_access import SessionAccess
 from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.network.namespace import NamespaceRefused
 from agent.sandbox.network.session_network import SessionNetwork
 from agent.sandbox.placeholders import Placeholders
+from agent.sandbox.planted.planted_repositories import SubmoduleSearch
 from agent.sandbox.policy import Network, SandboxPolicy
 from agent.sandbox.refusals import RefusalLog
+from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.process.spawn import CannotConfine, Confine, Launch
 from permissions.confinement import Confinement, SandboxLevel, can_hold
 from permissions.context import PermissionContext
@@ -81,6 +83,7 @@ class Sandbox:
         self._context = context
         self._placeholders = Placeholders(state_dir)
         self._quarantine = state_dir / "quarantine"
+        self._submodules = SubmoduleSearch()
 
     def within(self, context: Callable[[], PermissionContext]) -> Sandbox:
         """Return the same sandbox for other working directories."""
@@ -150,7 +153,7 @@ class Sandbox:
         policy = self.policy(request, program)
         denied = self.settings().denied_variables
         env = {name: value for name, value in program.env.items() if name not in denied}
-        return confined_launch(
+        launch = confined_launch(
             replace(program, env=env),
             policy,
             self.available,
@@ -158,6 +161,11 @@ class Sandbox:
             self._quarantine,
             network=access,
         )
+        if policy.write_roots and isinstance(launch.confined, SandboxRun):
+            confine = self.confine_where_held(RunRequest(Confinement.READ_ONLY, masks_denied=False))
+            reading = ReadingPrograms(program.env, self._context().project_root, confine)
+            launch.confined.planted = lambda made: self._submodules.planted(made, reading)
+        return launch
 
     async def launch_call(self, program: Launch, request: RunRequest, call: NetworkCall) -> Launch:
         """Return the launch of a command of the model, as its decision assumed.

@@ -124,7 +124,7 @@ async def test_a_server_in_the_background_is_said_to_be_unseen(confined: Bench) 
     outcome = await _run(confined, "sleep 60", Confinement.PROJECT, run_in_background=True)
     assert "dangerouslyDisableSandbox" in str(outcome.content)
     assert isinstance(outcome.display, CommandDisplay)
-    assert "your browser does not reach its ports" in outcome.display.output
+    assert "your browser cannot reach its ports" in outcome.display.output
     seen = await _run(confined, "sleep 60", Confinement.PROJECT_FILES, run_in_background=True)
     assert "In the sandbox" not in str(seen.display)
     assert "browser" not in str(seen.content)

@@ -12,6 +12,7 @@ import os
 import secrets
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from agent.sandbox.policy import SandboxPolicy
@@ -19,12 +20,18 @@ from permissions.base.files.plain_file import NotRegular, open_regular
 from permissions.base.files.without_links import open_directory
 
 
-def move_planted(policy: SandboxPolicy, quarantine: Path) -> dict[str, str]:
+def move_planted(
+    policy: SandboxPolicy, quarantine: Path, repositories: Iterable[str] = ()
+) -> dict[str, str]:
     """Move what appeared into a directory; return where each path went. Raises nothing.
 
     Protected links and files that were changed are put back.
+
+    Args:
+        repositories: Canonical paths of `.git` that must not be there either.
     """
-    originals: list[tuple[str, str | bytes | None]] = [(path, None) for path in policy.watched]
+    originals: list[tuple[str, str | bytes | None]] = []
+    originals += [(path, None) for path in (*policy.watched, *repositories)]
     originals += (*policy.links, *policy.contents)
     found: dict[str, str | None] = {}
     for path, original in originals:

@@ -1,0 +1,1 @@
+"""What a run left that must not be there: moved away, and reported as refused."""

@@ -1,0 +1,77 @@
+"""Submodules that a run made: `git status` of the project enters them, and runs what they name.
+
+An entry of the index and a repository in its place are enough, however deep; the user's prompt or
+editor asks git for the state of the project at any time.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from agent.sandbox.policy import SandboxPolicy
+from agent.settings.git_config import git_items
+from permissions.base.files.plain_file import read_plain
+from permissions.base.process.reading_programs import ReadingPrograms
+from permissions.base.process.run_program import run_blocking
+from permissions.base.process.spawn import CannotStart
+
+TIMEOUT_S: Final = 3.0
+MAX_INDEX_BYTES: Final = 200_000_000
+_SUBMODULE_MODE: Final = (0o160000).to_bytes(4, "big")
+
+
+class SubmoduleSearch:
+    """Finds submodules whose configuration runs programs; remembers the index it read last."""
+
+    def __init__(self) -> None:
+        """Nothing is read yet."""
+        self._known: dict[str, tuple[tuple[int, int, int], list[str]]] = {}
+
+    def planted(self, policy: SandboxPolicy, programs: ReadingPrograms) -> list[str]:
+        """Return the `.git` of each submodule that a run under a policy may have made or changed,
+        and that names something to run."""
+        found = []
+        for root in policy.write_roots:
+            for name in self._submodules(root, programs):
+                path = os.path.join(root, name, ".git")
+                if path in policy.read_only or path in policy.pinned or not os.path.lexists(path):
+                    continue
+                if any(git_items(Path(root, name), programs)):
+                    found.append(path)
+        return found
+
+    def _submodules(self, root: str, programs: ReadingPrograms) -> list[str]:
+        try:
+            index = os.path.join(_git_directory(root), "index")
+            status = os.stat(index)
+            state = status.st_ino, status.st_size, status.st_mtime_ns
+            known = self._known.get(index)
+            if known is None or known[0] != state:
+                may_have = _SUBMODULE_MODE in read_plain(index, MAX_INDEX_BYTES)
+                known = state, _listed(root, programs) if may_have else []
+                self._known[index] = known
+        except OSError:
+            return []
+        return known[1]
+
+
+def _git_directory(root: str) -> str:
+    """Return the repository's directory, or the private one of a work tree. Raises OSError."""
+    path = os.path.join(root, ".git")
+    if os.path.isdir(path):
+        return path
+    line = os.fsdecode(read_plain(path)).partition("\n")[0]
+    return os.path.join(root, line.removeprefix("gitdir:").strip())
+
+
+def _listed(root: str, programs: ReadingPrograms) -> list[str]:
+    try:
+        asked = run_blocking(
+            programs.git(Path(root), "ls-files", "--stage", "-z"), timeout_s=TIMEOUT_S
+        )
+    except CannotStart:
+        return []
+    lines = asked.stdout.decode("utf-8", "surrogateescape").split("\0")
+    return [line.partition("\t")[2] for line in lines if line.startswith("160000 ")]
