@@ -19,7 +19,8 @@ from agent.model.scripted.faults import Stall
 from agent.model.scripted.scenario import FaultPlan, Scenario, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
 from tests.journeys.conftest import HELLO
-from tests.journeys.program import environment, start
+from tests.journeys.forked_program import ForkedProgram, fork_program
+from tests.journeys.program import environment
 
 STREAM = ("--input-format", "stream-json", "--output-format", "stream-json")
 TOUCH = Turn((ToolCall("Bash", {"command": "touch made"}),))
@@ -28,9 +29,8 @@ TOUCH = Turn((ToolCall("Bash", {"command": "touch made"}),))
 class Program:
     """The calling program's side."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: ForkedProgram) -> None:
         assert process.stdin is not None
-        assert process.stdout is not None
         self.process, self._in, self._out = process, process.stdin, process.stdout
 
     def say(self, line: object) -> None:
@@ -69,7 +69,7 @@ async def program(
     server: ScriptedServer, project: Path, home: Path, *flags: str
 ) -> AsyncIterator[Program]:
     env = environment(home, server.base_url)
-    process = await start(*STREAM, *flags, cwd=project, env=env, stdin=True)
+    process = await fork_program([*STREAM, *flags], project, env, stdin=True)
     try:
         yield Program(process)
     finally:

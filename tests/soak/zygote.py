@@ -135,6 +135,8 @@ def _run_here(order: dict[str, object]) -> None:
         env = order["env"]
         assert isinstance(env, dict)
         os.environ.update(env)
+        # Looked for again, as in a new interpreter: this process has found one already.
+        tempfile.tempdir = None
         from tui.cli import main as program
 
         arguments = order["arguments"]
