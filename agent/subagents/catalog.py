@@ -39,7 +39,8 @@ class AgentCatalog:
         self._read = read
         self._is_denied = is_denied
         self._flagged: list[AgentDefinition] = []
-        self._flag_problems: list[str] = []
+        self.flag_problems: list[str] = []
+        """Definitions of the command line that are none, and why."""
         self.add(flags or {})
         self._files = AgentFiles()
         self._listed: str | None = None
@@ -51,7 +52,7 @@ class AgentCatalog:
             try:
                 self._flagged.append(agent_from_json(str(name), raw, source=AgentSource.FLAG))
             except NoAgent as error:
-                self._flag_problems.append(f"--agents: {name} {error}")
+                self.flag_problems.append(f"--agents: {name} {error}")
 
     def refresh(self) -> None:
         """Read the files again."""
@@ -64,7 +65,7 @@ class AgentCatalog:
         own = (
             f"{one.path or one.name}: {problem}" for one in self.all() for problem in one.problems
         )
-        return (*self._flag_problems, *self._files.problems, *own)
+        return (*self.flag_problems, *self._files.problems, *own)
 
     def missing_tools(self, definition: AgentDefinition) -> tuple[str, ...]:
         """Return the tools that a definition lists and the conversation has not."""

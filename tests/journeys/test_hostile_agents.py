@@ -58,6 +58,11 @@ async def test_a_definition_grants_nothing_by_its_skills(
     assert "The skill grab says" in json.dumps(inside.body["messages"])
 
 
+async def test_a_definition_of_the_command_line_that_is_none_is_named(begin: Begin) -> None:
+    journey = await begin(respond=scripted({"": [[Text("ok")]]}), agents={"bad": 5})
+    assert [one for one in journey.assembled.notices if "--agents: bad" in one]
+
+
 async def test_a_skill_that_a_rule_denies_is_not_in_an_agents_prompt(
     begin: Begin, tmp_path: Path, fresh_home: Path
 ) -> None:

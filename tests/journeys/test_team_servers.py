@@ -10,6 +10,7 @@ import pytest
 
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import Text, ToolCall
+from agent.teams.executors.executor import START_FILE
 from tests.journeys.conftest import results
 from tests.journeys.test_agent_servers import in_a_project_file, kind
 from tests.journeys.test_mcp_consent import Person, plain
@@ -70,6 +71,8 @@ async def test_a_worker_has_the_servers_of_its_kind(
         assert tools_of(inside[0]) == {"Read", *OWN, *COMMON}
         assert "over the wire" in json.dumps(inside[-1].body["messages"][-1])
         assert not any(tools_of(one) & OWN for one in team.requests_of("SpawnTeammate"))
+        # What a process is started with may contain keys.
+        assert list(team.directory.rglob(START_FILE)) == []
 
 
 @pytest.mark.parametrize("answer", ["approved", "rejected"])

@@ -17,6 +17,28 @@ from tests.repo.checkout import ROOT
 
 COMPLAINTS: Final = ROOT / "docs" / "decisions" / "0050-what-users-of-agents-complain-of.md"
 ROWS: Final[Mapping[str, Sequence[str]]] = {
+    "M1 delegation: the coordinator decides what, workers how": (
+        "test_m1_delegation_works_in_parallel_and_answers_as_one",
+    ),
+    "M2 synthesis over relay: a call of its own over task and results": (
+        "test_m2_synthesis_over_relay_is_a_call_of_its_own_over_task_and_results",
+        "test_m2_synthesis_over_relay_of_three_workers_is_no_concatenation",
+    ),
+    "M3 tool partitioning: coordination for the leader, its subtask for a worker": (
+        "test_m3_tool_partitioning_gives_coordination_to_the_leader_and_its_subtask_to_a_worker",
+        "test_a_leader_has_no_tools_of_servers_and_a_worker_those_it_is_given",
+        "test_a_tool_with_a_specifier_is_enforced_as_a_rule",
+        "test_a_listed_command_is_no_door",
+    ),
+    "M4 context isolation: a fresh history, and only what is returned": (
+        "test_m4_context_isolation_starts_a_worker_with_its_subtask_alone",
+        "test_context_isolation_of_each_agent",
+    ),
+    "M6 session reconnection: from the transcript and the team file, nothing twice": (
+        "test_m6_session_reconnection_rests_on_what_a_worker_records",
+        "test_m6_session_reconnection_adopts_a_worker_and_its_open_question",
+        "test_kills_lose_no_message_and_run_no_subtask_twice",
+    ),
     "executors: one protocol, chosen by setting and by what is there": (
         "test_m7_three_executor_backends_are_chosen_by_setting_and_by_what_is_here",
         "test_m7_panes_are_those_of_the_terminal_that_is_here",
@@ -77,11 +99,17 @@ ROWS: Final[Mapping[str, Sequence[str]]] = {
     "permissions: the end of the leader is a denial after its time": (
         "test_a_leader_that_is_gone_cancels_the_call",
         "test_a_leader_that_stays_away_is_a_no",
+        "test_an_interrupted_worker_takes_its_request_back",
+    ),
+    "permissions: a worker never asks by itself": (
+        "test_a_workers_question_reaches_the_leaders_dialog_with_its_name",
     ),
     "permissions: no agent grants itself anything": (
         "test_no_agent_grants_itself_anything",
         "test_a_report_that_claims_a_permission_grants_nothing",
         "test_words_of_another_agent_are_marked_on_every_way_to_a_model",
+        "test_a_worker_cannot_write_its_own_permission",
+        "test_a_definition_grants_nothing_by_its_skills",
     ),
     "spawning: side by side is the default": (
         "test_delegation_several_calls_of_one_answer_run_at_once",
@@ -138,6 +166,9 @@ ROWS: Final[Mapping[str, Sequence[str]]] = {
     "advisor: dropped where there is none": (
         "test_without_an_advisor_there_is_no_such_tool",
         "test_an_advisor_that_fails_ends_nothing",
+    ),
+    "extraction: with the prefix of the conversation, from the cache": (
+        "test_a_fact_is_told_to_the_next_session",
     ),
     "extraction: five answers, and the memory directory alone": (
         "test_the_agent_ends_after_five_answers",

@@ -174,6 +174,7 @@ class AgentKinds(Struct, frozen=True):
 def agent_kinds(start: StartContext, late: LateParts) -> AgentKinds:
     """Return the kinds of agents. Raises UsageError where there is none to lead the session."""
     catalog = _catalog(start, late)
+    start.notes.extend(catalog.flag_problems)
     # A worker of a team has the prompt and the tools of its subtask.
     in_settings = start.settings.values.agent if start.member is None else None
     return AgentKinds(catalog, lead_of(start.options.agent or in_settings, catalog))

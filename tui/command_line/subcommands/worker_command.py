@@ -46,6 +46,7 @@ async def _run(path: Path) -> int:
     from tui.conversation.model_choice import real_model
 
     config = read_start(path)
+    path.unlink(missing_ok=True)  # of a pane it contains the environment, with the keys
     env = config.env or dict(os.environ)
     hide_secrets()
     environment = environment_from(env, config.cwd, version=version())
