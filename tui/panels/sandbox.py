@@ -106,18 +106,31 @@ def _items(context: CommandContext) -> list[Item]:
     except CannotConfine as error:
         items.append(Item(str(error), group="Directories"))
     else:
-        items += [Item(short(one), "writable", group="Directories") for one in policy.write_roots]
-        items.append(Item(short(policy.temp_dir), "writable, as /tmp", group="Directories"))
-        items += _many("protected", _protected(policy), short)
-        items += _many("hidden", (*policy.secret, *policy.denied), short)
-        items += _many("package caches, for allow rules", shared.caches, short)
-    items += _hosts(context.sandbox)
+        items += _directories(policy, shared, state.level, short)
+    if state.level is SandboxLevel.FULL:
+        items += _hosts(context.sandbox)
     items += [
         Item(refusal_line(refusal), call.command, group="Recently refused")
         for call in context.sandbox.refused.latest()
         for refusal in call.refusals
     ]
     return items
+
+
+def _directories(
+    policy: SandboxPolicy, shared: SandboxPolicy, level: SandboxLevel, short: Shorten
+) -> list[Item]:
+    """Return what commands reach, as far as a level enforces it."""
+    if level is SandboxLevel.NONE:
+        return [Item("All that you may write", "not protected from commands", group="Directories")]
+    is_full = level is SandboxLevel.FULL
+    items = [Item(short(one), "writable", group="Directories") for one in policy.write_roots]
+    as_tmp = "writable, as /tmp" if is_full else "writable"
+    items.append(Item(short(policy.temp_dir), as_tmp, group="Directories"))
+    if is_full:
+        items += _many("protected", _protected(policy), short)
+        items += _many("hidden", (*policy.secret, *policy.denied), short)
+    return items + _many("package caches, for allow rules", shared.caches, short)
 
 
 def _how_they_run(state: SandboxState) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from agent.sandbox.availability import Availability, Backend
@@ -43,6 +44,23 @@ async def test_directories_and_refusals_are_listed(tmp_path: Path) -> None:
         assert "protected" in text
         assert "write /opt/x: outside the working" in text
         assert "make install" in text
+
+
+@pytest.mark.parametrize("level", [SandboxLevel.FILES, SandboxLevel.NONE])
+async def test_a_lower_level_lists_only_what_it_enforces(
+    tmp_path: Path, level: SandboxLevel
+) -> None:
+    conversation = conversation_in(tmp_path)
+    assert conversation.commands is not None
+    gate = conversation.commands.context.gate
+    gate.replace_context(replace(gate.context, sandbox=SandboxState(level)))
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        text = await opened(pilot, "/sandbox")
+        assert not any(word in text for word in (" hidden", "as /tmp", "every other host"))
+        assert ("~/project" in text) is (level is SandboxLevel.FILES)
+        assert ("not protected from commands" in text) is (level is SandboxLevel.NONE)
 
 
 async def test_the_switch_is_stored_beside_what_the_section_holds(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from agent.tools.shell.shell_process import command_environment, find_bash
 from permissions.base.process.child_environment import child_environment
 from permissions.base.process.neutral_git import with_neutral_git
 from permissions.base.process.spawn import CannotStart, Launch, releasing_start, spawn
-from permissions.confinement import Confinement, can_hold
+from permissions.confinement import Confinement, SandboxLevel, can_hold
 from permissions.rule import RuleSource
 from tui.command_line.subcommands.places import here, settings_here
 
@@ -63,7 +63,7 @@ def status(as_json: bool) -> int:
     available = probe()
     if as_json:
         held = {
-            str(one): {"held": can_hold(available.level, one), "holds": _MEANING[one]}
+            str(one): {"held": can_hold(available.level, one), "holds": _meaning(available, one)}
             for one in Confinement
         }
         click.echo(json.dumps({**available.as_json(), "profiles": held}, ensure_ascii=False))
@@ -82,8 +82,14 @@ def describe(available: Availability) -> str:
         lines.append(f"  to get more: {available.fix}")
     for one in Confinement:
         mark = "✓" if can_hold(available.level, one) else "✗"
-        lines.append(f"  {mark} {one}: {_MEANING[one]}")
+        lines.append(f"  {mark} {one}: {_meaning(available, one)}")
     return "\n".join(lines)
+
+
+def _meaning(available: Availability, confinement: Confinement) -> str:
+    if confinement is Confinement.PROJECT_FILES and available.level is SandboxLevel.FILES:
+        return "writes the working directories and package caches, protected names too"
+    return _MEANING[confinement]
 
 
 @command.command("run", context_settings={"ignore_unknown_options": True})
