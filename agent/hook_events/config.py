@@ -36,7 +36,8 @@ _PLUGIN_PARTS: Final = {
     ".lsp.json": "language servers",
     "output-styles": "output styles",
 }
-"""What a plugin may bring besides hooks, by its place."""
+"""What a plugin may bring that is not used, by its place."""
+_USED_PARTS: Final = (".claude-plugin", "hooks", "agents", ".mcp.json")
 
 
 def hook_config(settings: Settings) -> HookConfig:
@@ -67,6 +68,8 @@ def plugin_hooks(
                 f"--plugin-dir {directory}: this version uses the hooks, agents and MCP servers of "
                 f"a plugin. Left out: {', '.join(left_out)}."
             )
+        elif not any((root / name).exists() for name in _USED_PARTS):
+            notices.append(f"--plugin-dir {directory}: the folder contains no part of a plugin.")
     config = build_config(layers)
     return config.all(), (*notices, *(str(warning) for warning in config.warnings))
 

@@ -263,6 +263,12 @@ async def test_a_plugin_that_is_not_there_is_bad_usage(begin: Begin, tmp_path: P
         await begin([], plugin_dirs=(tmp_path / "nowhere",))
 
 
+async def test_a_directory_that_is_no_plugin_is_named(begin: Begin, tmp_path: Path) -> None:
+    journey = await begin([], plugin_dirs=(tmp_path,))
+    (notice,) = [each for each in journey.assembled.notices if "plugin-dir" in each]
+    assert notice.endswith("contains no part of a plugin.")
+
+
 async def test_a_hook_refuses_another_model_or_hears_of_it(
     begin: Begin, fresh_home: Path, tmp_path: Path
 ) -> None:

@@ -80,7 +80,9 @@ def read_mcp_text(text: str, path: Path | None, source: RuleSource) -> McpEntrie
     """Read the text of a `.mcp.json`; `path` is None for one on the command line."""
     parsed = parse(text)
     if parsed.error is not None:
-        message = f"not valid JSON: {parsed.error.message}; its servers are ignored"
+        message = f"not valid JSON: {parsed.error.message}"
+        if path is not None:  # without a file it is a flag, which ends the start
+            message += "; its servers are ignored"
         warning = SettingsWarning(message, path, parsed.error.line, level="error")
         return McpEntries(warnings=(warning,))
     listed = parsed.root.get("mcpServers") if parsed.root is not None else None
