@@ -154,9 +154,7 @@ def _report(
         agent_type=agent.definition.name,
         transcript=str(agent.transcript),
         worktree=agent.worktree,
-        value=form.value(agent.answer.text)
-        if form is not None and outcome == "completed"
-        else None,
+        value=_value(form, agent.answer.text) if outcome == "completed" else None,
     )
 
 

@@ -202,8 +202,8 @@ class TeamMember:
             self._warn(f"{leader_id} is back.")
         else:
             self._warn(
-                f"{leader_id} is gone. Without a new one in {self._config.grace_s:.0f} seconds, "
-                "open questions are denied, and this worker ends once its work is done."
+                f"{leader_id} is gone. Questions wait {self._config.grace_s:.0f} s for a new "
+                "one, then are denied."
             )
 
     async def _wait(self) -> bool:

@@ -25,11 +25,16 @@ class Owner:
     def __init__(self, answer: str) -> None:
         self.answer = answer
         self.asked: list[str] = []
+        self.journey: Journey | None = None
+        self.states: list[str] = []
+        """Of the agent, while the question is open."""
 
     async def ask(
         self, questions: Sequence[Question], abort: AbortSignal
     ) -> Mapping[str, str] | None:
         self.asked.append(questions[0].question)
+        if self.journey is not None:
+            self.states += [one.state for one in self.journey.conversation.agents.all()]
         return {questions[0].question: self.answer}
 
     async def approve_plan(self, plan: str, abort: AbortSignal) -> PlanAnswer:
@@ -98,8 +103,10 @@ async def test_an_agent_changes_its_worktree_and_nothing_of_the_checkout(begin: 
 
 
 async def test_a_merge_is_the_users_to_allow(begin: Begin) -> None:
-    journey = await repository(begin, script(WRITE), Owner("Merge"))
+    owner = Owner("Merge")
+    owner.journey = journey = await repository(begin, script(WRITE), owner)
     result = report_of(await journey.send("go"))
+    assert owner.states == ["asking"]
     assert "merged by the user" in result.text
     assert (journey.project / "new" / "made").exists()
     assert list((journey.project / ".agent" / "worktrees").iterdir()) == []

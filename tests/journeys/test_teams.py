@@ -488,7 +488,7 @@ async def test_m6_session_reconnection_adopts_a_worker_and_its_open_question(
         first.kill()
         await first.communicate()
         output = team.directory / "agents" / "maker" / "output.log"
-        await _shown(output, "! leader@crew is gone. Without a new one in 300 seconds, open")
+        await _shown(output, "! leader@crew is gone. Questions wait 300 s for a new one")
 
         leader = await team.lead()
         await team.person.was_asked.wait()

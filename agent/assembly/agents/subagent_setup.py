@@ -42,7 +42,7 @@ from agent.subagents.agent_tools import AgentTools, tools_of
 from agent.subagents.answer_tool import answer_tool
 from agent.subagents.definition import AgentDefinition
 from agent.subagents.running_agent import RunningAgent
-from agent.subagents.worktree.worktree_end import AskAboutWorktree, end_worktree
+from agent.subagents.worktree.worktree_end import AskAboutWorktree, WorktreeAnswer, end_worktree
 from agent.subagents.worktree.worktrees import AgentWorktree, Worktrees
 from agent.tools.call import CallOutcome, CallPorts
 from agent.tools.deferred import DeferredTools
@@ -161,10 +161,17 @@ class SubagentSetup(Struct, frozen=True, kw_only=True):
                 tree,
                 f"The agent {agent.id}",
                 agent.task.description,
-                self.ask,
+                partial(self._ask_about_worktree, agent),
             )
 
         return replace(built, close=close)
+
+    async def _ask_about_worktree(self, agent: RunningAgent, text: str) -> WorktreeAnswer:
+        agent.state, agent.current = "asking", ""
+        try:
+            return await self.ask(text)
+        finally:
+            agent.state = "working"
 
     def _notes_limit(self, definition: AgentDefinition) -> NotesLimit | None:
         settings = self.start.settings
