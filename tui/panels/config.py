@@ -177,8 +177,9 @@ def _about(screen: CommandScreen, key: str) -> str:
     text = f"{DESCRIPTIONS.get(key, '').replace('`', '')} ({key})"
     if origin is None:
         return text
-    place = screen.workspace.display_path(origin.file) if origin.file else str(origin.source)
-    return f"{text}, set in {place}"
+    if origin.file is None:
+        return f"{text}, set on the command line"
+    return f"{text}, set in {screen.workspace.display_path(origin.file)}"
 
 
 def _plain(value: object) -> object:

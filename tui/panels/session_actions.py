@@ -23,7 +23,9 @@ RENAME: Final = "ctrl+r"
 COPY: Final = "ctrl+b"
 EXPORT: Final = "ctrl+e"
 REMOVE: Final = "ctrl+x"
-HINT: Final = "ctrl+f find · ctrl+r rename · ctrl+e export · ctrl+b copy · ctrl+x delete"
+HINT: Final = (
+    "ctrl+f find · ctrl+r rename · ctrl+e export · ctrl+b copy · ctrl+x delete · esc close"
+)
 SURE: Final = "remove"
 _FORMS: Final[Mapping[str, ExportFormat]] = {".json": "json", ".html": "html", ".htm": "html"}
 

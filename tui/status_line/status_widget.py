@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from textual import events
+from textual.message import Message
 
 from permissions.confinement import SandboxLevel
 from permissions.mode import Mode
 from themes.theme import Role
+from tui.screen.width import text_width
 from tui.text.styled_rows import FAINT, MUTED, Ink, Row, Run
 from tui.text.wrap import clip, runs_width
 from tui.transcript.block_rows import short_count
@@ -89,8 +92,7 @@ def sandbox_text(state: SandboxState) -> str:
 
 def status_row(status: StatusLineState, width_cells: int) -> Row:
     """Return the line; what matters least goes first when there is no room."""
-    labels = _SHORT_LABELS if width_cells < _NARROW_CELLS else MODE_LABELS
-    mode: list[Run] = [(" " + labels[status.mode], Ink(MODE_ROLES[status.mode]))]
+    mode: list[Run] = [(" " + _labels(width_cells)[status.mode], Ink(MODE_ROLES[status.mode]))]
     if status.sandbox and width_cells >= _NARROW_CELLS:
         mode += [("  ", MUTED), (status.sandbox, MUTED)]
     if status.orchestrates:
@@ -117,6 +119,10 @@ def status_row(status: StatusLineState, width_cells: int) -> Row:
     if not parts:
         return Row(clip(mode, width_cells), is_copied=False)
     return Row((*mode, (" " * max(1, gap), MUTED), *right), is_copied=False)
+
+
+def _labels(width_cells: int) -> Mapping[Mode, str]:
+    return _SHORT_LABELS if width_cells < _NARROW_CELLS else MODE_LABELS
 
 
 def _parts(status: StatusLineState, *, is_narrow: bool) -> list[list[Run]]:
@@ -161,6 +167,9 @@ def _money(usd: float) -> str:
 class StatusLine(RowsWidget):
     """Shows a `StatusLineState`."""
 
+    class ModePressed(Message):
+        """The user clicked on the permission mode."""
+
     def __init__(self, *, id: str | None = None) -> None:
         """Start without facts."""
         super().__init__(id=id)
@@ -171,6 +180,13 @@ class StatusLine(RowsWidget):
         if status != self.status:
             self.status = status
             self.rows_changed()
+
+    def on_click(self, event: events.Click) -> None:
+        """Report a click on the mode."""
+        labels = _labels(self.size.width)
+        is_last_row = event.y == self.size.height - 1
+        if is_last_row and 0 < event.x <= text_width(labels[self.status.mode]):
+            self.post_message(self.ModePressed())
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
         """Return what a status line command printed, then our row."""

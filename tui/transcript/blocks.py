@@ -142,6 +142,8 @@ class EndLine(Struct, frozen=True):
     key: str
     reason: TerminalReason
     detail: str
+    has_changes: bool = False
+    """Whether files were changed, which a click shows."""
 
 
 Block = (

@@ -26,7 +26,7 @@ from tui.text.styled_rows import FAINT, MUTED, TEXT, Ink, Row, Run, indented, ro
 from tui.text.wrap import chop, clip, runs_width, spread, wrap
 from tui.transcript.blocks import ToolCard, ToolState
 from tui.transcript.diff.change_rows import diff_rows
-from tui.transcript.diff.diff_view import diff_counts
+from tui.transcript.diff.diff_view import diff_counts, first_changed_line
 from tui.transcript.markdown.markdown_rows import markdown_rows
 from tui.transcript.results.counted_tests import count_tests
 from tui.transcript.results.result_size import is_sized, result_size
@@ -131,11 +131,17 @@ def _head(card: ToolCard, width_cells: int, is_detailed: bool) -> list[Row]:
 
 
 def _file_address(card: ToolCard) -> str | None:
-    """Return the address of the file that a call is about, for terminals that open links."""
+    """Return the address of the file that a call is about, for terminals that open links.
+
+    The line is its fragment, as in the links that ripgrep writes.
+    """
     path = card.input.get("file_path")
     if not isinstance(path, str) or not path.startswith("/"):
         return None
-    return PurePath(path).as_uri()
+    line = card.input.get("offset")
+    if isinstance(card.display, DiffDisplay):
+        line = first_changed_line(card.display)
+    return PurePath(path).as_uri() + (f"#{line}" if isinstance(line, int) and line > 1 else "")
 
 
 def _progress(items: Sequence[TodoItem]) -> str:

@@ -286,7 +286,11 @@ class TranscriptModel:
         if event.reason == "completed":
             facts = self._facts.text(elapsed_s, self.figures.cost_usd) if is_working else ""
             if facts:
-                self._list.append(EndLine(self._list.fresh_key("end"), event.reason, facts))
+                self._list.append(
+                    EndLine(
+                        self._list.fresh_key("end"), event.reason, facts, self._facts.has_changes
+                    )
+                )
         elif event.reason not in _QUIET_ENDS and not event.is_refused:
             detail = shown_line(event.detail)
             self._list.append(EndLine(self._list.fresh_key("end"), event.reason, detail))

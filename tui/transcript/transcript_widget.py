@@ -24,7 +24,7 @@ from tui.screen.direct_rows import DrawsRows
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import BLANK, Row
 from tui.theme.theme_palette import Palette
-from tui.transcript.blocks import Block
+from tui.transcript.blocks import Block, EndLine
 from tui.transcript.inline.inline_transcript import InlineTranscript
 from tui.transcript.position_rows import pinned_row, with_position
 from tui.transcript.search_marks import row_with_hits
@@ -55,6 +55,9 @@ class TranscriptWidget(Listens, DrawsRows):
             """Carry the text."""
             self.text = text
             super().__init__()
+
+    class ChangesPressed(Message):
+        """The user clicked on the line that names the changes of a turn."""
 
     def __init__(self, highlighter: Highlighter, *, id: str | None = None) -> None:
         """Start empty."""
@@ -251,6 +254,14 @@ class TranscriptWidget(Listens, DrawsRows):
             case _:
                 return
         event.claim()
+
+    def press_row(self, place: RowPosition) -> None:
+        """Do what a click on a row does: open a turn's changes, or unfold a block."""
+        block = self.viewport.entries[place.block].block
+        if isinstance(block, EndLine) and block.has_changes:
+            self.post_message(self.ChangesPressed())
+        else:
+            self.viewport.toggle(place)
 
     def position_at(self, y: int) -> RowPosition | None:
         """Return the position on a row of the screen, or the last one above; None without any."""

@@ -21,6 +21,11 @@ class TurnFacts:
         self._added = self._removed = 0
         self._tests: CountedTests | None = None
 
+    @property
+    def has_changes(self) -> bool:
+        """Whether files were changed."""
+        return bool(self._files)
+
     def take(self, display: Display | None) -> None:
         """Count the result of a call."""
         match display:
@@ -48,6 +53,6 @@ class TurnFacts:
         facts.append(duration(elapsed_s))
         if (cost := cost_usd - self._cost_before_usd) >= 0.005:
             facts.append(f"${cost:.2f}")
-        if self._files:
+        if self.has_changes:
             facts.append("/diff · esc esc rewind")
         return " · ".join(facts)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from agent.display import CommandDisplay
+import pytest
+
+from agent.display import CommandDisplay, DiffDisplay
 from agent.tools.declined import declined_with
 from tui.text.highlight import Highlighter
 from tui.transcript.blocks import ToolCard
@@ -48,6 +50,24 @@ def test_the_file_of_a_call_is_a_link() -> None:
     card = ToolCard("u1", "Read", "Read a b.py", "ok", {"file_path": "/w/a b.py"}, 0.0)
     (head,) = tool_card_rows(card, 40, is_detailed=False, highlighter=Highlighter())
     assert [text for text, ink in head.runs if ink.link == "file:///w/a%20b.py"] == ["a b.py"]
+
+
+@pytest.mark.parametrize(
+    ("given", "change", "line"),
+    [
+        ({"offset": 40}, None, "#40"),
+        ({}, DiffDisplay("a.py", "a\nb\nc\n", "a\nb\nx\n"), "#3"),
+        ({}, DiffDisplay("a.py", "a\nb\n", "a\nb\nc\n", first_line=10), "#12"),
+        ({}, DiffDisplay("a.py", "", "a\n", is_new=True), ""),
+    ],
+)
+def test_the_link_names_the_line(
+    given: dict[str, object], change: DiffDisplay | None, line: str
+) -> None:
+    call = {"file_path": "/w/a.py", **given}
+    card = ToolCard("u1", "Edit", "Edit a.py", "ok", call, 0.0, display=change)
+    head = tool_card_rows(card, 40, is_detailed=False, highlighter=Highlighter())[0]
+    assert f"file:///w/a.py{line}" in [ink.link for _, ink in head.runs]
 
 
 def test_a_search_that_was_not_complete_says_so() -> None:

@@ -89,6 +89,18 @@ def diff_counts(display: DiffDisplay) -> tuple[Run, ...]:
     return tuple(runs)
 
 
+def first_changed_line(display: DiffDisplay) -> int:
+    """Return the number of the first line of the new file that is not as it was."""
+    hunks = diff_texts(display.old, display.new).hunks
+    changed = (
+        line.new_number or line.old_number or 1
+        for hunk in hunks
+        for line in hunk
+        if line.kind != "same"
+    )
+    return display.first_line - 1 + next(changed, 1)
+
+
 def line_room(width_cells: int, digits: int, indent: int) -> int:
     """Return how many cells of a row the text of a line has."""
     return max(1, width_cells - indent - digits - _SIGN_CELLS - 1)

@@ -1,0 +1,58 @@
+"""What a click does beside the transcript's cards: the mode, and the changes of a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+
+from agent.display import DiffDisplay
+from permissions.mode import Mode
+from tests.tui.app.test_app_commands import drag, pointer
+from tests.tui.app.test_app_keys import played, settled
+from tests.tui.recorded import make_app
+from tui.app.session.session_control import ExitReport
+from tui.transcript.blocks import EndLine
+from tui.transcript.turn_facts import TurnFacts
+
+
+async def until(pilot: Pilot[ExitReport], is_reached: Callable[[], bool]) -> None:
+    """Let messages pass: a click is one, and what it does is another."""
+    for _ in range(100):
+        await settled(pilot)
+        if is_reached():
+            return
+
+
+@pytest.mark.parametrize(("x", "mode"), [(4, Mode.ACCEPT_EDITS), (45, Mode.DEFAULT)])
+async def test_a_click_on_the_mode_chooses_the_next(x: int, mode: Mode) -> None:
+    app = make_app(played([]))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await until(pilot, lambda: app.parts.conversations.current is not None)
+        for kind in (events.MouseDown, events.MouseUp):
+            await app.on_event(pointer(kind, x, 19))
+        await until(pilot, lambda: app.parts.status_line.status.mode is mode)
+        assert app.parts.status_line.status.mode is mode
+
+
+@pytest.mark.parametrize("has_changes", [True, False])
+async def test_a_click_on_the_end_of_a_turn_shows_its_changes(has_changes: bool) -> None:
+    app = make_app(played([]))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        app.parts.transcript.show(0, [EndLine("e", "completed", "1 file", has_changes)])
+        await settled(pilot)
+        sent: list[str] = []
+        app.parts.submission.submit = sent.append  # type: ignore[method-assign]
+        await drag(app, (5, 0), (5, 0))
+        await until(pilot, lambda: bool(sent) is has_changes)
+        assert sent == (["/diff"] if has_changes else [])
+
+
+def test_a_turn_has_changes_once_a_file_changed() -> None:
+    facts = TurnFacts()
+    assert not facts.has_changes
+    facts.take(DiffDisplay("a.py", "a\n", "b\n"))
+    assert facts.has_changes
