@@ -220,3 +220,21 @@ def test_inline_the_conversation_is_in_tmuxs_own_history(
 
 def _has_rules(width: int) -> Callable[[str], bool]:
     return lambda picture: picture.splitlines().count("─" * width) == 2
+
+
+def test_inline_another_width_leaves_no_copy_in_tmuxs_history(
+    tmp_path: Path, project: Path, fresh_home: Path, serve: Callable[[Scenario], ThreadedServer]
+) -> None:
+    env = environment(fresh_home, serve(Scenario(turns=())).base_url)
+    program = TmuxProgram(tmp_path, project, env, "--inline")
+    try:
+        program.wait_for(lambda picture: "What should I do?" in picture)
+        for columns in (60, 90):
+            # A frame on its way would be written for a size that tmux has left already.
+            program.settled()
+            program.run("resize-window", "-x", str(columns))
+            program.wait_for(_has_rules(columns))
+        whole = program.run("capture-pane", "-p", "-S", "-")
+        assert whole.count("What should I do?") == 1
+    finally:
+        program.close()

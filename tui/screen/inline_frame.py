@@ -207,7 +207,11 @@ class InlineFrame(CellFrame):
             above += (self._terminal.x or 0) // width
         self._is_resized = False
         self._begin()
-        return "\r" + (f"\x1b[{above}A" if above else "") + "\x1b[m" + _ERASE_BELOW
+        # From the second cell on, then the first: a screen that is erased from its very first cell
+        # goes to tmux's history, where the rows would stay as a copy.
+        return (
+            "\r" + (f"\x1b[{above}A" if above else "") + f"\x1b[m\x1b[C{_ERASE_BELOW}\r{_ERASE_ROW}"
+        )
 
     def _used_cells(self, row: Row) -> int:
         """Return how long a row is without the blanks at its end."""

@@ -184,7 +184,7 @@ def test_rows_that_a_narrower_window_wraps_are_counted() -> None:
     terminal.size = Size(8, HEIGHT)
     terminal.show(["-" * 8, "> prompt"])
     # The rule takes three rows of eight, the short line one.
-    assert terminal.written.startswith("\r\x1b[4A\x1b[m\x1b[J")
+    assert terminal.written.startswith("\r\x1b[4A\x1b[m\x1b[C\x1b[J\r\x1b[2K")
 
 
 @pytest.mark.parametrize(
