@@ -113,14 +113,6 @@ class AgentApp(DirectRows[ExitReport], RoutedApp[ExitReport]):
         """Show that selected text is on the clipboard."""
         self.parts.notices.hint(f"copied {len(message.text)} characters")
 
-    def on_transcript_widget_changes_pressed(self) -> None:
-        """Show the changes."""
-        self.parts.submission.submit("/diff")
-
-    def on_status_line_mode_pressed(self) -> None:
-        """Choose the next permission mode."""
-        self.parts.keys.perform("chat:cycleMode")
-
     def on_terminal_reply(self, message: TerminalReply) -> None:
         """Take what the terminal reports of itself."""
         parts = self.parts

@@ -433,4 +433,6 @@ class ScreenParts:
             )
         )
         self.keyboard = self._keyboard.bind(keyboard)
+        self.status_line.mode_pressed = partial(self.keys.perform, "chat:cycleMode")
+        self.transcript.changes_pressed = partial(self.submission.submit, "/diff")
         self._text_changed.connect(keyboard.text_changed)

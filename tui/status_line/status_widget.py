@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from textual import events
-from textual.message import Message
 
 from permissions.confinement import SandboxLevel
 from permissions.mode import Mode
@@ -167,13 +166,12 @@ def _money(usd: float) -> str:
 class StatusLine(RowsWidget):
     """Shows a `StatusLineState`."""
 
-    class ModePressed(Message):
-        """The user clicked on the permission mode."""
-
     def __init__(self, *, id: str | None = None) -> None:
         """Start without facts."""
         super().__init__(id=id)
         self.status = StatusLineState()
+        self.mode_pressed: Callable[[], object] = lambda: None
+        """Called at a click on the permission mode."""
 
     def show(self, status: StatusLineState) -> None:
         """Show another status."""
@@ -186,7 +184,7 @@ class StatusLine(RowsWidget):
         labels = _labels(self.size.width)
         is_last_row = event.y == self.size.height - 1
         if is_last_row and 0 < event.x <= text_width(labels[self.status.mode]):
-            self.post_message(self.ModePressed())
+            self.mode_pressed()
 
     def make_rows(self, width_cells: int) -> Sequence[Row]:
         """Return what a status line command printed, then our row."""

@@ -56,9 +56,6 @@ class TranscriptWidget(Listens, DrawsRows):
             self.text = text
             super().__init__()
 
-    class ChangesPressed(Message):
-        """The user clicked on the line that names the changes of a turn."""
-
     def __init__(self, highlighter: Highlighter, *, id: str | None = None) -> None:
         """Start empty."""
         super().__init__(id=id)
@@ -67,10 +64,12 @@ class TranscriptWidget(Listens, DrawsRows):
         self._painted_size = (0, 0)
         self.added_before = 0
         """How many blocks ever came before those that were there: places move by as many."""
+        self.changes_pressed: Callable[[], object] = lambda: None
+        """Called at a click on the line that names the changes of a turn."""
         self.near_start: Callable[[], None] = lambda: None
         """Called while a block near the first one is visible: there may be more."""
         self._strips = StripCache()
-        self.marker = TranscriptMarker(self, partial(_copy, self))
+        self.marker = TranscriptMarker(self, partial(_copy, self), partial(_press, self))
         self._needle = ""
         self._hit: RowPosition | None = None
         self._header: Sequence[Row] = ()
@@ -255,14 +254,6 @@ class TranscriptWidget(Listens, DrawsRows):
                 return
         event.claim()
 
-    def press_row(self, place: RowPosition) -> None:
-        """Do what a click on a row does: open a turn's changes, or unfold a block."""
-        block = self.viewport.entries[place.block].block
-        if isinstance(block, EndLine) and block.has_changes:
-            self.post_message(self.ChangesPressed())
-        else:
-            self.viewport.toggle(place)
-
     def position_at(self, y: int) -> RowPosition | None:
         """Return the position on a row of the screen, or the last one above; None without any."""
         if 0 <= y < len(self._painted):
@@ -324,6 +315,15 @@ class TranscriptWidget(Listens, DrawsRows):
         if self.viewport.is_following or len(rows) < 2:
             return rows
         return with_position(rows, self.viewport, self.size.width)
+
+
+def _press(widget: TranscriptWidget, place: RowPosition) -> None:
+    """Do what a click on a row does: open a turn's changes, or unfold a block."""
+    block = widget.viewport.entries[place.block].block
+    if isinstance(block, EndLine) and block.has_changes:
+        widget.changes_pressed()
+    else:
+        widget.viewport.toggle(place)
 
 
 def _copy(widget: TranscriptWidget, text: str) -> None:

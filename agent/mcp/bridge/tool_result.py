@@ -86,15 +86,16 @@ def _resource(resource: Json, files: ResultFiles) -> list[Block]:
 def _media(data: bytes, mime_type: str, files: ResultFiles) -> list[Block]:
     """Return an image that the model can see, with a line that users see of it.
 
-    Anything else goes to a file.
+    Everything goes to a file: an image so that the screen can show it.
     """
-    if image_type(data) is not None:
+    if (image := image_type(data)) is not None:
         try:
             content = image_outcome(data, "image").content
         except ToolError:
             return [text_block(files.store(data, mime_type))]
         assert not isinstance(content, str)
-        return list(content)
+        line, picture = content
+        return [text_block(f"{line['text']} {files.store(data, image)}"), picture]
     return [text_block(files.store(data, mime_type))]
 
 

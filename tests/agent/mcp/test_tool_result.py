@@ -32,7 +32,10 @@ def test_a_picture_is_a_picture_whatever_it_is_called(tmp_path: Path) -> None:
     content = _outcome(tmp_path, block).content
     assert isinstance(content, tuple)
     line, picture = content
-    assert line["text"] == "image: PNG, 1×1 pixels"
+    stored = tmp_path / "call_1-1.png"
+    assert stored.read_bytes() == PIXEL
+    about = f"[image/png, {len(PIXEL)} bytes, stored as {stored}]"
+    assert line["text"] == f"image: PNG, 1×1 pixels {about}"
     assert picture["source"]["media_type"] == "image/png"
 
 

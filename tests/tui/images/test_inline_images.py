@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from PIL import Image
 from rich.color import ColorSystem
 
@@ -17,11 +18,13 @@ from tests.tui.recorded import RecordedConversation, Step, make_app
 from tui.app.app import AgentApp
 from tui.images.image_cells import PLACEHOLDER, cells_of, image_rows
 from tui.images.image_support import ImageSupport, image_query, support_from_reply
-from tui.images.inline_images import InlineImages
+from tui.images.inline_images import ImageFile, InlineImages
 from tui.images.load_image import UnreadableImage, load_png, load_sixel
 from tui.input.driver import _Reader
 from tui.input.terminal_reply import TerminalReply
 from tui.screen.sixel_layer import SixelLayer
+from tui.transcript.blocks import ToolCard
+from tui.transcript.results.image_blocks import shown_images
 
 KITTY = "\x1bP>|kitty(0.46.2)\x1b\\"
 SIXEL = ("\x1bP>|foot(1.27.0)\x1b\\", "\x1b[6;20;10t", "\x1b[?62;4;22c")
@@ -184,13 +187,23 @@ async def test_kitty_is_given_the_image_and_shows_it_by_placeholders(tmp_path: P
     assert image_rows(number, 8, 2, "kitty")[0].text in shown[0]
 
 
+def test_an_image_of_a_server_is_shown_where_it_is_a_file_of_its_call() -> None:
+    stored = "[image/png, 1,234 bytes, stored as /s/results/toolu_1-2.png]"
+    text = f"Here it is.\nimage: PNG, 60×40 pixels {stored}\n[image]"
+    card = ToolCard("toolu_1", "mcp__draw__plot", "draw: plot", "ok", {}, 0.0, result=text)
+    assert shown_images(card) == [ImageFile(Path("/s/results/toolu_1-2.png"), (60, 40))]
+    assert shown_images(replace(card, key="toolu_2")) == []
+    assert shown_images(replace(card, state="failed")) == []
+
+
 async def test_a_terminal_without_images_gets_a_line_with_size_and_type(tmp_path: Path) -> None:
     app = make_app(RecordedConversation([looked_at(picture(tmp_path / "a.png"))]))
     async with app.run_test(size=(60, 30)) as pilot:
         out = written(app)
         app.post_message(TerminalReply("\x1b[?62;22c"))
         await send(pilot, "go")
-        await settled(pilot)
+        while not any("60×40 PNG" in row for row in screen_rows(app)):
+            await pilot.pause()
         rows = screen_rows(app)
     assert any("a.png" in row and "60×40 PNG" in row for row in rows)
     assert not out

@@ -27,7 +27,6 @@ class MarkedWidget(Protocol):
     @property
     def marked_text(self) -> str: ...
     def position_at(self, y: int) -> RowPosition | None: ...
-    def press_row(self, place: RowPosition) -> None: ...
     def to_end(self) -> None: ...
     def update_rows(self) -> None: ...
     def capture_mouse(self, capture: bool = True) -> None: ...
@@ -36,10 +35,19 @@ class MarkedWidget(Protocol):
 class TranscriptMarker:
     """One selection at a time."""
 
-    def __init__(self, widget: MarkedWidget, copy: Callable[[str], None]) -> None:
-        """Begin without a selection; `widget` shows it, `copy` receives its text at the end."""
+    def __init__(
+        self,
+        widget: MarkedWidget,
+        copy: Callable[[str], None],
+        press: Callable[[RowPosition], None],
+    ) -> None:
+        """Begin without a selection; `widget` shows it, `copy` receives its text at the end.
+
+        `press` receives a row that was clicked on.
+        """
         self._widget = widget
         self._copy = copy
+        self._press_row = press
         self.selection: TranscriptSelection | None = None
         """None for none; one that was begun may be empty."""
         self._pressed: RowPosition | None = None
@@ -131,7 +139,7 @@ class TranscriptMarker:
         if self.selection.is_empty:
             self.selection = None
             if self._pressed is not None:
-                widget.press_row(self._pressed)
+                self._press_row(self._pressed)
         else:
             self.selection = self.selection.closed()
             if text := widget.marked_text:
