@@ -34,12 +34,13 @@ class PermissionDesk:
     def __init__(
         self,
         post: Post,
-        gate: Callable[[], PermissionGate],
+        gate: Callable[[str], PermissionGate],
         recorder: SessionRecorder,
         notify: Callable[[str, str], None],
         answers: Mapping[str, MailAnswerRecord],
     ) -> None:
-        """`answers` are those that an earlier process of this session recorded."""
+        """`gate` returns the leader's gate with the limits of a worker, given by its id; `answers`
+        are those that an earlier process of this session recorded."""
         self._post = post
         self._gate = gate
         self._recorder = recorder
@@ -107,7 +108,7 @@ class PermissionDesk:
     async def _decide(
         self, forwarded: ForwardedRequest, sender: str, controller: AbortController
     ) -> Decision:
-        gate, cwd = self._gate(), Path(forwarded.cwd)
+        gate, cwd = self._gate(sender), Path(forwarded.cwd)
         request = forwarded.to_request(sender)
         evaluation = gate.evaluation(request, cwd=cwd)
         decision = evaluation.decision

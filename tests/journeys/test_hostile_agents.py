@@ -155,3 +155,23 @@ async def test_a_worker_cannot_write_its_own_permission(tmp_path: Path, fresh_ho
         await run(leader, "Please do it.")
         assert [asked.agent_id for asked, _ in team.person.asked] == ["forger@crew"] * 3
         assert not forged.exists()
+
+
+@pytest.mark.parametrize(("mode", "asked"), [("default", 1), ("plan", 0), ("dontAsk", 0)])
+async def test_the_stricter_mode_of_a_workers_kind_holds_at_its_leader(
+    tmp_path: Path, fresh_home: Path, mode: str, asked: int
+) -> None:
+    """The leader edits without asking; it decides what the worker asks under the worker's mode."""
+    agents = {"careful": {"description": "d", "prompt": "p", "tools": ["Write"],
+                          "permissionMode": mode}}  # fmt: skip
+    turns = [
+        lead(ToolCall("SpawnTeammate", {"name": "w", "prompt": "Make.", "agent_type": "careful"})),
+        worker("Write", ToolCall("Write", {"file_path": "${cwd}/made", "content": "x"}),
+               prompt="Make"),
+        worker("Write", Text("I could not."), times=0),
+    ]  # fmt: skip
+    async with team_of(tmp_path, fresh_home, turns, answers=[no("no")]) as team:
+        leader = await team.lead(permission_mode="acceptEdits", agents=agents)
+        await run(leader, "Please do it.")
+        assert len(team.person.asked) == asked
+        assert not (team.project / "made").exists()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from msgspec.structs import replace
@@ -44,6 +44,10 @@ from agent.teams.team_tools import TaskTools, leader_tools, member_tools
 from agent.teams.worker_kinds import WorkerKinds
 from agent.tools.base import AnyTool
 from agent.tools.registry import ToolRegistry
+from permissions.agent_limits import agent_limits
+from permissions.gate import PermissionGate
+from permissions.mode import Mode
+from permissions.subagent_gate import SubagentGate
 
 NOT_FOR_WORKERS: Final = frozenset(
     NEVER | STARTS_AGENTS | {"ListAgents", "SendMessage", "ToolSearch"}
@@ -143,7 +147,8 @@ def _leader_seat(
         notify=start.user.notify,
     )
     staff = Staff(post, open_team(place, start.session.id), ports)
-    desk = PermissionDesk(post, late.gate, recorder, start.user.notify, history.answers)
+    gates = _worker_gates(late, kinds.catalog, staff)
+    desk = PermissionDesk(post, gates, recorder, start.user.notify, history.answers)
 
     async def count(worker: RunningAgent, more: Usage) -> None:
         turn_id = worker.task.tool_use_id
@@ -200,6 +205,23 @@ def chosen_mode(start: StartContext) -> str:
     if start.is_demo:
         return "in-process"  # the scripted model is this process's own
     return start.options.teammate_mode or start.settings.values.teammateMode or "auto"
+
+
+def _worker_gates(
+    late: LateParts, catalog: AgentCatalog, staff: Staff
+) -> Callable[[str], PermissionGate]:
+    """Return what decides the requests of each worker: its leader's gate, in the worker's mode if
+    that is the stricter one. The worker itself has held them against its other limits."""
+
+    def gate_for(worker: str) -> PermissionGate:
+        try:
+            kind = staff.find(worker).agent_type
+            mode = catalog.get(kind).permission_mode if kind is not None else None
+        except AgentError:
+            mode = Mode.DEFAULT  # no member, or its kind is gone: its mode is unknown
+        return SubagentGate(late.gate(), agent_limits(agent=worker, mode=mode))
+
+    return gate_for
 
 
 def _announced_mode(start: StartContext) -> str:
