@@ -132,6 +132,20 @@ def test_reminders_come_at_turns_1_11_and_21() -> None:
     assert told == {1: [ENTER], 11: [REFRESH], 21: [REFRESH]}
 
 
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (ENTER, ["complete and correct", "not a quick one", "every substantive task"]),
+        (ENTER, ["as many subtasks as the problem has parts", "description", "Work alone only"]),
+        (REFRESH, ["still on", "standing consent in the Workflow tool's description"]),
+        (EXIT, ["off", "only when the user asks"]),
+    ],
+)
+def test_each_reminder_says_its_facts(text: str, facts: list[str]) -> None:
+    assert all(fact in text for fact in facts)
+    assert "\n" not in text
+
+
 def test_off_and_on_before_a_turn_sends_nothing() -> None:
     history: list[Message] = []
     mode = OrchestrationMode(Choice(), is_on=True)

@@ -22,6 +22,7 @@ RULES: dict[str, dict[str, str]] = {
         "TURNS_BETWEEN_REFRESHERS 10": "reminders_come_at_turns_1_11_and_21",
         "state machine": "TestTheModesTable",
         "off and on sends nothing": "off_and_on_before_a_turn_sends_nothing",
+        "texts of ENTER, REFRESH and EXIT": "each_reminder_says_its_facts",
         "EXIT once, then ENTER": "the_exit_is_told_once_and_the_next_entry_in_full",
     },
     "journeys/test_workflows.py": {
@@ -41,9 +42,19 @@ RULES: dict[str, dict[str, str]] = {
         "MAX_CONCURRENT 10": "at_most_ten_work_at_once",
         "across runs": "the_same_subtask_of_the_conversation_is_not_run_again",
         "not within one wave": "equal_subtasks_of_one_wave_both_run",
-        "a result is never discarded": "a_journal_that_cannot_be_written_loses_no_result",
         "every result": "every_result_has_a_verdict",
         "could not check is not refuted": "a_verifier_that_could_not_check_refutes_nothing",
+        "no verifier without a result, as the facts read it": (
+            "a_failed_agent_is_named_and_not_verified"
+        ),
+        "429 slows a run down": "overload_slows_the_run_and_fails_nothing",
+        "a budget pauses": "the_budget_pauses_and_a_raised_one_continues",
+        "soft at 80 %": "a_user_is_told_once_that_a_limit_is_near",
+        "an edited script reuses": "an_edited_script_reuses_what_did_not_change",
+    },
+    "agent/orchestration/test_failing_journal.py": {
+        "a result is never discarded": "a_locked_journal_costs_no_result_and_limits_hold",
+        "a full disk": "a_full_store_costs_no_result",
     },
     "agent/orchestration/test_subtasks.py": {
         "MAX_TOTAL_SUBTASKS 200": "the_first_200_run_and_the_rest_is_said_first",
@@ -52,6 +63,8 @@ RULES: dict[str, dict[str, str]] = {
         "result in input order": "results_and_verdicts_stand_in_the_order_of_the_subtasks",
         "isolation of failures": "a_failed_agent_is_named_and_the_call_is_no_error",
         "report_findings, all fields required": "every_field_of_a_report_is_required",
+        "Findings recorded.": "the_constants_are_those_of_the_reference",
+        "session cap 400": "the_constants_are_those_of_the_reference",
         "refuted if uncertain": "what_is_not_clearly_confirmed_is_refuted",
     },
     "agent/orchestration/test_reference_rules.py": {
@@ -76,6 +89,8 @@ RULES: dict[str, dict[str, str]] = {
         "lookup before dispatch": "a_step_is_run_once_and_then_reused",
         "a broken file, as the facts read it": "a_file_that_is_no_journal_is_named",
         "failures and limits run again": "what_is_no_real_answer_is_run_again",
+        "a dead owner's step": "a_live_owners_step_waits_and_a_dead_ones_is_taken_over",
+        "a late result": "a_late_result_of_a_dead_owner_counts_where_none_is_recorded",
         "P3 limit of the session": "the_sessions_limit_counts_all_runs_and_all_attempts",
     },
     "journeys/test_workflow_commands.py": {
@@ -83,6 +98,15 @@ RULES: dict[str, dict[str, str]] = {
     },
     "agent/orchestration/test_script_engine.py": {
         "P1 sandboxed script": "nothing_of_the_host_is_in_reach",
+        "limits of a script": "a_script_that_goes_too_far_ends_with_a_clear_reason",
+        "parallel never rejects": "parallel_waits_for_all_and_never_rejects",
+        "pipeline has no barrier": "a_pipeline_has_no_barrier_and_a_failed_item_is_null",
+    },
+    "agent/orchestration/test_prefix_stagger.py": {
+        "prefix stagger": "others_wait_for_the_first_and_other_kinds_do_not",
+    },
+    "journeys/test_workflow_files.py": {
+        "files of others run unchanged": "a_file_with_what_others_use_runs",
     },
     "agent/orchestration/test_random_kills.py": {
         "P2 concurrent writes from several machines": "killed_at_random_with_two_workers",
