@@ -21,6 +21,7 @@ from agent.hook_events.file_events import HookSources
 from agent.hook_events.fire import HookFiring, HookListeners
 from agent.hook_events.hook_dispatch import HookDispatch
 from agent.sandbox.sandbox import RunRequest, Sandbox
+from agent.subagents.agent_hooks import hooks_of_lead
 from agent.subagents.hook_agent import HookAgent
 from agent.tools.shell.shells import ShellRegistry
 from hooks.config.spec import CommandHandler, HookSource
@@ -125,6 +126,10 @@ def build_hooks(
     )
     runner.register(plugged)
     start.notes.extend(warnings)
+    if start.lead is not None:
+        own, problems = hooks_of_lead(start.lead)
+        runner.register(own)
+        start.notes.extend(problems)
     firing = HookFiring(
         runner,
         session,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from msgspec.structs import replace
 
 from agent.hook_events.hook_dispatch import HookDispatch
+from agent.subagents.definition import AgentDefinition
 from agent.subagents.running_agent import RunningAgent
-from hooks.config.section import parse_hooks
-from hooks.config.spec import HookSource
+from hooks.config.section import ConfigWarning, parse_hooks
+from hooks.config.spec import HandlerSpec, HookSource
 
 
 def register_hooks(agent: RunningAgent, dispatch: HookDispatch) -> str | None:
@@ -19,11 +22,25 @@ def register_hooks(agent: RunningAgent, dispatch: HookDispatch) -> str | None:
     if not wanted:
         return None
     owner = f"agent:{agent.id}"
-    path = agent.definition.path
-    specs, warnings = parse_hooks(
-        wanted, source=HookSource.AGENT, file=str(path) if path is not None else None, owner=owner
-    )
+    specs, warnings = _parsed(agent.definition, wanted, owner)
     dispatch.runner.register(replace(spec, only_agent=agent.id) for spec in specs)
     for warning in warnings:
         dispatch.firing.warn(str(warning))
     return owner
+
+
+def hooks_of_lead(lead: AgentDefinition) -> tuple[list[HandlerSpec], list[str]]:
+    """Return the hooks of the agent that leads a session, and what is wrong with them."""
+    own = dict(lead.hooks or {})
+    # Its end is that of a turn, not of a sub-agent.
+    stops, of_stops = _parsed(lead, {"Stop": own.pop("Stop")} if "Stop" in own else {}, "lead")
+    others, of_others = _parsed(lead, own, "lead")
+    specs = [*others, *(replace(spec, event="Stop") for spec in stops)]
+    return specs, [str(warning) for warning in (*of_others, *of_stops)]
+
+
+def _parsed(
+    definition: AgentDefinition, wanted: Mapping[str, object], owner: str
+) -> tuple[Sequence[HandlerSpec], Sequence[ConfigWarning]]:
+    file = str(definition.path) if definition.path is not None else None
+    return parse_hooks(wanted, source=HookSource.AGENT, file=file, owner=owner)

@@ -42,11 +42,18 @@ class WorkerKinds:
         )
 
     def find(self, name: str) -> AgentDefinition:
-        """Return a kind. Raises TeamError, which names those there are."""
+        """Return a kind. Raises TeamError, which names those there are, and where agents of this
+        kind cannot be workers."""
         try:
-            return self._catalog.get(name)
+            kind = self._catalog.get(name)
         except AgentError as error:
             raise TeamError(str(error)) from error
+        if kind.isolation is not None:
+            raise TeamError(
+                f"The agent {kind.name} works in a worktree of its own, which no worker of a team "
+                "has. Choose another kind."
+            )
+        return kind
 
     def tools_for(self, kind: AgentDefinition | None, wanted: Sequence[str]) -> tuple[str, ...]:
         """Return the tools of one worker: those wanted, as far as its kind has them.

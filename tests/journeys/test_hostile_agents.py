@@ -175,3 +175,45 @@ async def test_the_stricter_mode_of_a_workers_kind_holds_at_its_leader(
         await run(leader, "Please do it.")
         assert len(team.person.asked) == asked
         assert not (team.project / "made").exists()
+
+
+DENIES = {"type": "command", "command": "exit 2"}
+MARKS = {"type": "command", "command": 'touch "$CLAUDE_PROJECT_DIR/ended"'}
+GUARD = {"PreToolUse": [{"matcher": "Write", "hooks": [DENIES]}], "Stop": [{"hooks": [MARKS]}]}
+
+
+async def test_the_hooks_of_a_kind_guard_a_session_that_it_leads(begin: Begin) -> None:
+    agents = {"guarded": {"description": "d", "prompt": "p", "hooks": GUARD}}
+    made = ToolCall("Write", {"file_path": "${cwd}/made", "content": "x"})
+    journey = await begin(
+        respond=scripted({"": [[made], [Text("ok")]]}), agents=agents, agent="guarded",
+        permission_mode="acceptEdits",
+    )  # fmt: skip
+    [result] = results(await journey.send("go"))
+    assert result.is_error
+    assert (journey.project / "ended").exists()
+
+
+async def test_the_hooks_of_a_kind_guard_its_workers(tmp_path: Path, fresh_home: Path) -> None:
+    agents = {"guarded": {"description": "d", "prompt": "p", "tools": ["Write"], "hooks": GUARD}}
+    turns = [
+        lead(ToolCall("SpawnTeammate", {"name": "w", "prompt": "Make.", "agent_type": "guarded"})),
+        worker("Write", ToolCall("Write", {"file_path": "${cwd}/made", "content": "x"}),
+               prompt="Make"),
+        worker("Write", Text("I could not."), times=0),
+    ]  # fmt: skip
+    async with team_of(tmp_path, fresh_home, turns) as team:
+        await run(await team.lead(permission_mode="acceptEdits", agents=agents), "Please do it.")
+        assert not (team.project / "made").exists()
+        assert (team.project / "ended").exists()
+
+
+async def test_a_kind_that_needs_a_worktree_is_no_worker(tmp_path: Path, fresh_home: Path) -> None:
+    """It would change the checkout instead."""
+    agents = {"apart": {"description": "d", "prompt": "p", "tools": ["Write"],
+                        "isolation": "worktree"}}  # fmt: skip
+    call = ToolCall("SpawnTeammate", {"name": "w", "prompt": "Make.", "agent_type": "apart"})
+    async with team_of(tmp_path, fresh_home, [lead(call)]) as team:
+        [result] = results(await run(await team.lead(agents=agents), "Please do it."))
+        assert "works in a worktree of its own" in result.text
+        assert not (team.directory / "team.json").exists() or team.members() == {}
