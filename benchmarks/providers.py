@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from benchmarks.clouds import CLOUDS, cloud_credentials, cloud_providers
 from benchmarks.figures import Figure, Variant
 from benchmarks.model import Model
 from benchmarks.program import Output, Program
@@ -21,18 +22,26 @@ MODELS: Final = {
     "Responses": "openai/benchmark",
     "Chat Completions": "work/benchmark",
     "Gemini": "gemini/benchmark",
+    **CLOUDS,
 }
 
 
 def measure_providers(variant: Variant, model: Model, *, starts: int) -> Iterator[Figure]:
-    """Time from spawn of a run without a screen, the providers taking turns."""
+    """Time from spawn of a run without a screen, the providers taking turns.
+
+    A cloud has no figures where the client or the signer of its vendor is not installed.
+    """
     home = Path(variant.environment["HOME"])
     at = {"baseUrl": model.base_url, "keyVariable": "ANTHROPIC_API_KEY"}
     (home / ".agent").mkdir(exist_ok=True)
-    providers = dict.fromkeys(("openai", "work", "gemini"), at)
+    providers = dict.fromkeys(("openai", "work", "gemini"), at) | cloud_providers(model.base_url)
     (home / ".agent" / "settings.json").write_text(json.dumps({"providers": providers}))
-    environment = {**variant.environment, "ANTHROPIC_MODEL": ""}
-    variant = replace(variant, environment=environment)
+    with cloud_credentials(home) as credentials:
+        environment = {**variant.environment, **credentials, "ANTHROPIC_MODEL": ""}
+        yield from _measured(replace(variant, environment=environment), model, starts)
+
+
+def _measured(variant: Variant, model: Model, starts: int) -> Iterator[Figure]:
     asked: dict[str, list[float]] = {label: [] for label in MODELS}
     shown: dict[str, list[float]] = {label: [] for label in MODELS}
     for run in range(starts):

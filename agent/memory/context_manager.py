@@ -122,7 +122,10 @@ class ContextManager:
             return None
         self.state = self.state.reactive()
         tokens = self._ports.prefix_tokens() + await asyncio.to_thread(total_tokens, messages)
-        return await self._compact(messages, tokens, "reactive", "", abort, Pressure.CRITICAL)
+        step = await self._compact(messages, tokens, "reactive", "", abort, Pressure.CRITICAL)
+        has_failed = step is not None and step.event is None
+        # Where prompt and tools fill the window, that is what has to be said, and nothing else.
+        return None if has_failed and self.too_small() is not None else step
 
     async def compact(
         self, messages: tuple[Message, ...], focus: str, abort: AbortSignal

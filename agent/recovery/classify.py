@@ -122,17 +122,18 @@ def classify(error: ModelError, *, now: float = 0.0) -> Failure:
 def _hint(kind: FailureKind, error: ModelError) -> str:
     """Return what to do, with the names that the endpoint's key and address go by."""
     schema = re.search(_REFUSED_SCHEMA, str(error), re.IGNORECASE)
-    if kind is FailureKind.INVALID_REQUEST and schema is not None:
-        return (
-            f"This model's server does not accept the schema of {schema['tool'] or 'the answer'}: "
-            "change it, switch the tool off with --disallowedTools, or use another model."
-        )
+    refused = (FailureKind.INVALID_REQUEST, FailureKind.UNSUPPORTED)
+    if kind in refused and schema is not None:
+        answer = "the answer: change it, or use another model."
+        tool = f"{schema['tool']}: switch that tool off (--disallowedTools), or use another model."
+        whose = tool if schema["tool"] else answer
+        return f"This model's server does not accept the schema of {whose}"
     names = error.names
     return _HINTS.get(kind, "").format(key=names.key, address=names.address, api=names.api)
 
 
 _REFUSED_SCHEMA: Final = (
-    r"invalid (?:json )?schema for (?:function|response_format) ['\"]?(?P<tool>[\w-]*)"
+    r"invalid (?:json )?schema for (?:function ['\"]?(?P<tool>[\w-]*)|response_format)"
 )
 
 

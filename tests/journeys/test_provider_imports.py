@@ -1,4 +1,4 @@
-"""A run imports the dialect of the provider that answers, and no other; never a vendor's SDK."""
+"""A run imports the dialect of the provider that answers, no other; a vendor's SDK for clouds."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ SDKS = {"anthropic", "openai", "google.genai", "boto3", "jsonschema"}
             "gemini/gemini-3-pro",
             {"agent.model.gemini.gemini_reader", "agent.model.providers.wire_client"},
         ),
+        ("foundry/claude-opus-5-5", {"agent.model.clouds.cloud_client", "anthropic"}),
     ],
 )
 async def test_only_what_is_used(
@@ -47,13 +48,21 @@ async def test_only_what_is_used(
     async with ScriptedServer(Scenario(turns=(Turn((Text("Hi."),)),))) as server:
         (fresh_home / ".agent").mkdir()
         at = {"baseUrl": server.base_url, "keyVariable": "ANTHROPIC_API_KEY"}
-        providers = {"openai": at, "gemini": at, "work": at}
+        providers = {
+            "openai": at,
+            "gemini": at,
+            "work": at,
+            "foundry": {"baseUrl": f"{server.base_url}/"},
+        }
         settings = {"providers": providers}
         (fresh_home / ".agent" / "settings.json").write_text(json.dumps(settings))
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-X", "importtime", "-m", "tui.cli", "-p", "hi", "--model", model),
             cwd=project,
-            env=environment(fresh_home, server.base_url),
+            env={
+                **environment(fresh_home, server.base_url),
+                "ANTHROPIC_FOUNDRY_API_KEY": "key",
+            },
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -61,5 +70,4 @@ async def test_only_what_is_used(
         out, err = await process.communicate()
     assert out.decode() == "Hi.\n"
     imported = {line.rpartition("|")[2].strip() for line in err.decode().splitlines()}
-    assert imported & DIALECTS == expected
-    assert imported & SDKS == set()
+    assert imported & (DIALECTS | SDKS) == expected
