@@ -37,6 +37,8 @@ USED_BY_NAME: Final = (
     ("permissions/decision.py", "*_SETTINGS", "the names of settings files, as values"),
     ("themes/theme.py", "ASSISTANT", "theme files, as a value"),
     ("benchmarks/terminal.py", "*", "pyte, and the tests of the terminal"),
+    ("benchmarks/clouds.py", "do_POST", "the HTTP server of the standard library"),
+    ("benchmarks/clouds.py", "log_message", "the HTTP server of the standard library"),
     ("agent/__init__.py", "__getattr__", "programs that use the library"),
     ("agent/library/*.py", "*", "programs that use the library"),
     ("hooks/health.py", "whitespace_split", "shlex"),

@@ -259,7 +259,8 @@ class DurableRunner:
                 connection.execute("PRAGMA journal_mode = WAL")
             self._locks = OwnerLocks(self._file.with_name(f"{self._file.name}.owners"))
             self._executor_id = f"owner-{self._locks.number}"
-        logging.getLogger("dbos").setLevel(logging.WARNING)
+        # Its warnings are about names that it is given again, which is how runs are taken up.
+        logging.getLogger("dbos").setLevel(logging.ERROR)
         self._dbos(
             config={
                 "name": "agent-tui",
@@ -268,7 +269,7 @@ class DurableRunner:
                 "executor_id": self._executor_id,
                 "serializer": DBOSPortableJSONSerializer(),
                 "notification_listener_polling_interval_sec": LOOK_S,
-                "log_level": "WARNING",
+                "log_level": "ERROR",
                 "db_engine_kwargs": {"connect_args": connect_options()} if self._file else {},
             }
         )

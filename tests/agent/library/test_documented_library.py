@@ -89,3 +89,4 @@ async def test_an_example_runs(serve: Serve, tmp_path: Path, section: str) -> No
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip().startswith(expected.strip())
+    assert "WARNING" not in done.stderr
