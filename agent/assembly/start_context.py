@@ -44,7 +44,7 @@ from agent.settings.load import Settings
 from agent.subagents.definition import AgentDefinition
 from agent.teams.seat import MemberStart
 from agent.tools.registry import ToolRegistry
-from agent.tools.services import AskUser, WorkingScope
+from agent.tools.services import AskUser, PlanPort, WorkingScope
 from hooks.ports import HookSession
 from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.text.redactor import Redactor
@@ -63,6 +63,8 @@ class UserPorts(Struct, frozen=True, kw_only=True):
 
     dialog: Contender | None = None
     ask: AskUser | None = None
+    plans: PlanPort | None = None
+    """Decides about plans where there is no `ask`."""
     notice: Callable[[str, str], None] | None = None
     """Shows a line outside of a turn; takes the text and its level, `info` or `warning`."""
     live: Callable[[HookStarted | HookFinished], None] | None = None
@@ -312,7 +314,9 @@ class StartContext(Struct, frozen=True, kw_only=True):
         """Return the tools but those named: those that need a user only where there is one."""
         registry = ToolRegistry().without(without)
         if self.user.ask is None:
-            registry = registry.without({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"})
+            registry = registry.without({"AskUserQuestion", "EnterPlanMode"})
+            if self.user.plans is None:
+                registry = registry.without({"ExitPlanMode"})
         if (names := self.options.tools) is not None:
             wanted = {name: registry.get(name) for name in names}
             unknown = [name for name in names if wanted[name] is None]

@@ -112,6 +112,7 @@ def build_tools(
             session_id=start.session.id,
             is_trusted=lambda: gate.context.trusted,
             user=start.user.ask,
+            plans=start.user.plans,
             refusals=refusal_offers(start.sandbox, start.user.ask, gate),
             subagents=agents.branch,
             small_model=model.small,

@@ -19,16 +19,19 @@ from msgspec.structs import replace
 from agent.errors import AgentError
 from agent.headless.control_requests import ControlError, fulfil, welcome
 from agent.headless.introduction import Introduction, IntroductionError, read_introduction
+from agent.tools.services import PlanAnswer
 from hooks.answers.permission_updates import grant_of, suggestions_json
 from hooks.config.spec import HookSource
 from permissions.base.text.sanitize import sanitize
 from permissions.decision import Behavior, Decision, GrantChoice
 from permissions.grants.suggest import Grant, suggest
+from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.resolve.contender_authority import DIALOG
 from permissions.resolve.handlers import user_decision
 
 if TYPE_CHECKING:
+    from agent.abort import AbortSignal
     from agent.conversation.conversation import Conversation
     from permissions.resolve.contender import Contender
 
@@ -175,11 +178,32 @@ class Control:
             "tool_use_id": request.tool_use_id,
             "agent_id": request.agent_id,
             "decision_reason": pending.message,
+            "permission_suggestions": suggestions_json(self._suggest(request, pending)),
         }
-        if request.tool != "ExitPlanMode":  # there the next mode is the program's to choose
-            asked["permission_suggestions"] = suggestions_json(self._suggest(request, pending))
         response = await self._asked(asked)
         return None if response is None else decision_of(_successful(response), request)
+
+    async def decide_plan(self, plan: str, tool_use_id: str, abort: AbortSignal) -> PlanAnswer:
+        """Ask the calling program about a plan; it may name the mode to continue in.
+
+        Raises:
+            Aborted: the signal fired first.
+        """
+        asked = {
+            "subtype": "can_use_tool",
+            "tool_name": "ExitPlanMode",
+            "input": {"plan": plan},
+            "tool_use_id": tool_use_id,
+        }
+        try:
+            response = await abort.race(self._asked(asked))
+            answer = _successful(response) if response is not None else None
+        except NoAnswer as error:
+            return PlanAnswer(approved=False, feedback=str(error))
+        if not isinstance(answer, Mapping) or answer.get("behavior") != "allow":
+            feedback = answer.get("message") if isinstance(answer, Mapping) else None
+            return PlanAnswer(approved=False, feedback=str(feedback or DECLINED))
+        return PlanAnswer(approved=True, mode=_chosen_mode(answer.get("updatedPermissions")))
 
     async def server_message(
         self, server: str, message: Mapping[str, object]
@@ -303,6 +327,14 @@ def _grant(updates: object) -> GrantChoice | None:
     if left and any(_restricts(update) for update in updates):
         raise NoAnswer(f"the calling program: {left[0]}")
     return grant
+
+
+def _chosen_mode(updates: object) -> str:
+    """Return the mode in which an approved plan is carried out; asking where none is named."""
+    for update in updates if isinstance(updates, list) else ():
+        if isinstance(update, Mapping) and update.get("mode") == Mode.ACCEPT_EDITS:
+            return Mode.ACCEPT_EDITS
+    return Mode.DEFAULT
 
 
 def _restricts(update: Mapping[str, object]) -> bool:

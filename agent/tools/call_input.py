@@ -35,7 +35,7 @@ async def read_input(call: RunningCall, raw: Mapping[str, object]) -> Ready:
     except ValidationError as error:
         raise Refused("invalid", _schema_error(tool.name, error)) from error
     call.identifier = _identify(call, tool, parsed)
-    if tool.requires_user_interaction and call.ports.services.user is None:
+    if tool.requires_user_interaction and not call.ports.services.can_ask(tool.name):
         raise Refused(
             "invalid",
             f"{tool.name} needs a person to answer, and nobody is there to ask in this run. "

@@ -80,6 +80,18 @@ class AskUser(Protocol):
         ...
 
 
+class PlanPort(Protocol):
+    """Puts a plan before the user of a program that drives the run."""
+
+    async def decide_plan(self, plan: str, tool_use_id: str, abort: AbortSignal) -> PlanAnswer:
+        """Return what was decided about the plan of this call.
+
+        Raises:
+            Aborted: the signal fired first.
+        """
+        ...
+
+
 class PlanAnswer(Struct, frozen=True):
     """The user's answer to a plan."""
 
@@ -232,6 +244,8 @@ class ToolServices(Struct):
     is_trusted: Callable[[], bool] = lambda: False
     """Whether the user accepted what the project brings, or it brings nothing."""
     user: AskUser | None = None
+    plans: PlanPort | None = None
+    """Decides about plans where there is no `user`."""
     refusals: RefusalPort | None = None
     subagents: SubagentPort | None = None
     small_model: SmallModelPort | None = None
@@ -264,3 +278,7 @@ class ToolServices(Struct):
             return False
         self.cwd = directory
         return True
+
+    def can_ask(self, tool: str) -> bool:
+        """Whether a tool that puts a question to the user reaches one in this run."""
+        return self.user is not None or (tool == "ExitPlanMode" and self.plans is not None)

@@ -165,6 +165,33 @@ async def test_it_is_offered_the_rules_that_a_dialog_would_offer(
     assert [path.name for path in project.iterdir()] == ["made"]
 
 
+@pytest.mark.parametrize("approves", [True, False])
+async def test_it_decides_about_a_plan(project: Path, fresh_home: Path, approves: bool) -> None:
+    plan = Turn((ToolCall("ExitPlanMode", {"plan": "Write it."}),))
+    write = Turn((ToolCall("Write", {"file_path": "made", "content": "x"}),))
+    flags = ("--permission-prompt-tool", "stdio", "--permission-mode", "plan")
+    async with (
+        ScriptedServer(Scenario(turns=(plan, write, HELLO))) as server,
+        program(server, project, fresh_home, *flags) as caller,
+    ):
+        caller.prompt("make it")
+        asked = await caller.until("control_request")
+        assert asked["request"]["tool_name"] == "ExitPlanMode"
+        assert asked["request"]["input"] == {"plan": "Write it."}
+        assert asked["request"]["tool_use_id"]
+        # Without suggestions the program says itself in which mode to continue.
+        assert "permission_suggestions" not in asked["request"]
+        mode = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+        yes = {"behavior": "allow", "updatedInput": {}, "updatedPermissions": [mode]}
+        caller.answer(asked, yes if approves else {"behavior": "deny", "message": "not yet"})
+        result = await caller.until("result")
+        assert len(result["permission_denials"]) == (0 if approves else 1)
+        await caller.end()
+    assert (project / "made").exists() is approves
+    told = json.dumps(server.requests[1].body["messages"][-1])
+    assert ("approved the plan" if approves else "not yet") in told
+
+
 async def test_it_asks_for_the_use_of_the_window_and_for_the_first_model(
     project: Path, fresh_home: Path
 ) -> None:

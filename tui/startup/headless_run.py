@@ -96,6 +96,7 @@ class _HeadlessRun:
         tool = _permission_tool(options.permission_tool)
         user = UserPorts(
             dialog=control if options.asks_over_stdout else tool,
+            plans=control if options.asks_over_stdout else None,
             ask_server=control.server_message if control is not None else None,
         )
         assembled = await assemble(

@@ -48,9 +48,14 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
     services = context.services
     if context.agent_id is not None:
         raise ToolError("A sub-agent cannot change the mode. Report the plan as your result.")
-    if services.user is None:
+    if services.user is not None:
+        answer = await services.user.approve_plan(tool_input.plan, context.abort)
+    elif services.plans is not None:
+        answer = await services.plans.decide_plan(
+            tool_input.plan, context.tool_use_id, context.abort
+        )
+    else:
         raise ToolError("Nobody is there to approve the plan. Give it as your answer.")
-    answer = await services.user.approve_plan(tool_input.plan, context.abort)
     plan = answer.plan if answer.plan is not None else tool_input.plan
     structured = {"plan": plan, "isAgent": False, "approved": answer.approved}
     display = PlanDisplay(plan)
