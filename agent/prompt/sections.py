@@ -106,8 +106,8 @@ _MODE_NOTES: Final = {
         "Plan mode is on. Change nothing: read, search and run read-only commands only; writes are "
         "refused. Find out what is needed, ask with AskUserQuestion when a choice is the person's, "
         "then present the plan with ExitPlanMode: the files to change, the steps, how it will be "
-        "checked, in at most 40 lines. Start on it only after it was approved. Where you do not have "
-        "these tools, the plan is your answer."
+        "checked, in at most 40 lines. Start on it only after it was approved. Where you do not "
+        "have these tools, the plan is your answer."
     ),
     "acceptEdits": (
         "Accept-edits mode is on: file edits inside the working folder are applied without "
