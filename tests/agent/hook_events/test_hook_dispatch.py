@@ -156,10 +156,10 @@ async def test_what_goes_wrong_again_and_again_is_told_in_full_once_a_turn(tmp_p
     told = _told_after_tools(dispatch)
 
     dispatch.firing.begin_turn("t1", "p1")
-    assert "additionalContext belongs into hookSpecificOutput" in (await told())[0]
+    assert "additionalContext belongs in hookSpecificOutput" in (await told())[0]
     assert await told() == ("PostToolUse hook 'PostToolUse' (code): the same again",)
     dispatch.firing.begin_turn("t2", "p2")
-    assert "additionalContext belongs into hookSpecificOutput" in (await told())[0]
+    assert "additionalContext belongs in hookSpecificOutput" in (await told())[0]
 
 
 async def test_what_a_hook_tells_the_model_about_a_result_is_shown(tmp_path: Path) -> None:
