@@ -15,8 +15,9 @@ from agent.sandbox.bubblewrap import mount_arguments, writable_paths
 from agent.sandbox.landlock import landlock_arguments
 from agent.sandbox.placeholders import Placeholders
 from agent.sandbox.planted.planted_names import move_planted
+from agent.sandbox.planted.tripwire import Tripwire
 from agent.sandbox.policy import PROTECTED, SandboxPolicy
-from agent.sandbox.protected_mounts import may_be_placeholder
+from agent.sandbox.protected_mounts import LEADING_GIT, may_be_placeholder
 from agent.sandbox.refusals import Refusal, RefusalKind, find_refusals
 from agent.sandbox.seatbelt import seatbelt_arguments
 from agent.sandbox.seccomp import WITH_UNIX, WITHOUT_UNIX, filter_program
@@ -76,11 +77,27 @@ class SandboxRun:
         self._descriptors = list(descriptors)
         self._quarantine = quarantine
         self._moved: dict[str, str] = {}
+        self._tripwire: Tripwire | None = None
 
     @property
     def is_wrapped(self) -> bool:
         """Whether the backend's process stays around the program."""
         return self._is_wrapped
+
+    def running(self, pid: int) -> None:
+        """Watch the names that would lead git elsewhere, as long as it runs."""
+        names = [path for path in self.policy.watched if _leads_git(path)]
+        names += [path for path, _ in self.policy.contents]
+        if names and self._is_wrapped:
+            # Where nothing can be watched, what was made is moved away after the run.
+            with contextlib.suppress(OSError):
+                self._tripwire = Tripwire(names, pid, lambda: self._mend(names))
+
+    def _mend(self, names: Sequence[str]) -> bool:
+        watched = frozenset(names)
+        moved = move_planted(self.policy.only(watched), self._quarantine)
+        self._moved |= moved
+        return bool(moved)
 
     def started(self) -> None:
         """Close the descriptors that only the start needed."""
@@ -90,6 +107,9 @@ class SandboxRun:
 
     def ended(self) -> None:
         """Remove placeholders; move away what should not have been made."""
+        if self._tripwire is not None:
+            self._tripwire.close()
+            self._tripwire = None
         held, self._held = self._held, ()
         self._placeholders.release(held)
         if self.network is not None:
@@ -109,6 +129,10 @@ class SandboxRun:
         ]
         found = find_refusals(self.policy, output) if failed else ()
         return (*planted, *connections, *found)
+
+
+def _leads_git(path: str) -> bool:
+    return os.path.basename(path) in LEADING_GIT
 
 
 def confined_launch(

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from permissions.confinement import Confinement
 from permissions.paths.resolve import is_below
@@ -63,6 +64,15 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     unix_sockets: bool = False
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables that the program gets in addition."""
+
+    def only(self, names: frozenset[str]) -> SandboxPolicy:
+        """Return the policy that looks after its run for some of the paths alone."""
+        return replace(
+            self,
+            watched=tuple([path for path in self.watched if path in names]),
+            contents=tuple([(path, was) for path, was in self.contents if path in names]),
+            links=(),
+        )
 
     def write_refusal(self, path: str) -> str | None:
         """Return the rule that forbids a write to a canonical path, or None when it is allowed."""

@@ -32,6 +32,8 @@ _PLACEHOLDER_DIRECTORIES: Final = (".agent", ".claude", ".codex", ".vscode", ".i
 _PLACEHOLDER_NAMES: Final = frozenset((*_PLACEHOLDER_DIRECTORIES, "hooks"))
 _READ_ONLY_IN_GIT: Final = ("config", "config.worktree", "hooks", "info")
 _WATCHED_IN_GIT: Final = ("commondir", "config.worktree")
+LEADING_GIT: Final = frozenset((*_WATCHED_IN_GIT, "HEAD"))
+"""Names by which git finds its configuration: what makes one is ended at once."""
 _UNCHANGED_IN_WORK_TREE: Final = ("commondir", "config.worktree")
 _NAMES: Final = PROTECTED_DIRS | PROTECTED_FILES
 _BARE_MARKERS: Final = ("HEAD", "objects", "refs")

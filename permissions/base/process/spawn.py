@@ -44,6 +44,10 @@ class ConfinedRun(Protocol):
         """Whether the process that is started stays around the program and ends with it."""
         ...
 
+    def running(self, pid: int) -> None:
+        """Watch what a process does, as soon as it was started. Raises nothing."""
+        ...
+
     def started(self) -> None:
         """Release what only the start needed, after it succeeded or failed. Raises nothing."""
         ...
@@ -116,6 +120,8 @@ def spawn(program: Launch, *, stdout: int, stderr: int) -> subprocess.Popen[byte
         raise kind(_reason(error, program)) from error
     except ValueError as error:  # a NUL character
         raise CannotStart(str(error)) from error
+    if program.confined is not None:
+        program.confined.running(process.pid)
     if program.memory_bytes is not None and sys.platform == "linux":
         with contextlib.suppress(OSError, ValueError):
             limits = program.memory_bytes, program.memory_bytes

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from agent.sandbox.confined_launch import SandboxRun
 from agent.sandbox.sandbox import RunRequest
 from permissions.base.process.run_program import ProcessResult, run_blocking
 from permissions.base.process.spawn import CannotConfine, Launch
@@ -88,3 +90,23 @@ def test_descriptors_of_mounts_do_not_reach_the_command(make_confined: MakeConfi
     ended = _run(_launch(confined, "ls -l /proc/self/fd /proc/1/fd", Confinement.PROJECT))
     assert ended.exit_code == 0
     assert str(confined.project).encode() not in ended.stdout
+
+
+@pytest.mark.parametrize("place", [".git/commondir", ".git/worktrees/wt/commondir", "HEAD"])
+def test_a_command_that_leads_git_elsewhere_ends_at_once(
+    make_confined: MakeConfined, place: str
+) -> None:
+    confined = make_confined(git=place != "HEAD")
+    if "worktrees" in place:
+        git = ["git", "-C", str(confined.project), "-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "a"], check=True)
+        subprocess.run([*git, "worktree", "add", "-q", str(confined.outside / "wt")], check=True)
+    script = f"echo ../evil > {place}; sleep 600"
+    launch = _launch(confined, script, Confinement.PROJECT)
+    ended = _run(launch)
+    assert not ended.timed_out
+    assert ended.exit_code != 0
+    made = confined.project / place
+    assert not made.exists() or made.read_text() == "../..\n"
+    assert isinstance(launch.confined, SandboxRun)
+    assert [one.target for one in launch.confined.refusals("")] == [str(made)]

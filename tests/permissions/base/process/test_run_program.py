@@ -88,6 +88,9 @@ class _Resources:
     def __init__(self) -> None:
         self.released: list[str] = []
 
+    def running(self, pid: int) -> None:
+        """Nothing is watched."""
+
     def started(self) -> None:
         self.released.append("start")
 

@@ -1,0 +1,108 @@
+"""Ends a command at once when it makes what would lead git to another configuration.
+
+What is looked for after a run may stand there as long as the run: a server in the background is
+enough, and the user's prompt or editor asks git for the state of the project at any time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import struct
+import threading
+from collections.abc import Callable, Iterable
+from typing import Final
+
+_EVENT: Final = struct.Struct("iIII")
+_MADE: Final = 0x100 | 0x80 | 0x8 | 0x2
+"""IN_CREATE, IN_MOVED_TO, IN_CLOSE_WRITE, IN_MODIFY."""
+_READ_BYTES: Final = 1 << 16
+_POLL_S: Final = 0.05
+"""How often it looks where the system has no more watches: users may have few."""
+
+
+class Tripwire:
+    """Watches names while one program runs, from a thread of its own."""
+
+    def __init__(self, paths: Iterable[str], pid: int, is_hit: Callable[[], bool]) -> None:
+        """Start to watch.
+
+        Args:
+            pid: The program, which is killed at the first hit.
+            is_hit: Looks whether one of the paths is not as it must be, and mends it.
+
+        Raises:
+            OSError: the system has no more descriptors or threads.
+        """
+        self._is_hit = is_hit
+        self._names: dict[int, set[str]] = {}
+        with contextlib.ExitStack() as opened:
+            self._program = _closing(opened, os.pidfd_open(pid))
+            self._stopped, self._stop = os.pipe()
+            opened.callback(os.close, self._stopped)
+            self._sources = [self._stopped]
+            with contextlib.suppress(OSError):
+                self._add_watches(opened, paths)
+            self._opened = opened.pop_all()
+        self._thread = threading.Thread(target=self._watch, name="tripwire", daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            os.close(self._stop)
+            self._opened.close()
+            raise OSError(str(error)) from error
+
+    def _add_watches(self, opened: contextlib.ExitStack, paths: Iterable[str]) -> None:
+        events = _closing(opened, _library("inotify_init1", os.O_CLOEXEC))
+        for path in paths:
+            directory, name = os.path.split(path)
+            with contextlib.suppress(FileNotFoundError):
+                watch = _library("inotify_add_watch", events, os.fsencode(directory), _MADE)
+                self._names.setdefault(watch, set()).add(name)
+        self._sources.append(events)
+
+    def close(self) -> None:
+        """Stop to watch. Raises nothing."""
+        os.close(self._stop)
+        self._thread.join()
+        self._opened.close()
+
+    def _watch(self) -> None:
+        # It may have been made before the watch was there.
+        is_made = True
+        while not (is_made and self._is_hit()):
+            timeout = None if len(self._sources) > 1 else _POLL_S
+            ready, _, _ = select.select(self._sources, [], [], timeout)
+            if self._stopped in ready:
+                return
+            is_made = not ready or self._concerns(os.read(ready[0], _READ_BYTES))
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(self._program, signal.SIGKILL)
+
+    def _concerns(self, events: bytes) -> bool:
+        start = 0
+        while start < len(events):
+            watch, _mask, _, length = _EVENT.unpack_from(events, start)
+            start += _EVENT.size + length
+            name = os.fsdecode(events[start - length : start].rstrip(b"\0"))
+            if watch == -1 or name in self._names.get(watch, ()):  # -1: events were lost
+                return True
+        return False
+
+
+def _library(name: str, *arguments: int | bytes) -> int:
+    """Call a function of the C library. Raises OSError."""
+    library = ctypes.CDLL(None, use_errno=True)
+    result = int(getattr(library, name)(*arguments))
+    if result < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+    return result
+
+
+def _closing(opened: contextlib.ExitStack, descriptor: int) -> int:
+    opened.callback(os.close, descriptor)
+    return descriptor
