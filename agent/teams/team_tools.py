@@ -12,7 +12,7 @@ from agent.subagents.report_text import defused
 from agent.teams.staff import COLORS, NewMember
 from agent.teams.task_list import TaskList, TeamTask, task_line
 from agent.teams.team_file import OnFailure
-from agent.teams.team_message import TeamError
+from agent.teams.team_message import LEADER, TeamError, agent_id
 from agent.tools.base import AnyTool, Concurrency, ToolContext, ToolError, ToolOutcome, build_tool
 from hooks.events import TaskCompleted, TaskCreated
 
@@ -269,6 +269,8 @@ class TaskTools:
                         raise ToolError(f"The task is not completed: {refusal}")
                     task = self._tasks.complete(given.task_id, self._own_id)
                 case "deleted":
+                    if self._own_id != agent_id(LEADER, self._team):
+                        raise ToolError("Only the leader deletes tasks.")
                     task = self._tasks.get(given.task_id)
                     self._tasks.remove(given.task_id)
         except TeamError as error:

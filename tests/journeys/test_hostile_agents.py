@@ -17,6 +17,7 @@ from permissions.resolve.handlers import user_decision
 from tests.journeys.conftest import Begin, no, results
 from tests.journeys.start import user_at
 from tests.journeys.test_agents import Script, scripted, start
+from tests.journeys.test_team_workers import leader_of
 from tests.journeys.test_teams import lead, run, spawn, team_of, worker
 
 TOUCH = ToolCall("Bash", {"command": "touch made"})
@@ -217,3 +218,20 @@ async def test_a_kind_that_needs_a_worktree_is_no_worker(tmp_path: Path, fresh_h
         [result] = results(await run(await team.lead(agents=agents), "Please do it."))
         assert "works in a worktree of its own" in result.text
         assert not (team.directory / "team.json").exists() or team.members() == {}
+
+
+async def test_a_worker_cannot_delete_the_tasks_of_its_team(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    turns = [
+        lead(ToolCall("TaskCreate", {"subject": "Audit"}), spawn("w", "Make.", "Read")),
+        worker("Read", ToolCall("TaskUpdate", {"task_id": "1", "status": "deleted"}),
+               prompt="Make"),
+        worker("Read", Text("I could not."), times=0),
+    ]  # fmt: skip
+    async with team_of(tmp_path, fresh_home, turns) as team:
+        leader = await team.lead()
+        await run(leader, "Please do it.")
+        said = json.dumps(team.requests_of("Read")[-1].body["messages"])
+        assert "Only the leader deletes tasks." in said
+        assert any("Audit" in line for line in leader_of(leader).lines())
