@@ -9,12 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import Final
 
 from agent.errors import UsageError
+from agent.loop.check_time import CheckTooLongError, processor_time
 
 MAX_CORRECTIONS: Final = 4
 """How often a model may correct an answer that does not fit."""
+CHECK_S: Final = 0.5
+"""Processor time that one check may take."""
 _SHOWN: Final = 5
 """Problems that one correction names."""
 
@@ -56,7 +60,7 @@ class AnswerSchema:
     def value(self, text: str) -> object:
         """Return the value that an answer is; raise ValueError where it does not fit."""
         value = _json_of(text)
-        if value is not None and not list(self._validator.iter_errors(value)):
+        if value is not None and not self._problems(value):
             return value
         raise ValueError(self.complaint(text))
 
@@ -65,11 +69,26 @@ class AnswerSchema:
         value = _json_of(text)
         if value is None:
             return "it is not one JSON object"
-        problems = [
-            f"{error.json_path}: {error.message[:300]}"
-            for error in list(self._validator.iter_errors(value))[:_SHOWN]
-        ]
-        return "; ".join(problems) or None
+        return "; ".join(self._problems(value)) or None
+
+    def _problems(self, value: object) -> list[str]:
+        """Return the first problems of an answer.
+
+        A schema may be a script's and the answer a hostile model's: a pattern that backtracks or
+        references without an end must not hold the program.
+        """
+        from referencing.exceptions import Unresolvable  # loaded with jsonschema
+
+        try:
+            with processor_time(CHECK_S):
+                errors = islice(self._validator.iter_errors(value), _SHOWN)
+                return [f"{error.json_path}: {error.message[:300]}" for error in errors]
+        except CheckTooLongError:
+            return ["checking it against the schema takes too long"]
+        except RecursionError:
+            return ["the schema refers to itself without an end"]
+        except Unresolvable as error:
+            return [f"the schema refers to what is not there: {error}"]
 
 
 def correction(complaint: str) -> str:
