@@ -24,6 +24,7 @@ from agent.library.running import guard_runs
 from agent.library.running.run_scope import RunScope
 
 INTERNAL = {
+    "agents.exceptions": "agent.library.base.run_exceptions",
     "agents.handoffs.history": "agent.library.agents.handoff_history",
     "agents.run_error_handlers": "agent.library.running.run_config",
     "agents.run_config": "agent.library.running.run_config",
@@ -52,13 +53,20 @@ class Missing:
 class AliasModule(ModuleType):
     """A module of the SDK, with the names of this library."""
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_replaced = self.__name__ == "agents.exceptions" and hasattr(run_exceptions, name)
+        if is_replaced and not name.startswith("__"):
+            setattr(run_exceptions, name, value)
+        else:
+            super().__setattr__(name, value)
+
     def __getattr__(self, name: str) -> Any:
+        if (self.__name__, name) == ("agents", "exceptions"):
+            return importlib.import_module("agents.exceptions")
         if name == "__all__":
             return api.__all__
         if name.startswith("__"):
             raise AttributeError(name)
-        if (self.__name__, name) == ("agents", "exceptions"):
-            return run_exceptions  # Tests replace functions in it.
         source = INTERNAL.get(self.__name__)
         if source is not None:
             found = getattr(importlib.import_module(source), name, None)
