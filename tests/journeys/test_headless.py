@@ -437,7 +437,7 @@ async def test_what_stops_a_run_is_in_errors_and_a_refusal_is_a_sentence(
         status, out, _ = await run("-p", "go", "--max-turns", "1", *form, cwd=project, env=env)
     result = json.loads(out)
     assert (status, result["subtype"], "result" in result) == (4, "error_max_turns", False)
-    assert "1 turn" in result["errors"][0]
+    assert result["errors"] == ["Reached maximum number of turns (1)"]
     async with ScriptedServer(Scenario(turns=(refused,))) as server:
         env = environment(fresh_home, server.base_url)
         status, out, _ = await run("-p", "go", *form, cwd=project, env=env)
