@@ -42,7 +42,10 @@ _NO_NETWORK: Final = re.compile(
     r"|name or service not known|no address associated|could not resolve",
     re.IGNORECASE,
 )
-_NO_SOCKET: Final = re.compile(r"not permitted|cannot connect|EPERM", re.IGNORECASE)
+_NO_SOCKET: Final = re.compile(
+    r"not permitted|cannot connect|EPERM|(?P<family>address family not supported|EAFNOSUPPORT)",
+    re.IGNORECASE,
+)
 _SOCKET_PATH: Final = re.compile(r"/(?!/)[\w./-]+\.sock(?:et)?\b|/run/[\w./-]+")
 _SOCKET_NAME: Final = re.compile(
     r"docker daemon|dbus|ssh-agent|authentication agent", re.IGNORECASE
@@ -123,10 +126,12 @@ def _of_network(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
             yield Refusal(RefusalKind.CONNECT, host.rstrip("."), "no network")
         elif _NO_NETWORK.search(line):
             yield Refusal(RefusalKind.CONNECT, "", "no network")
-    if not policy.unix_sockets and _NO_SOCKET.search(line):
-        socket = _SOCKET_PATH.search(line) or _SOCKET_NAME.search(line)
-        if socket is not None:
-            yield Refusal(RefusalKind.SOCKET, socket[0], "no Unix sockets")
+    message = None if policy.unix_sockets else _NO_SOCKET.search(line)
+    if message is not None:
+        named = _SOCKET_PATH.search(line) or _SOCKET_NAME.search(line)
+        if named is not None or message["family"]:
+            target = named[0] if named is not None else ""
+            yield Refusal(RefusalKind.SOCKET, target, "no Unix sockets")
 
 
 class RefusedCall(Struct, frozen=True):

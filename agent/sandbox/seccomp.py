@@ -10,7 +10,7 @@ from typing import Final
 
 _LOAD, _JUMP_EQUAL, _JUMP_GREATER, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-_EPERM, _ENOSYS = 1, 38
+_EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
 _ARCHITECTURES: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _SOCKET: Final = {"x86_64": 41, "aarch64": 198}
 _REFUSED_CALLS: Final = {
@@ -35,7 +35,9 @@ def is_supported(machine: str | None = None) -> bool:
 
 
 def filter_program(families: Iterable[int], machine: str | None = None) -> bytes:
-    """Return a `sock_filter` array that refuses `socket` for the families with EPERM.
+    """Return a `sock_filter` array that refuses `socket` for the families with EAFNOSUPPORT.
+
+    Hardly anything else fails so: the message of a program shows what it was refused.
 
     Raises:
         KeyError: the machine is not supported.
@@ -57,6 +59,6 @@ def filter_program(families: Iterable[int], machine: str | None = None) -> bytes
         (_LOAD, 0, 0, 16),  # the low word of the first argument: the family
     ]
     for family in refused:
-        code += [(_JUMP_EQUAL, 0, 1, family), (_RETURN, 0, 0, _ERRNO | _EPERM)]
+        code += [(_JUMP_EQUAL, 0, 1, family), (_RETURN, 0, 0, _ERRNO | _EAFNOSUPPORT)]
     code.append((_RETURN, 0, 0, _ALLOW))
     return struct.pack("=" + "HBBI" * len(code), *chain.from_iterable(code))

@@ -9,6 +9,7 @@ from agent.sandbox.refusals import Refusal, RefusalKind, find_refusals
 from agent.tools.shell.refused_note import refused_note
 from agent.tools.shell.refused_tags import without_tags
 from permissions.confinement import Confinement
+from tests.agent.sandbox.conftest import MakeConfined
 
 POLICY = SandboxPolicy(
     confinement=Confinement.PROJECT,
@@ -93,6 +94,12 @@ POLICY = SandboxPolicy(
             "/var/run/docker.sock",
             "no Unix sockets",
         ),
+        (
+            "OSError: [Errno 97] Address family not supported by protocol",
+            "socket",
+            "",
+            "no Unix sockets",
+        ),
     ],
 )
 def test_a_message_names_what_was_refused(line: str, kind: str, target: str, rule: str) -> None:
@@ -121,3 +128,9 @@ def test_users_read_it_without_the_marks_for_the_model() -> None:
     lines = "The sandbox refused (project):\n- write /etc/x: outside the working directories\n"
     assert note == f"<sandbox>\n{lines}</sandbox>"
     assert without_tags(f"output\n{note}\nand more") == f"output\n{lines}and more"
+
+
+def test_a_unix_socket_that_no_message_names_is_reported(make_confined: MakeConfined) -> None:
+    script = "import socket; socket.socket(socket.AF_UNIX).connect('x')"
+    ended = make_confined().run(f'python3 -c "{script}"', Confinement.READ_ONLY)
+    assert [str(one.kind) for one in ended.refusals] == ["socket"]
