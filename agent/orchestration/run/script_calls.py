@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
 
 from agent.errors import UsageError
 from agent.orchestration.journal.journal_records import StepState
@@ -11,7 +12,10 @@ from agent.orchestration.run.agent_order import MISFORMED, AgentOrder
 from agent.orchestration.run.fan_out import verify
 from agent.orchestration.run.step_runner import StepRunner
 from agent.orchestration.script.script_engine import CallRejected, Json, ScriptCall
+from permissions.base.text.sanitize import sanitize
 
+SHOWN_CHARS: Final = 200
+"""Of a label or a phase, which are shown in a line and recorded with each agent."""
 RunNested = Callable[[str, Json], Awaitable[Json]]
 """Runs the workflow of a name with its arguments; raises `CallRejected`."""
 
@@ -63,8 +67,8 @@ def _order(payload: Mapping[str, Json]) -> AgentOrder:
         raise CallRejected("agent() takes a prompt that is a string and not empty")
     return AgentOrder(
         prompt=prompt,
-        label=_text(given, "label"),
-        phase=_text(given, "phase"),
+        label=sanitize(_text(given, "label")[:SHOWN_CHARS]),
+        phase=sanitize(_text(given, "phase")[:SHOWN_CHARS]),
         schema=schema,
         reports_findings=given.get("findings") is True,
         model=_text(given, "model") or None,

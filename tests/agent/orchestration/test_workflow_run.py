@@ -318,3 +318,13 @@ async def test_few_workflows_of_a_script_run_at_the_same_time(place: Place) -> N
     end = await working
     assert json.loads(end.result) == [f"did in one {number}" for number in numbers]
     assert place.model.most <= NESTED_AT_ONCE
+
+
+@needs_engine
+async def test_labels_and_phases_are_shown_as_text(place: Place) -> None:
+    body = (
+        "phase('\\u001b[2JLook'); return await agent('a', { label: 'l'.repeat(999) + '\\u0007' })"
+    )
+    await (await place.started(script(body))).to_the_end()
+    (order,) = place.model.orders
+    assert (order.phase, order.label) == ("Look", "l" * 200)
