@@ -44,9 +44,11 @@ class CaretControl:
     def on_dialogs(self) -> None:
         """A dialog was opened, changed or closed."""
         self._idle_notification.stop()
+        self._attention.answered()
         dialog = self._screen.dialogs.current
         if dialog is not None:
-            self._attention.call(asked_by(dialog))
+            if manners_of(dialog).is_guarded:
+                self._attention.ask(asked_by(dialog))
             self._idle_notification.question_open()
         self._show_lines()
         if self._runtime.is_live:

@@ -241,6 +241,7 @@ class ScreenParts:
             lambda: conversations.notification_channel,
             lambda: self.workspace.directory.name,
             lambda: self.idle_notification.idle_s,
+            self._runtime.set_timer,
             is_in_tmux=bool(options.env.get("TMUX")),
         )
         self.idle_notification = IdleNotification(

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from textual.timer import Timer
+
 from permissions.base.text.sanitize import sanitize
+from tui.status_line.hint import SetTimer
 
 MAX_CHARS: Final = 120
 ASK_FOCUS: Final = "\x1b[?1004$p"
@@ -42,6 +45,7 @@ class TerminalBell:
         channel: Callable[[], str],
         name: Callable[[], str],
         idle_s: Callable[[], float],
+        set_timer: SetTimer,
         *,
         is_in_tmux: bool = False,
     ) -> None:
@@ -54,6 +58,8 @@ class TerminalBell:
         self._channel = channel
         self._name = name
         self._idle_s = idle_s
+        self._set_timer = set_timer
+        self._timer: Timer | None = None
         self._is_focused: bool | None = None
 
     def focused(self, is_focused: bool) -> None:
@@ -79,6 +85,25 @@ class TerminalBell:
         sequence = notification.format(_one_line(text).replace(";", ","))
         self._write(self._passed_on(sequence) + bell)
         return True
+
+    def ask(self, text: str) -> None:
+        """Request attention for a question; later, where the user may leave before it is answered.
+
+        Without reports of the focus only keys show that somebody is there.
+        """
+        self.answered()
+        if not self.call(text) and self._is_focused is None:
+
+            def again() -> None:
+                self.call(text)
+
+            self._timer = self._set_timer(max(0.0, AWAY_S - self._idle_s()), again)
+
+    def answered(self) -> None:
+        """The question is no longer open."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
 
     def _passed_on(self, sequence: str) -> str:
         """Return it in the form in which a terminal multiplexer hands it to its terminal."""

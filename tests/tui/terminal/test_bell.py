@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from tui.terminal.bell import TerminalBell
 
 
+def timed(_delay_s: float, _then: Callable[[], None]) -> Any:
+    raise AssertionError
+
+
 def test_nothing_is_sent_while_the_window_is_looked_at() -> None:
     sent: list[str] = []
-    attention = TerminalBell(sent.append, lambda: "auto", str, lambda: 0.0)
+    attention = TerminalBell(sent.append, lambda: "auto", str, lambda: 0.0, timed)
     assert not attention.call("done")
     attention.focused(False)
     assert attention.call("done")
@@ -31,7 +38,7 @@ def test_nothing_is_sent_while_the_window_is_looked_at() -> None:
 )
 def test_channels(channel: str, sent: list[str]) -> None:
     written: list[str] = []
-    attention = TerminalBell(written.append, lambda: channel, str, lambda: 0.0)
+    attention = TerminalBell(written.append, lambda: channel, str, lambda: 0.0, timed)
     attention.focused(False)
     attention.call("x")
     assert written == sent
@@ -39,7 +46,7 @@ def test_channels(channel: str, sent: list[str]) -> None:
 
 def test_text_cannot_become_a_command_of_the_terminal() -> None:
     written: list[str] = []
-    attention = TerminalBell(written.append, lambda: "auto", str, lambda: 0.0)
+    attention = TerminalBell(written.append, lambda: "auto", str, lambda: 0.0, timed)
     attention.focused(False)
     attention.call("a\x1b]52;c;evil\x07b\nc")
     assert written == ["\x1b]9;ab c\x1b\\\x07"]
@@ -47,7 +54,9 @@ def test_text_cannot_become_a_command_of_the_terminal() -> None:
 
 def test_tmux_is_asked_to_hand_it_on() -> None:
     written: list[str] = []
-    attention = TerminalBell(written.append, lambda: "auto", str, lambda: 0.0, is_in_tmux=True)
+    attention = TerminalBell(
+        written.append, lambda: "auto", str, lambda: 0.0, timed, is_in_tmux=True
+    )
     attention.focused(False)
     attention.call("a;b")
     assert written == ["\x1bPtmux;\x1b\x1b]9;a,b\x1b\x1b\\\x1b\\\x07"]
@@ -55,7 +64,7 @@ def test_tmux_is_asked_to_hand_it_on() -> None:
 
 def test_the_project_is_named() -> None:
     written: list[str] = []
-    attention = TerminalBell(written.append, lambda: "iterm2", lambda: "slugs", lambda: 0.0)
+    attention = TerminalBell(written.append, lambda: "iterm2", lambda: "slugs", lambda: 0.0, timed)
     attention.focused(False)
     attention.call("Run this command? make")
     assert written == ["\x1b]9;slugs: Run this command? make\x1b\\"]
@@ -64,9 +73,46 @@ def test_the_project_is_named() -> None:
 def test_without_reports_of_the_focus_a_user_who_types_nothing_is_called() -> None:
     written: list[str] = []
     idle_s = 0.0
-    attention = TerminalBell(written.append, lambda: "terminal_bell", str, lambda: idle_s)
+    attention = TerminalBell(written.append, lambda: "terminal_bell", str, lambda: idle_s, timed)
     assert not attention.call("done")
     idle_s = 60.0
     assert attention.call("done")
     attention.reports_focus()
     assert not attention.call("done")
+
+
+class PlannedTimer:
+    """What waits for its time."""
+
+    def __init__(self) -> None:
+        self.planned: list[tuple[float, Callable[[], None]]] = []
+
+    def set_timer(self, delay_s: float, then: Callable[[], None]) -> Any:
+        self.planned.append((delay_s, then))
+        return self
+
+    def stop(self) -> None:
+        self.planned.clear()
+
+
+def test_without_reports_of_the_focus_an_open_question_calls_once_no_key_came() -> None:
+    written: list[str] = []
+    idle_s = 3.0
+    timer = PlannedTimer()
+    attention = TerminalBell(
+        written.append, lambda: "terminal_bell", str, lambda: idle_s, timer.set_timer
+    )
+    attention.ask("Run this command?")
+    ((delay_s, then),) = timer.planned
+    assert (delay_s, written) == (7.0, [])
+    idle_s = 5.0
+    then()
+    assert not written
+    idle_s = 10.0
+    then()
+    assert written == ["\x07"]
+    attention.answered()
+    assert not timer.planned
+    attention.reports_focus()
+    attention.ask("Run this command?")
+    assert not timer.planned
