@@ -100,6 +100,10 @@ class RoutedApp(App[ReturnType], Generic[ReturnType]):
         if kind is EventKind.MOUSE_MOVE and not self.router.has_listener(kind):
             await super().on_event(event)
             return
+        if not self.app_focus and kind in (EventKind.KEY, EventKind.PASTE):
+            # In a window without the focus Textual focuses nothing, and gives it back only after
+            # the key; a multiplexer types there as well.
+            self.app_focus = True
         path, is_withheld = self._path_of(event, kind)
         if self.router.dispatch(RoutedEvent(event, kind, path)) or is_withheld:
             event.stop()

@@ -578,3 +578,14 @@ async def test_a_whole_chord_takes_back_what_its_beginning_said() -> None:
         await pilot.press("ctrl+v")
         await settled(pilot)
         assert "ctrl+x …" not in text_of(app.parts.status_line)
+
+
+async def test_what_is_typed_into_a_window_without_the_focus_is_whole() -> None:
+    app = make_app(played([]))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await settled(pilot)
+        await app.on_event(events.AppBlur())
+        await settled(pilot)
+        await pilot.press("r", "u", "n")
+        await settled(pilot)
+        assert app.parts.composer.buffer.text == "run"
