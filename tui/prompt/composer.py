@@ -25,11 +25,16 @@ from tui.input.event_kind import EventKind
 from tui.input.listener import Listens
 from tui.prompt.prompt_rows import SIGN_CELLS, marked_row, rule, sign, text_row
 from tui.prompt.prompt_vim import PromptVim
+from tui.screen.width import text_width
 from tui.text.styled_rows import Ink, Row
 from tui.text.wrap import clip
 from tui.widgets.rows_widget import RowsWidget
 
-PLACEHOLDER: Final = "What should I do?  / commands · @ files · ! shell · ? shortcuts"
+_PLACEHOLDERS: Final = (
+    "What should I do?  / commands · @ files · ! shell · ? shortcuts",
+    "What should I do?  / commands · ? shortcuts",
+)
+"""The first that fits."""
 _LOW_SCREEN_ROWS: Final = 10
 """Screens lower than this have no rows to spare for rules."""
 
@@ -60,7 +65,6 @@ class Composer(Listens, RowsWidget):
         self._mark = DraftSelection(self.buffer)
         self.vim = PromptVim(self.buffer, self._text_changed, self.refresh_text)
         self.marker = PromptMarker(self, self._mark)
-        self.placeholder = PLACEHOLDER
         self.shell_hint: Callable[[], str] = str
         """Returns the text of the upper rule while a shell command is typed."""
         self._ghost = ""
@@ -211,7 +215,11 @@ class Composer(Listens, RowsWidget):
         if self._ghost and rows and shown[-1].end == len(draft.text) == draft.cursor:
             rows[-1] = _with_ghost(rows[-1], self._ghost, width_cells)
         if draft.text == "":
-            placeholder = clip([(self.placeholder, Ink(Role.MUTED))], width_cells - SIGN_CELLS - 1)
+            room = width_cells - SIGN_CELLS - 1
+            text = next(
+                (one for one in _PLACEHOLDERS if text_width(one) <= room), _PLACEHOLDERS[-1]
+            )
+            placeholder = clip([(text, Ink(Role.MUTED))], room)
             rows = [Row((sign(self.prefix), *placeholder))]
         if not _rule_rows(self.app.size.height):
             return rows

@@ -19,14 +19,14 @@ _ABOUT_DEMO = (
     "Try: The total of the basket is wrong. Find out why and fix it.",
 )
 _TIPS: Final = (
-    "Ctrl+O opens the conversation for reading and searching.",
-    "Esc Esc goes back to an earlier prompt and restores the files.",
-    "Ctrl+Y in a permission dialog shows how the decision was made.",
-    "!command runs a shell command; the model sees its output.",
-    "@ adds a file to your prompt, Ctrl+R finds an earlier prompt.",
+    "Ctrl+O reads and searches the conversation.",
+    "Esc Esc rewinds the conversation and the files.",
+    "Ctrl+Y in a permission dialog says why it asks.",
+    "!command runs in the shell; the model sees it.",
+    "@ adds a file, Ctrl+R finds an earlier prompt.",
     "Ctrl+B moves a running command to the background.",
-    "/permissions advise proposes rules that save you questions.",
-    "/btw asks a side question that isn't added to the conversation.",
+    "/permissions advise proposes rules to be asked less.",
+    "/btw asks a question beside the conversation.",
 )
 
 
