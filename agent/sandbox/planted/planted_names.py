@@ -34,45 +34,60 @@ def move_planted(
     originals += [(path, None) for path in (*policy.watched, *repositories)]
     originals += (*policy.links, *policy.contents)
     found: dict[str, str | None] = {}
-    for path, original in originals:
-        with contextlib.suppress(OSError):
-            found[path] = _restored(path, original, quarantine)
-    # A link in the place of a directory would lead git to other files.
-    for around in {os.path.dirname(path) for path, _ in policy.contents}:
-        if os.path.islink(around):
-            with contextlib.suppress(OSError):
-                found[around] = _restored(around, None, quarantine)
+    with contextlib.ExitStack() as opened:
+        directories: dict[str, int | None] = {}
+        for path, original in originals:
+            found[path] = _restored(path, original, quarantine, _around(path, directories, opened))
+        # A link in the place of a directory would lead git to other files.
+        for around in {os.path.dirname(path) for path, _ in policy.contents}:
+            if os.path.islink(around):
+                directory = _around(around, directories, opened)
+                found[around] = _restored(around, None, quarantine, directory)
     return {path: place for path, place in found.items() if place is not None}
 
 
-def _restored(path: str, original: str | bytes | None, quarantine: Path) -> str | None:
-    """Make a name what it was; return where what stood there is now.
+def _around(
+    path: str, directories: dict[str, int | None], opened: contextlib.ExitStack
+) -> int | None:
+    """Return the directory of a path; None where it is gone, or a link stands on the way."""
+    around = os.path.dirname(path)
+    if around not in directories:
+        try:
+            directories[around] = directory = open_directory(around)
+            opened.callback(os.close, directory)
+        except OSError:
+            directories[around] = None
+    return directories[around]
+
+
+def _restored(
+    path: str, original: str | bytes | None, quarantine: Path, directory: int | None
+) -> str | None:
+    """Make a name what it was; return where what stood there is now. Raises nothing.
 
     Args:
         original: The target of a link, or the content of a file, which may have been removed; None
             for nothing.
-
-    Raises:
-        OSError: its directory is gone, or a link stands on the way: nothing of the path is there.
+        directory: None: nothing of the path is there.
     """
-    directory, name = open_directory(os.path.dirname(path)), os.path.basename(path)
-    try:
-        exists = _exists(name, directory)
+    name = os.path.basename(path)
+    if directory is None or _is_as_it_was(name, directory, original):
+        return None
+    place = _move(path, directory, quarantine) if _exists(name, directory) else None
+    with contextlib.suppress(OSError):
         if isinstance(original, str):
-            if _link_target(name, directory) == original:
-                return None
-            place = _move(path, directory, quarantine) if exists else None
-            with contextlib.suppress(OSError):
-                os.symlink(original, name, dir_fd=directory)
-            return place
-        if not exists or (original is not None and _content(name, directory) == original):
-            return None
-        place = _move(path, directory, quarantine)
-        if original is not None:
+            os.symlink(original, name, dir_fd=directory)
+        elif original is not None:
             _write(name, directory, original)
-        return place
-    finally:
-        os.close(directory)
+    return place
+
+
+def _is_as_it_was(name: str, directory: int, original: str | bytes | None) -> bool:
+    if isinstance(original, str):
+        return _link_target(name, directory) == original
+    if not _exists(name, directory):
+        return True
+    return original is not None and _content(name, directory) == original
 
 
 def _content(name: str, directory: int) -> bytes | None:
@@ -92,7 +107,7 @@ def _write(name: str, directory: int, content: bytes) -> None:
 def _exists(name: str, directory: int) -> bool:
     try:
         os.lstat(name, dir_fd=directory)
-    except FileNotFoundError:
+    except OSError:
         return False
     return True
 
