@@ -7,10 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
 
 from tests.tui.app.test_app_keys import send, settled, text_of
 from tests.tui.recorded import RecordedConversation, center_for, make_app, until_interrupted
 from tui.app.app import AgentApp
+from tui.app.session.session_control import ExitReport
 
 
 @pytest.fixture
@@ -23,9 +25,15 @@ def app(tmp_path: Path) -> AgentApp:
     return make_app(conversation)
 
 
+async def started(pilot: Pilot[ExitReport], app: AgentApp) -> None:
+    """Wait for the conversation: the settings come with it."""
+    while app.parts.conversations.current is None:
+        await settled(pilot)
+
+
 async def test_letters_edit_in_normal_mode_and_type_in_insert_mode(app: AgentApp) -> None:
     async with app.run_test(size=(60, 20)) as pilot:
-        await settled(pilot)
+        await started(pilot, app)
         await pilot.press(*"one two", "escape", *"bcw", *"six")
         assert app.parts.composer.buffer.text == "one six"
         assert app.parts.composer.vim.mode == "INSERT"
@@ -42,7 +50,7 @@ async def test_letters_edit_in_normal_mode_and_type_in_insert_mode(app: AgentApp
 async def test_enter_sends_and_the_next_prompt_begins_in_insert_mode(app: AgentApp) -> None:
     conversation = app.parts.conversations
     async with app.run_test(size=(60, 20)) as pilot:
-        await settled(pilot)
+        await started(pilot, app)
         await pilot.press(*"go", "escape", "enter")
         await settled(pilot)
         assert conversation.current is not None
@@ -58,7 +66,7 @@ async def test_enter_sends_and_the_next_prompt_begins_in_insert_mode(app: AgentA
 
 async def test_j_k_and_slash_lead_into_the_history(app: AgentApp) -> None:
     async with app.run_test(size=(60, 20)) as pilot:
-        await settled(pilot)
+        await started(pilot, app)
         await send(pilot, "earlier")
         await pilot.press("escape", "escape")
         await settled(pilot)
@@ -73,7 +81,7 @@ async def test_j_k_and_slash_lead_into_the_history(app: AgentApp) -> None:
 
 async def test_what_is_marked_is_shown(app: AgentApp) -> None:
     async with app.run_test(size=(60, 20)) as pilot:
-        await settled(pilot)
+        await started(pilot, app)
         await pilot.press(*"one two", "escape", *"0ve")
         rows = app.parts.composer.make_rows(60)
         marked = [text for text, ink in rows[1].runs if ink.ground is not None]
@@ -83,7 +91,7 @@ async def test_what_is_marked_is_shown(app: AgentApp) -> None:
 
 async def test_letters_without_a_meaning_type_nothing_in_normal_mode(app: AgentApp) -> None:
     async with app.run_test(size=(60, 20)) as pilot:
-        await settled(pilot)
+        await started(pilot, app)
         await pilot.press(*"ab", "escape", "q", "z", "!", "@", "ä")
         assert app.parts.composer.buffer.text == "ab"
 
@@ -110,7 +118,7 @@ async def test_vims_keys_are_there_before_the_conversation_is(tmp_path: Path) ->
 async def test_nothing_is_offered_while_nothing_is_typed(app: AgentApp) -> None:
     app.parts.history.extend_older(["/status", "/co"])
     async with app.run_test(size=(60, 20)) as pilot:
-        await settled(pilot)
+        await started(pilot, app)
         await pilot.press("escape", "k", "k")
         await settled(pilot)
         assert app.parts.composer.buffer.text == "/co"
