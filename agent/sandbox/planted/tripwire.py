@@ -47,9 +47,9 @@ class Tripwire:
             with contextlib.suppress(OSError):
                 self._add_watches(opened, paths)
             self._opened = opened.pop_all()
-        self._thread = threading.Thread(target=self._watch, name="tripwire", daemon=True)
+        self._ended = threading.Event()
         try:
-            self._thread.start()
+            threading.Thread(target=self._run, name="tripwire", daemon=True).start()
         except RuntimeError as error:
             os.close(self._stop)
             self._opened.close()
@@ -67,8 +67,15 @@ class Tripwire:
     def close(self) -> None:
         """Stop to watch. Raises nothing."""
         os.close(self._stop)
-        self._thread.join()
-        self._opened.close()
+        self._ended.wait()
+
+    def _run(self) -> None:
+        try:
+            self._watch()
+        finally:
+            self._ended.set()
+            # The kernel takes some 20 ms to close watches: the caller does not wait for that.
+            self._opened.close()
 
     def _watch(self) -> None:
         # It may have been made before the watch was there.
