@@ -20,6 +20,9 @@ import pytest
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import Scenario, Text, Turn
 from agent.model.scripted.server import ScriptedServer
+from agent.orchestration.journal.journal_records import StepState
+from agent.orchestration.journal.journal_store import JournalStore
+from agent.orchestration.journal.sqlite_connection import SqliteConnection
 from agent.orchestration.script.script_engine import has_engine
 from tests.journeys.program import environment, run
 
@@ -84,7 +87,7 @@ async def run_then_edited(file: Path, args: object, project: Path, home: Path) -
     if kinds.exists():
         shutil.copytree(kinds, project / ".claude" / "agents", dirs_exist_ok=True)
     async with ScriptedServer(Scenario(turns=()), respond=answer) as server:
-        env = environment(home, server.base_url)
+        env = environment(home, server.base_url, ORCH_JOURNAL=str(home / "journal.sqlite"))
 
         async def workflow(*words: str) -> dict[str, Any]:
             status, out, err = await run("workflow", *words, "--json", cwd=project, env=env)
@@ -92,13 +95,15 @@ async def run_then_edited(file: Path, args: object, project: Path, home: Path) -
             told: dict[str, Any] = json.loads(out)
             return told
 
-        async def prompts(of: str) -> Counter[str]:
-            agents = (await workflow("show", of))["agents"]
-            return Counter(each["prompt"] for each in agents if each["state"] == "done")
+        def prompts(of: str) -> Counter[str]:
+            store = JournalStore(SqliteConnection(Path(env["ORCH_JOURNAL"])))
+            steps = store.steps.of_run(of)
+            store.close()
+            return Counter(step.prompt for step in steps if step.state is StepState.DONE)
 
         name = f".claude/workflows/{file.name}"
         first = await workflow("run", name, "--args", json.dumps(args), "--trust")
-        before = await prompts(first["run"])
+        before = prompts(first["run"])
         asked = len(server.requests)
         assert asked == before.total()
         script, line = edited(file.read_text("utf-8"), list(before.elements()))
@@ -107,7 +112,7 @@ async def run_then_edited(file: Path, args: object, project: Path, home: Path) -
         changed = Counter(
             {text.replace(line, line + EDITED): n for text, n in before.items() if line in text}
         )
-        assert await prompts(first["run"]) - before == changed
+        assert prompts(first["run"]) - before == changed
         assert len(server.requests) - asked == changed.total() > 0
         assert again["reused"] == before.total() - changed.total() > 0
     assert again["result"] == first["result"]
