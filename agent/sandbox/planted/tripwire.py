@@ -14,6 +14,7 @@ import signal
 import struct
 import threading
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Final
 
 _EVENT: Final = struct.Struct("iIII")
@@ -38,6 +39,7 @@ class Tripwire:
             OSError: the system has no more descriptors or threads.
         """
         self._is_hit = is_hit
+        self._pid = pid
         self._names: dict[int, set[str]] = {}
         with contextlib.ExitStack() as opened:
             self._program = _closing(opened, os.pidfd_open(pid))
@@ -86,6 +88,15 @@ class Tripwire:
             if self._stopped in ready:
                 return
             is_made = not ready or self._concerns(os.read(ready[0], _READ_BYTES))
+        self._kill()
+
+    def _kill(self) -> None:
+        # The first process of the namespace itself: it may not yet be set to end with its wrapper.
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(self._program, 0)
+            inside = Path(f"/proc/{self._pid}/task/{self._pid}/children").read_text("ascii")
+            for pid in inside.split():
+                os.kill(int(pid), signal.SIGKILL)
         with contextlib.suppress(OSError):
             signal.pidfd_send_signal(self._program, signal.SIGKILL)
 
