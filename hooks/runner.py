@@ -33,6 +33,7 @@ from hooks.execution.handlers.http import HttpHandlerMode
 from hooks.execution.handlers.mcp_tool import McpToolHandlerMode
 from hooks.execution.handlers.prompt import PromptHandlerMode
 from hooks.ports import HookPorts, HookSession, Payload
+from permissions.base.text.failure_text import failure_text
 from permissions.base.text.strict_json import dump_json
 from permissions.resolve.race import Abort
 
@@ -284,7 +285,7 @@ class HookRunner:
             error = f"timed out after {call.timeout_s:g} s"
             run = replace(run, outcome=HandlerOutcome.CANCELLED, error=error)
         except Exception as error:  # noqa: BLE001 - a handler must not reach the loop
-            run = replace(run, error=f"{type(error).__name__}: {error}")
+            run = replace(run, error=failure_text(error))
         run = replace(run, duration_ms=(self._ports.clock() - started) * 1000)
         if run.answer.unknown_fields:
             run = self._without_reported_fields(run)

@@ -22,6 +22,7 @@ from agent.headless.introduction import Introduction, IntroductionError, read_in
 from agent.tools.services import PlanAnswer
 from hooks.answers.permission_updates import grant_of, suggestions_json
 from hooks.config.spec import HookSource
+from permissions.base.text.failure_text import StatedFailure
 from permissions.base.text.sanitize import sanitize
 from permissions.decision import Behavior, Decision, GrantChoice
 from permissions.grants.suggest import Grant, suggest
@@ -40,7 +41,7 @@ Suggest = Callable[[PermissionRequest, Decision], Sequence[Grant]]
 DECLINED: Final = "The calling program does not allow this."
 
 
-class NoAnswer(AgentError):
+class NoAnswer(AgentError, StatedFailure):
     """The calling program did not answer for the user; the text states why."""
 
 
@@ -202,7 +203,8 @@ class Control:
             return PlanAnswer(approved=False, feedback=str(error))
         if not isinstance(answer, Mapping) or answer.get("behavior") != "allow":
             feedback = answer.get("message") if isinstance(answer, Mapping) else None
-            return PlanAnswer(approved=False, feedback=str(feedback or DECLINED))
+            stops = isinstance(answer, Mapping) and answer.get("interrupt") is True
+            return PlanAnswer(False, feedback=str(feedback or DECLINED), ends_turn=stops)
         return PlanAnswer(approved=True, mode=_chosen_mode(answer.get("updatedPermissions")))
 
     async def server_message(

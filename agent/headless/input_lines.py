@@ -240,6 +240,9 @@ def prompt_of(value: Mapping[str, object]) -> Prompt:
     message = value.get("message")
     if not isinstance(message, dict) or value.get("type") != "user":
         raise ValueError(f"not a user message; {_EXPECTED}")
+    role = message.get("role", "user")
+    if role != "user":
+        raise ValueError(f"its message has the role {role!r}; {_EXPECTED}")
     prompt = _prompt(message.get("content"))
     if not prompt.text.strip() and not prompt.blocks:
         raise ValueError(f"its content is empty; {_EXPECTED}")

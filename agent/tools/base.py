@@ -64,6 +64,8 @@ class ToolOutcome(Struct, frozen=True):
     """`tool_response` of hooks, in the shape hooks know for this tool."""
     refused: tuple[Refusal, ...] = ()
     """What the sandbox refused and a user may allow."""
+    ends_turn: bool = False
+    """Whether the model is not asked again: the user stopped it."""
 
 
 class ToolContext(Struct, frozen=True):

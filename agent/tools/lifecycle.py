@@ -177,6 +177,7 @@ async def _finish(
     if outcome.is_error:
         kind = "interrupted" if call.abort.aborted else "failed"
     text = _as_text(content)
+    call.ends_turn = call.ends_turn or outcome.ends_turn
     await _result(
         call,
         kind,

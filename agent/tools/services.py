@@ -101,6 +101,8 @@ class PlanAnswer(Struct, frozen=True):
     feedback: str = ""
     plan: str | None = None
     """The plan as the user changed it; None: as proposed."""
+    ends_turn: bool = False
+    """Not approved, and the model is not to go on."""
 
 
 class RefusalPort(Protocol):

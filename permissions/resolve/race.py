@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from permissions.base.text.failure_text import failure_text
 from permissions.decision import Behavior, Decision
 from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
@@ -98,7 +99,7 @@ def _answer(task: asyncio.Future[Decision | None], name: str) -> Decision | Unde
         return Undecided(name, failure="cancelled")
     error = task.exception()
     if error is not None:
-        return Undecided(name, failure=f"{type(error).__name__}: {error}")
+        return Undecided(name, failure=failure_text(error))
     decision = task.result()
     if decision is None or decision.behavior is Behavior.ASK:
         return Undecided(name, unsure=decision)

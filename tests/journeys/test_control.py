@@ -192,6 +192,43 @@ async def test_it_decides_about_a_plan(project: Path, fresh_home: Path, approves
     assert ("approved the plan" if approves else "not yet") in told
 
 
+async def test_a_plan_that_it_interrupts_ends_the_turn(project: Path, fresh_home: Path) -> None:
+    plan = Turn((ToolCall("ExitPlanMode", {"plan": "Write it."}),))
+    flags = ("--permission-prompt-tool", "stdio", "--permission-mode", "plan")
+    async with (
+        ScriptedServer(Scenario(turns=(plan, HELLO))) as server,
+        program(server, project, fresh_home, *flags) as caller,
+    ):
+        caller.prompt("make it")
+        asked = await caller.until("control_request")
+        caller.answer(asked, {"behavior": "deny", "message": "stop", "interrupt": True})
+        result = await caller.until("result")
+        assert (result["subtype"], result["num_turns"]) == ("error_during_execution", 1)
+        await caller.end()
+    assert len(server.requests) == 1
+
+
+async def test_an_answer_that_is_none_is_named_in_a_sentence(
+    project: Path, fresh_home: Path
+) -> None:
+    async with (
+        ScriptedServer(Scenario(turns=(TOUCH, HELLO))) as server,
+        program(server, project, fresh_home, "--permission-prompt-tool", "stdio") as caller,
+    ):
+        caller.request(
+            "1", subtype="initialize", hooks={"PreToolUse": [{"hookCallbackIds": ["h1"]}]}
+        )
+        caller.prompt("make it")
+        caller.answer(await caller.until("control_request"), ["no object"])
+        caller.answer(await caller.until("control_request"), {"behavior": "perhaps"})
+        (denial,) = (await caller.until("result"))["permission_denials"]
+        assert 'failed: the calling program answered neither "allow" nor "deny"' in denial["reason"]
+        await caller.end()
+        err = (await caller.process.stderr.read()).decode()
+    assert ": the calling program did not answer with an object" in err
+    assert "NoAnswer" not in err
+
+
 async def test_it_asks_for_the_use_of_the_window_and_for_the_first_model(
     project: Path, fresh_home: Path
 ) -> None:
@@ -494,9 +531,15 @@ async def test_a_signal_ends_a_run_that_waits_for_prompts(
         (["nonsense"], 2, 2, "input line: not JSON"),
         (["[]"], 2, 2, "not a user message"),
         (['{"type": []}'], 2, 2, "not a user message"),
+        (
+            [json.dumps({"type": "user", "message": {"role": "assistant", "content": "x"}})],
+            2,
+            2,
+            "the role 'assistant'",
+        ),
         ([json.dumps({"type": "user", "message": {"content": " "}})], 2, 2, "empty"),
     ],
-    ids=["prompt", "nothing", "no-json", "no-object", "no-type", "blank"],
+    ids=["prompt", "nothing", "no-json", "no-object", "no-type", "role", "blank"],
 )
 async def test_lines_come_from_a_file_as_well_after_a_prompt_of_the_command_line(
     project: Path, fresh_home: Path, content: list[str], status: int, results: int, says: str

@@ -16,6 +16,7 @@ from agent.tools.base import (
     ToolOutcome,
     build_tool,
 )
+from agent.tools.declined import DECLINED_AND_STOPPED
 
 DESCRIPTION: Final = """Shows the person a plan for approval and ends plan mode when they agree.
 
@@ -59,6 +60,14 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
     plan = answer.plan if answer.plan is not None else tool_input.plan
     structured = {"plan": plan, "isAgent": False, "approved": answer.approved}
     display = PlanDisplay(plan)
+    if answer.ends_turn:
+        return ToolOutcome(
+            DECLINED_AND_STOPPED,
+            is_error=True,
+            display=display,
+            structured=structured,
+            ends_turn=True,
+        )
     if not answer.approved:
         comment = f" They said:\n{answer.feedback}" if answer.feedback else ""
         if answer.plan is not None:
