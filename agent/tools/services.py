@@ -102,7 +102,7 @@ class PlanAnswer(Struct, frozen=True):
     plan: str | None = None
     """The plan as the user changed it; None: as proposed."""
     ends_turn: bool = False
-    """Not approved, and the model is not to go on."""
+    """Not approved, and the turn ends."""
 
 
 class RefusalPort(Protocol):
