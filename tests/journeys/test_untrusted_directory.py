@@ -107,7 +107,7 @@ async def test_f20_what_is_written_during_a_trusted_run_does_not_apply(
     (project / "p.patch").write_text(_adding(".agent/settings.json", json.dumps(settings)))
     turns = (
         Turn((ToolCall("Bash", {"command": "git apply p.patch"}),)),
-        Turn((ToolCall("Bash", {"command": "python3 -c 'print(6 * 7)'"}),)),
+        Turn((ToolCall("Bash", {"command": 'python3 -c \'print("forty" + "-two")\''}),)),
         Turn((Text("done"),)),
     )
     async with ScriptedServer(Scenario(turns=turns)) as server:
@@ -118,7 +118,7 @@ async def test_f20_what_is_written_during_a_trusted_run_does_not_apply(
     assert (project / ".agent" / "settings.json").exists(), "the exact rule let git write it"
     assert not marker.exists()
     second = json.dumps(server.requests[-1].body["messages"][-1])
-    assert "42" not in second
+    assert "forty-two" not in second
 
 
 async def test_f21_a_hooks_script_is_not_edited_without_a_word(
