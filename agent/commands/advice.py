@@ -5,6 +5,7 @@ Users bring names from other agents; the advice names what does the same here, o
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection
 from typing import Final
@@ -101,13 +102,13 @@ def advice_on(text: str, registry: CommandRegistry, waiting: Collection[str] = (
     """Return what to show the user instead of sending a line; None where it is to be sent.
 
     `waiting` are commands of the project that were not trusted yet.
-    What is not a command by its form is sent (`/usr/bin is missing`), and several words that begin
-    like no command anywhere (`/etc is full`).
+    What is not a command by its form is sent (`/usr/bin is missing`), and what begins with a file
+    that is there (`/etc is full`).
     """
     parts = split_command(text)
     if parts is None or registry.find(parts[0]) is not None:
         return None
-    name, arguments = parts
+    name = parts[0]
     if name in waiting:
         return f"/{name} of this project has no effect before /trust (or --trust)."
     known = next((c for c in BUILTIN_COMMANDS if name in (c.meta.name, *c.meta.aliases)), None)
@@ -119,7 +120,7 @@ def advice_on(text: str, registry: CommandRegistry, waiting: Collection[str] = (
     nearest = registry.nearest(name)
     if nearest is not None:
         return f"Unknown command /{name}. Did you mean /{nearest}?"
-    if arguments or _LOOKS_LIKE_ONE.fullmatch(name) is None:
+    if _LOOKS_LIKE_ONE.fullmatch(name) is None or os.path.lexists(f"/{name}"):
         return None
     return (
         f"Unknown command /{name}. Type / for the list, or start with a space to send it as text."

@@ -35,6 +35,9 @@ from hooks.answers.outcome import EventOutcome
 MIN_GAIN: Final = 0.9
 """A result larger than this share of what was there is not progress."""
 
+SHORTEST_SUMMARY: Final = 100
+"""Tokens. A history that such a summary would not make shorter is not summarised."""
+
 ROUND_SHARE: Final = 0.6
 """Of the room for messages, what the results of one round may take: they stay until the model has
 answered, and the request that does so has to fit."""
@@ -181,7 +184,7 @@ class ContextManager:
         room = self._room(messages, tokens, trigger)
         # Large histories are walked in a thread, so that the screen still answers keys.
         start = await asyncio.to_thread(protected_from, messages, room)
-        has_past = total_tokens(messages[:start]) > total_tokens(messages) * (1 - MIN_GAIN)
+        has_past = _may_gain(messages, start, trigger)
         if trigger != "manual":
             shrunk = await asyncio.to_thread(shrink, messages, target=room)
             if shrunk.steps and (shrunk.tokens <= room or not has_past):
@@ -190,7 +193,9 @@ class ContextManager:
                     messages, shrunk.messages, tokens, trigger, summary, (), means="shortening"
                 )
         if not has_past:
-            return None  # what fills the window is unread: a summary would answer for the model
+            # What fills the window is unread, where a summary would answer for the model; or the
+            # history is short. Nothing was paid for.
+            return None
         try:
             written = await self._written_before(messages, start, trigger, focus, abort, pressure)
         except Aborted:
@@ -302,14 +307,16 @@ class ContextManager:
         *,
         means: CompactionMeans = "summary",
         has_same_end: bool = True,
-    ) -> ContextStep | None:
+    ) -> ContextStep:
         size_before = await asyncio.to_thread(total_tokens, before)
         size_after = await asyncio.to_thread(total_tokens, after)
         if size_after >= size_before * MIN_GAIN:
             self.state = self.state.failed()
-            if trigger == "manual":
-                return None
             text = "Compaction brought too little: the latest messages fill the window."
+            if trigger == "manual":
+                text = (
+                    "The summary would take as much room as the conversation, which stays as it is."
+                )
             return ContextStep(tuple(before), notices=(*notices, text))
         self.state = self.state.succeeded()
         self._warned = False
@@ -356,6 +363,15 @@ if TYPE_CHECKING:
 
 def _digested(messages: Sequence[Message]) -> str:
     return digest(messages) or "(nothing was done yet)"
+
+
+def _may_gain(messages: Sequence[Message], start: int, trigger: Trigger) -> bool:
+    """Whether a summary of what is before `start` can make a history shorter."""
+    size = total_tokens(messages)
+    least = 0
+    if trigger == "manual":
+        least = total_tokens(replace_past(messages, start, "")) + SHORTEST_SUMMARY
+    return total_tokens(messages[:start]) > size * (1 - MIN_GAIN) and least < size * MIN_GAIN
 
 
 def _hook_trigger(trigger: Trigger) -> str:

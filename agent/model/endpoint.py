@@ -115,6 +115,8 @@ def resolve_model(
         settings.providers, env, behind_gateway=not endpoint.is_official
     )
     model = flag_model or _value(env, "ANTHROPIC_MODEL") or settings.model
+    if model and (unfinished := providers.unfinished(model)) is not None:
+        return Unconfigured(unfinished)
     provider = providers.split(model) if model else None
     if provider is not None:
         origin = provider[0].names.key if provider[0].needs_key else "no key needed"

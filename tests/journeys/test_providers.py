@@ -196,6 +196,15 @@ async def test_a_key_alone_says_how_to_name_a_model(project: Path, fresh_home: P
     assert "--model openai/NAME" in err
 
 
+async def test_a_provider_without_a_model_is_no_model_of_the_main_endpoint(
+    project: Path, fresh_home: Path
+) -> None:
+    env = environment(fresh_home, "http://127.0.0.1:9", OPENAI_API_KEY=KEY)
+    status, _, err = await run("-p", "go", "--model", "openai/", cwd=project, env=env)
+    assert status != 0
+    assert "openai/ names a provider and no model: write openai/NAME." in err
+
+
 async def test_a_provider_that_there_is_not_is_named(project: Path, fresh_home: Path) -> None:
     environ = environment(fresh_home)
     status, _, err = await run("-p", "go", "--model", "nowhere/x", cwd=project, env=environ)

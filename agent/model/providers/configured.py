@@ -51,6 +51,13 @@ class Providers(Struct, frozen=True):
             return None
         return provider, rest
 
+    def unfinished(self, model: str) -> str | None:
+        """Return that a name ends behind its provider's; None for other names."""
+        head, slash, rest = model.strip().partition("/")
+        if not slash or rest.strip():
+            return None
+        return f"{model.strip()} names a provider and no model: write {head or 'PROVIDER'}/NAME."
+
     def unknown(self, model: str) -> str | None:
         """Return that there is no such provider; None for a name without one."""
         head, slash, _ = model.partition("/")

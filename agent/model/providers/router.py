@@ -168,6 +168,8 @@ class ModelRouter:
 
     def problem(self, model: str) -> str | None:
         """Return why a model cannot be asked, with what to do; None where nothing is known."""
+        if (unfinished := self.providers.unfinished(model)) is not None:
+            return unfinished
         found = self.providers.split(model)
         if found is None:
             endpoint = self.main.endpoint

@@ -194,8 +194,8 @@ class StepRunner:
                 abort.abort("the workflow was stopped")
             answer = await working
         except asyncio.CancelledError:
-            working.cancel()
-            await asyncio.gather(working, return_exceptions=True)
+            abort.abort("nothing waits for the answer any more")
+            await self._abandoned(running, working)
             raise
         finally:
             stopping.cancel()
@@ -206,6 +206,16 @@ class StepRunner:
         if answer.state is not StepState.DONE:
             self._control.stop_here()
         return answer
+
+    async def _abandoned(self, step: StepRecord, working: asyncio.Future[AgentAnswer]) -> None:
+        """Record what an agent used that a script started and did not wait for."""
+        await asyncio.wait({working}, timeout=GRACE_S)
+        working.cancel()
+        (answer,) = await asyncio.gather(working, return_exceptions=True)
+        if isinstance(answer, AgentAnswer):
+            ended = ended_step(step, answer)
+            await asyncio.shield(self._journal.finish(ended))
+            self._show(StepView(ended))
 
     async def _of_earlier_run(self, step: StepRecord) -> AgentAnswer | None:
         """Return what the same subtask answered earlier in this conversation."""

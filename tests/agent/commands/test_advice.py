@@ -26,6 +26,7 @@ NAMES = {name for c in BUILTIN_COMMANDS for name in (c.meta.name, *c.meta.aliase
         ("/statsu", "Did you mean /status?"),
         ("/renmae new name", "Did you mean /rename?"),
         ("/frobnicate", "start with a space"),
+        ("/frobnicate the parser", "Unknown command /frobnicate."),
     ],
 )
 def test_a_name_from_elsewhere_is_answered(text: str, expected: str) -> None:

@@ -203,6 +203,18 @@ async def test_by_wish_with_a_focus() -> None:
     assert await mine.compact(talk(0), "", abort()) is None
 
 
+async def test_a_short_exchange_is_not_paid_for() -> None:
+    model = Model()
+    short = (*talk(0), Message("assistant", (text_block("hello " * 80),), "model"))
+    assert await keeper(model).compact((*short, user_message("and?")), "", abort()) is None
+    assert model.asked == []
+    step = await keeper(Model(text="word " * 9_000)).compact(talk(6_000), "", abort())
+    assert step is not None
+    assert step.notices == (
+        "The summary would take as much room as the conversation, which stays as it is.",
+    )
+
+
 async def test_a_compaction_that_brings_nothing_counts_as_failed() -> None:
     model = Model(text="word " * 40_000)
     mine, messages = keeper(model), talk(14_000)

@@ -168,6 +168,27 @@ async def test_a_restart_resets_no_budget_of_a_script(place: Place) -> None:
     assert len(place.model.orders) == 1
 
 
+@needs_engine
+async def test_an_agent_that_a_script_did_not_wait_for_is_ended_and_counted(place: Place) -> None:
+    run = await place.started(script("agent('slow'); return await agent('fast')"))
+    begun = asyncio.Event()
+
+    async def slow_or_fast(order: AgentOrder, abort: AbortSignal) -> AgentAnswer:
+        if order.prompt == "fast":
+            await begun.wait()
+            return AgentAnswer(state=StepState.DONE, value="seen", tokens=10)
+        begun.set()
+        await abort.wait()
+        return AgentAnswer(state=StepState.PARTIAL, value="half", tokens=7)
+
+    run.steps._run_agent = slow_or_fast
+    assert (await run.to_the_end()).state is WorkflowState.COMPLETED
+    steps = await place.journal.ask(lambda store: store.steps.of_run("r"))
+    states = {step.prompt: step.state for step in steps}
+    assert states == {"slow": StepState.PARTIAL, "fast": StepState.DONE}
+    assert (await place.journal.usage(run="r")).tokens == 17
+
+
 async def test_another_process_stops_a_run_and_no_finished_result_is_lost(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
