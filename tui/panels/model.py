@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from agent.errors import AgentError
 from agent.model.client import Effort, ModelError
-from agent.model.endpoint import ALIASES
+from agent.model.endpoint import ALIASES, expand_alias
+from permissions.base.text.sanitize import reveal
+from tui.dialogs.choice_dialog import ChoiceDialog
+from tui.dialogs.choices import Choice
 from tui.input.actions import Context
 from tui.panels.list_panel import Item, ListPanel
 from tui.ports.command_screen import CommandScreen
-from tui.text.styled_rows import MUTED, Row, row
+from tui.text.styled_rows import MUTED, TEXT, Row, row
+from tui.text.wrap import wrap
 
 if TYPE_CHECKING:
     from agent.commands.service import CommandService
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
 SESSION_ONLY: Final = "modelPicker:thisSessionOnly"
 _LIST_S: Final = 5.0
 _SHOWN: Final = 8
-"""Models that a warning names."""
+"""Models that the question about an unlisted name shows."""
 _LEVELS: Final[tuple[Effort | None, ...]] = (None, *get_args(Effort))
 
 
@@ -31,8 +35,8 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     if conversation is None:
         return
     if argument:
-        if await _use(screen, argument):
-            await _warn_unlisted(screen)
+        if await _is_wanted(screen, argument):
+            await _use(screen, argument)
         return
     level = _LEVELS.index(_as_effort(conversation.status.effort))
     items = [Item(conversation.status.model, "in use", is_current=True)]
@@ -108,17 +112,34 @@ async def _offered(screen: CommandScreen, items: list[Item], panel: ListPanel) -
     items.extend(more)
 
 
-async def _warn_unlisted(screen: CommandScreen) -> None:
-    """Point out a name that the endpoint does not list, before a prompt fails over it."""
+async def _is_wanted(screen: CommandScreen, argument: str) -> bool:
+    """Ask about a name that the endpoint does not list, before a prompt fails over it.
+
+    An endpoint may serve models that it does not list, so the user decides.
+    """
     conversation, center = screen.session.conversation, screen.session.commands
     if conversation is None or center is None or conversation.view.is_demo:
-        return
-    name = conversation.status.model
+        return True
+    name = expand_alias(argument)
     names = await _listed(center)
     # Short names of dated models are listed with their date.
-    if names and not any(listed.startswith(name) for listed in names):
-        has = ", ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
-        screen.notice(f"The endpoint does not list {name}. It has: {has}.", "warning")
+    if not names or any(listed.startswith(name) for listed in names):
+        return True
+    return await screen.show_dialog(_unlisted(name, conversation.status.model, names))
+
+
+def _unlisted(name: str, current: str, names: Sequence[str]) -> ChoiceDialog[bool]:
+    has = ", ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
+    text = reveal(f"The endpoint does not list {name}. It has: {has}.")
+
+    def body(width: int) -> Sequence[Row]:
+        return wrap([(text, TEXT)], width)
+
+    answers = [
+        (Choice(reveal(f"Yes, use {name}")), True),
+        (Choice(reveal(f"No, keep {current}")), False),
+    ]
+    return ChoiceDialog("Model", body, "Use it anyway?", answers)
 
 
 async def _listed(center: CommandService) -> Sequence[str]:
