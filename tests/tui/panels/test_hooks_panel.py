@@ -8,6 +8,7 @@ from hooks.cli.dry_run import payload_of
 from hooks.config.config import HookLayer, build_config
 from hooks.config.spec import HookSource
 from tests.tui.app.test_app_keys import settled, text_of
+from tests.tui.app.test_clicks import until
 from tests.tui.panels.test_panels import opened, shown
 from tests.tui.recorded import RecordedConversation, make_app
 from tui.app.app import AgentApp
@@ -38,7 +39,7 @@ def with_hooks(app: AgentApp) -> None:
 async def test_every_handler_is_shown_with_its_type_its_file_and_its_health() -> None:
     app = make_app()
     async with app.run_test(size=(100, 30)) as pilot:
-        await settled(pilot)
+        await until(pilot, lambda: app.parts.conversations.commands is not None)
         with_hooks(app)
         text = await opened(pilot, "/hooks")
         assert "PreToolUse 2 · Stop 1" in text
@@ -57,7 +58,7 @@ async def test_every_handler_is_shown_with_its_type_its_file_and_its_health() ->
 async def test_a_handler_tells_what_it_did(tmp_path: Path) -> None:
     app = make_app()
     async with app.run_test(size=(100, 30)) as pilot:
-        await settled(pilot)
+        await until(pilot, lambda: app.parts.conversations.commands is not None)
         with_hooks(app)
         assert app.parts.conversations.commands is not None
         runner = app.parts.conversations.commands.context.hooks
@@ -70,7 +71,7 @@ async def test_a_handler_tells_what_it_did(tmp_path: Path) -> None:
 async def test_one_asks_whether_a_call_would_fire() -> None:
     app = make_app()
     async with app.run_test(size=(100, 30)) as pilot:
-        await settled(pilot)
+        await until(pilot, lambda: app.parts.conversations.commands is not None)
         with_hooks(app)
         await opened(pilot, "/hooks")
         await pilot.press("tab")
@@ -88,7 +89,7 @@ async def test_one_asks_whether_a_call_would_fire() -> None:
 async def test_the_question_may_come_with_the_command() -> None:
     app = make_app()
     async with app.run_test(size=(100, 30)) as pilot:
-        await settled(pilot)
+        await until(pilot, lambda: app.parts.conversations.commands is not None)
         with_hooks(app)
         text = await opened(pilot, "/hooks Stop")
         assert "Stop would fire 1 of 1 (✓)" in text
