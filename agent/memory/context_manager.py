@@ -35,9 +35,6 @@ from hooks.answers.outcome import EventOutcome
 MIN_GAIN: Final = 0.9
 """A result larger than this share of what was there is not progress."""
 
-SHORTEST_SUMMARY: Final = 100
-"""Tokens. A history that such a summary would not make shorter is not summarised."""
-
 ROUND_SHARE: Final = 0.6
 """Of the room for messages, what the results of one round may take: they stay until the model has
 answered, and the request that does so has to fit."""
@@ -366,11 +363,11 @@ def _digested(messages: Sequence[Message]) -> str:
 
 
 def _may_gain(messages: Sequence[Message], start: int, trigger: Trigger) -> bool:
-    """Whether a summary of what is before `start` can make a history shorter."""
+    """Whether the shortest summary of what is before `start` would make a history shorter."""
     size = total_tokens(messages)
     least = 0
     if trigger == "manual":
-        least = total_tokens(replace_past(messages, start, "")) + SHORTEST_SUMMARY
+        least = total_tokens(replace_past(messages, start, ""))
     return total_tokens(messages[:start]) > size * (1 - MIN_GAIN) and least < size * MIN_GAIN
 
 

@@ -205,7 +205,7 @@ async def test_by_wish_with_a_focus() -> None:
 
 async def test_a_short_exchange_is_not_paid_for() -> None:
     model = Model()
-    short = (*talk(0), Message("assistant", (text_block("hello " * 80),), "model"))
+    short = (*talk(0), Message("assistant", (text_block("hello " * 20),), "model"))
     assert await keeper(model).compact((*short, user_message("and?")), "", abort()) is None
     assert model.asked == []
     step = await keeper(Model(text="word " * 9_000)).compact(talk(6_000), "", abort())
