@@ -6,6 +6,10 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
+
+_AGAIN_S: Final = 0.05
+"""Until the next attempt: the interpreter ignores an exception that falls into a finalizer."""
 
 
 class CheckTooLongError(Exception):
@@ -22,13 +26,19 @@ def processor_time(seconds: float) -> Iterator[None]:
         yield
         return
 
+    is_over = False
+
     def stop(_signal: int, _frame: object) -> None:
-        raise CheckTooLongError
+        if not is_over:
+            raise CheckTooLongError
 
     before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _AGAIN_S)
     try:
-        yield
+        try:
+            yield
+        finally:
+            is_over = True
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)

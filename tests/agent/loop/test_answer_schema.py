@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from agent.loop.answer_schema import AnswerSchema
+from agent.loop.check_time import CheckTooLongError, processor_time
 
 BOTH = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(30)}
 
@@ -38,3 +39,21 @@ def test_no_schema_holds_the_program(schema: dict[str, object], complaint: str) 
 def test_an_answer_that_fits_is_returned() -> None:
     schema = {"type": "object", "properties": {"a": {"pattern": "^[a-z]+$"}}, "required": ["a"]}
     assert AnswerSchema(json.dumps(schema)).value('{"a": "word"}') == {"a": "word"}
+
+
+def ignore_one() -> None:
+    ignored = 0
+    while True:
+        try:
+            while True:
+                pass
+        except CheckTooLongError:
+            if ignored:
+                raise
+            ignored += 1
+
+
+def test_a_limit_is_not_lost_with_one_exception() -> None:
+    """The interpreter ignores one that is raised in a finalizer."""
+    with pytest.raises(CheckTooLongError), processor_time(0.05):
+        ignore_one()
