@@ -148,7 +148,10 @@ class MentionReader(Struct):
                 refusals.append(f"@{name} is not attached: there is too much already")
                 continue
             room -= size
-            names.append(_with_lines(name, mention, is_directory=os.path.isdir(path)))
+            # Where a pasted image was copied to says nothing to the user.
+            is_copy = path.is_relative_to(self.services().scratch_dir)
+            label = path.name if is_copy else name
+            names.append(_with_lines(label, mention, is_directory=os.path.isdir(path)))
             blocks.append(text_block(f"The person attached {name} with @. The Read tool shows:"))
             blocks.extend(content)
         message = Message(role="user", content=tuple(blocks), origin="reminder")

@@ -127,6 +127,17 @@ async def test_mentioned_files_are_attached_within_the_rules(begin: Begin) -> No
     assert refused.startswith("@secret.txt is not attached: the rule Read(secret.txt)")
 
 
+async def test_the_copy_of_a_pasted_image_is_named_without_its_directory(begin: Begin) -> None:
+    journey = await begin([DONE])
+    scratch = journey.assembled.commands.context.gate.context.scratch_dir
+    assert scratch is not None
+    copy = scratch / "pasted-1.txt"
+    write(copy, "from the clipboard")
+    events = await journey.send(f'look at @"{copy}"')
+    assert notices(events) == ["attached: pasted-1.txt"]
+    assert "from the clipboard" in seen(journey)
+
+
 async def test_a_mention_means_the_file_that_was_offered_wherever_the_shell_is(
     begin: Begin,
 ) -> None:
