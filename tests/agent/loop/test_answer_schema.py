@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import signal
 
@@ -34,6 +35,7 @@ def test_no_schema_holds_the_program(schema: dict[str, object], complaint: str) 
         checked.value(answer)
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
     assert signal.getsignal(signal.SIGVTALRM) == before
+    assert gc.isenabled()
 
 
 def test_an_answer_that_fits_is_returned() -> None:
