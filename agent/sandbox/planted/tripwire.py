@@ -21,7 +21,7 @@ _EVENT: Final = struct.Struct("iIII")
 _MADE: Final = 0x100 | 0x80 | 0x8 | 0x2
 """IN_CREATE, IN_MOVED_TO, IN_CLOSE_WRITE, IN_MODIFY."""
 _READ_BYTES: Final = 1 << 16
-_POLL_S: Final = 0.05
+_POLL_MS: Final = 50
 """How often it looks where the system has no more watches: users may have few."""
 
 
@@ -80,11 +80,15 @@ class Tripwire:
             self._opened.close()
 
     def _watch(self) -> None:
+        # Not `select`, which takes no descriptor above 1023.
+        poll = select.poll()
+        for source in self._sources:
+            poll.register(source, select.POLLIN)
+        timeout_ms = None if len(self._sources) > 1 else _POLL_MS
         # It may have been made before the watch was there.
         is_made = True
         while not (is_made and self._is_hit()):
-            timeout = None if len(self._sources) > 1 else _POLL_S
-            ready, _, _ = select.select(self._sources, [], [], timeout)
+            ready = [descriptor for descriptor, _ in poll.poll(timeout_ms)]
             if self._stopped in ready:
                 return
             is_made = not ready or self._concerns(os.read(ready[0], _READ_BYTES))

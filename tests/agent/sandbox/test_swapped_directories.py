@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 from pathlib import Path
 
@@ -110,3 +111,23 @@ def test_a_command_that_leads_git_elsewhere_ends_at_once(
     assert not made.exists() or made.read_text() == "../..\n"
     assert isinstance(launch.confined, SandboxRun)
     assert [one.target for one in launch.confined.refusals("")] == [str(made)]
+
+
+def test_it_ends_also_where_the_program_has_many_descriptors_open(
+    make_confined: MakeConfined,
+) -> None:
+    """`select` takes none above 1023, and a watch without it would end in silence."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2000:
+        pytest.skip(f"only {hard} descriptors here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2000), hard))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        launch = _launch(
+            make_confined(git=True), "echo x > .git/commondir; sleep 600", Confinement.PROJECT
+        )
+        assert not _run(launch).timed_out
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
