@@ -254,10 +254,24 @@ def _about_one(rule: Rule) -> Iterator[LintWarning]:
                 f"'/{specifier.pattern}' starts at the rule's own folder, not at the file system",
                 f"write {rule.tool.text}(//{specifier.pattern}) for the absolute path",
             )
+    if isinstance(specifier, PathPattern) and (meant := _without_outer_spaces(specifier)):
+        yield _one(
+            rule,
+            LintType.UNREACHABLE,
+            "a space belongs to the file's name, so this matches only names with that space",
+            f"write {rule.tool.text}({meant})",
+        )
     if rule.behavior is RuleBehavior.ALLOW and isinstance(specifier, BashPattern):
         yield from _about_command(rule, specifier)
     for example in failed_examples(rule):
         yield _one(rule, LintType.FAILED_EXAMPLE, example, "correct the rule or its example")
+
+
+def _without_outer_spaces(written: PathPattern) -> str | None:
+    """Return the pattern without spaces around its components; None if there are none."""
+    meant = "/".join(name.strip() for name in written.pattern.split("/"))
+    anchor = "" if written.anchor is Anchor.CURRENT else written.anchor.value
+    return anchor + meant if meant != written.pattern else None
 
 
 def _about_command(rule: Rule, pattern: BashPattern) -> Iterator[LintWarning]:

@@ -118,3 +118,10 @@ def test_a_rule_with_operators_becomes_one_for_each_command() -> None:
     assert found.fix == (
         "write one rule for each command: Bash(git add 'a && b'), Bash(git commit *)"
     )
+
+
+def test_a_file_rule_with_spaces_around_its_wildcards_is_a_finding() -> None:
+    deny = "Read( ** /*token*)"
+    (found,) = findings([RuleText(deny, RuleBehavior.DENY, RuleSource.PROJECT)])
+    assert (found.type, found.fix) == (LintType.UNREACHABLE, "write Read(**/*token*)")
+    assert not findings([RuleText("Read(My Files/**)", RuleBehavior.DENY, RuleSource.PROJECT)])
