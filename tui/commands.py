@@ -63,11 +63,8 @@ async def _run(command: Command, argument: str, text: str, screen: CommandScreen
         case "interactive":
             await open_panel(command.panel, argument, screen)
         case "local":
-            center = screen.session.commands
-            if center is None:
-                screen.notice(f"/{command.meta.name} needs a conversation", "warning")
-                return
-            await act_on(await center.run_local(command, argument), screen)
+            if (center := screen.session.commands) is not None:
+                await act_on(await center.run_local(command, argument), screen)
         case _:
             assert_never(command.type)
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from agent.files.image_mentions import with_image_labels
 from themes.theme import Role
 from tui.text.styled_rows import BLANK, FAINT, MUTED, Ink, Row, Run, row
 from tui.text.wrap import clip
@@ -52,7 +53,7 @@ def activity_rows(view: ActivityView, width_cells: int, *, has_room: bool = True
     if view.activity.is_working:
         rows.append(Row(clip(_spinner(view, width_cells - 1), width_cells - 1), is_copied=False))
     for text in view.queued[:_QUEUE_SHOWN]:
-        line = " ".join(text.split())
+        line = " ".join(with_image_labels(text).split())
         rows.append(Row(clip([(" › ", FAINT), (line, MUTED)], width_cells - 1), is_copied=False))
     if view.queued:
         hidden = len(view.queued) - _QUEUE_SHOWN

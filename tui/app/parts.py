@@ -298,6 +298,7 @@ class ScreenParts:
         )
         self.bang_commands.changed.connect(self.drafts.touched)
         self._text_changed.connect(self.drafts.touched)
+        self._conversation_changed.connect(self.drafts.conversation_changed)
 
     def _make_presenters(self) -> None:
         self.lines = BottomLines(
@@ -389,6 +390,7 @@ class ScreenParts:
         self.submission = Submission(
             self.command_api,
             self.conversations,
+            self.runner,
             self.bang_commands,
             self.presenter.show,
             self._runtime.start_worker,

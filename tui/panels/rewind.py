@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from agent.errors import AgentError
+from agent.files.image_mentions import with_image_labels
 from agent.history import HistoryPart
 from agent.session.checkpoints.checkpoint import REDO, Preview, RestoreResult
 from agent.session.rewind import RewindPoint
@@ -39,8 +40,7 @@ async def open_panel(screen: CommandScreen, _argument: str) -> None:
         return
     newest_first = points[::-1]
     items = [
-        Item(" ".join(point.text.split())[:200], "before a summary" * point.is_compacted)
-        for point in newest_first
+        Item(_line(point)[:200], "before a summary" * point.is_compacted) for point in newest_first
     ]
     if undo is not None:
         items.append(
@@ -93,6 +93,10 @@ async def _go_back(
     if restored is not None:
         # Last: the notice stays below the history that is shown again.
         _report(screen, restored, "restored; /rewind to undo")
+
+
+def _line(point: RewindPoint) -> str:
+    return " ".join(with_image_labels(point.text).split())
 
 
 def _put_back(screen: CommandScreen, text: str) -> None:
@@ -156,7 +160,7 @@ async def _ask_what(screen: CommandScreen, point: RewindPoint, preview: Preview 
         lines += [f"not restored: {text}" for text in (preview.not_covered[:3] if preview else ())]
         return [row(*clip([("   " + shown_line(line), MUTED)], width - 1)) for line in lines]
 
-    name = " ".join(point.text.split())[:_NAME_CHARS]
+    name = _line(point)[:_NAME_CHARS]
     count = (
         f"{_counted(len(changes))} will be restored:" if changes else "No files were changed since."
     )

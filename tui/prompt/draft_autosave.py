@@ -38,6 +38,11 @@ class DraftAutosave:
             wait_s = DRAFT_S if len(self._draft()) < LONG_DRAFT else LONG_DRAFT_S
             self._timer = self._set_timer(wait_s, self.save)
 
+    def conversation_changed(self) -> None:
+        """Have recorded soon what was typed before there was a conversation."""
+        if self._draft():
+            self.touched()
+
     def settle(self) -> None:
         """Record now what would be recorded soon: the conversation is about to go."""
         if self._timer is not None:

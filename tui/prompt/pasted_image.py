@@ -14,8 +14,9 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
+from agent.files.image_mentions import image_name
 from agent.files.mention_text import mention_of
-from tui.text.safe_text import image_name, shown_prompt
+from tui.text.safe_text import shown_prompt
 
 MAX_DROPPED: Final = 10
 MAX_BYTES: Final = 20_000_000

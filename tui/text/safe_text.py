@@ -6,8 +6,7 @@ what they see. Source: safety rules, terminal escape injection.
 
 from __future__ import annotations
 
-import re
-from typing import Final, assert_never
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -21,44 +20,13 @@ from agent.display import (
     TodoItem,
     WorkflowDisplay,
 )
+from agent.files.image_mentions import with_image_labels
 from permissions.base.text.sanitize import reveal, sanitize
-
-IMAGE: Final = "pasted-"
-"""What the name of a copied image begins with; its size follows, as `image_name` writes it."""
-_NAME: Final = rf"{IMAGE}\w+(?:-(?P<{{0}}>\d+x\d+))?(?:-(?P<{{1}}>\d+)kB)?\.(?P<{{2}}>\w+)"
-_IMAGE: Final = re.compile(
-    rf"""@(?:"[^"\n]*/scratch/{_NAME.format("a", "b", "c")}\""""
-    rf"""|[^\s"]*/scratch/{_NAME.format("d", "e", "f")})"""
-)
-
-
-def image_name(uid: str, size: tuple[int, int] | None, byte_count: int, suffix: str) -> str:
-    """Return a name for a copied image that says its size in pixels and in kilobytes."""
-    pixels = f"-{size[0]}x{size[1]}" if size is not None else ""
-    return f"{IMAGE}{uid}{pixels}-{max(1, round(byte_count / 1000))}kB{suffix}"
 
 
 def shown_prompt(text: str) -> str:
     """Return what a user sent, with `[Image 640×480 PNG 38 kB]` for each pasted image."""
-    return sanitize(_IMAGE.sub(_shown_image, text) if IMAGE in text else text)
-
-
-def _shown_image(match: re.Match[str]) -> str:
-    pixels, kilobytes, suffix = (match[a] or match[b] for a, b in ("ad", "be", "cf"))
-    if kilobytes is None:
-        return "[Image]"
-    size = f"{pixels.replace('x', '×')} " if pixels else ""
-    return f"[Image {size}{suffix.upper()} {int(kilobytes):,} kB]"
-
-
-def pasted_images(text: str) -> tuple[tuple[str, int, int], ...]:
-    """Return path, width and height in pixels of each pasted image that a prompt mentions."""
-    images: list[tuple[str, int, int]] = []
-    for match in _IMAGE.finditer(text) if IMAGE in text else ():
-        width, _, height = (match["a"] or match["d"] or "").partition("x")
-        if height:
-            images.append((match[0][1:].strip('"'), int(width), int(height)))
-    return tuple(images)
+    return sanitize(with_image_labels(text))
 
 
 def shown_line(text: str) -> str:

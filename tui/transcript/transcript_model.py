@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final, assert_never
 from msgspec.structs import replace
 
 from agent.display import TodoDisplay, TodoItem
+from agent.files.image_mentions import pasted_images
 from agent.messages import Message
 from agent.prompt.shell_command_note import as_typed
 from permissions.base.text.sanitize import Sanitizer, sanitize
-from tui.text.safe_text import pasted_images, shown_display, shown_line, shown_prompt
+from tui.text.safe_text import shown_display, shown_line, shown_prompt
 from tui.transcript.block_list import BlockList
 from tui.transcript.blocks import (
     Activity,

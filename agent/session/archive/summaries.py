@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from agent.errors import SessionError
+from agent.files.image_mentions import with_image_labels
 from agent.messages import Message
 from agent.prompt.shell_command_note import as_typed
 from agent.session.record_json import UnreadableRecord, from_json
@@ -123,5 +124,5 @@ def _is_own(message: Message) -> bool:
 
 
 def _short(text: str) -> str:
-    text = as_typed(text.strip())
+    text = with_image_labels(as_typed(text.strip()))
     return text if len(text) <= PREVIEW_CHARACTERS else text[: PREVIEW_CHARACTERS - 1] + "…"

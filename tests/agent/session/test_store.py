@@ -290,6 +290,17 @@ def test_a_session_gets_a_name(store: SessionStore, tmp_path: Path) -> None:
     assert resume.load(session.path).title == "My session"
 
 
+def test_a_session_that_began_with_an_image_is_listed_by_its_size(store: SessionStore) -> None:
+    directory = Path("/home/ada") / ".agent" / "sessions" / ("project-" * 60) / "0123" / "scratch"
+    session = store.create(Path("/p"))
+    say(session, f"@{directory}/pasted-1234abcd-640x480-38kB.png what is this?")
+    session.close()
+    (info,) = store.list()
+    summary = summarise(info)
+    assert summary.title == "[Image 640×480 PNG 38 kB] what is this?"
+    assert summary.last_prompt == summary.title
+
+
 def test_sessions_are_found_by_their_names(store: SessionStore, tmp_path: Path) -> None:
     for title in ("Mend the parser", "Mend the lexer", "Other"):
         session = store.create(tmp_path)

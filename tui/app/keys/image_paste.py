@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ImagePaste:
-    """Does nothing before there is a conversation with a directory for such files."""
+    """Waits for the conversation, whose directory takes such files."""
 
     def __init__(
         self,
@@ -32,6 +32,9 @@ class ImagePaste:
         self._notices = notices
         self._start_worker = start_worker
         self._env = env
+        self._attaching = 0
+        self._send: Callable[[], None] | None = None
+        """Sends the draft once it is complete; None where Enter waits for no image."""
 
     def take(self, text: str) -> bool:
         """Take a paste that means images; False where it is text for the prompt."""
@@ -45,28 +48,50 @@ class ImagePaste:
             dropped_images,  # with the first paste that looks like one
         )
 
-        images, directory = dropped_images(text), self._scratch_dir
-        if not images or directory is None:
-            return False
-        self._start_worker(self._copy_dropped(images, directory))
-        return True
+        images = dropped_images(text)
+        if images:
+            self._attach(self._copy_dropped(images))
+        return bool(images)
 
     def from_clipboard(self) -> None:
         """Insert the image on the clipboard."""
-        self._start_worker(self._copy_clipboard())
+        self._attach(self._copy_clipboard())
 
-    @property
-    def _scratch_dir(self) -> Path | None:
+    def send_later(self, send: Callable[[], None]) -> bool:
+        """Return whether images are still being copied; `send` is called once they are there."""
+        if self._attaching:
+            self._send = send
+        return bool(self._attaching)
+
+    def _attach(self, work: Awaitable[None]) -> None:
+        self._attaching += 1
+        self._start_worker(self._to_the_end(work))
+
+    async def _to_the_end(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        finally:
+            self._attaching -= 1
+        if not self._attaching and (send := self._send) is not None:
+            self._send = None
+            send()
+
+    async def _directory(self) -> Path | None:
+        await self._conversations.wait()
         center = self._conversations.commands
         return center.context.gate.context.scratch_dir if center is not None else None
 
-    async def _copy_dropped(self, images: Sequence[Path], directory: Path) -> None:
+    async def _copy_dropped(self, images: Sequence[Path]) -> None:
         from tui.prompt.pasted_image import copy_dropped_image  # as above
 
+        directory = await self._directory()
+        if directory is None:
+            return
         for image in images:
             try:
                 self._insert(await copy_dropped_image(directory, image))
             except OSError as error:
+                self._send = None
                 self._notices.warn(f"{image} cannot be attached: {error.strerror}")
 
     def _insert(self, image: PastedImage) -> None:
@@ -74,7 +99,7 @@ class ImagePaste:
         self._notices.hint(f"attached: {image.about}")
 
     async def _copy_clipboard(self) -> None:
-        directory = self._scratch_dir
+        directory = await self._directory()
         if directory is None:
             return
         from tui.prompt.pasted_image import (  # with the first image
@@ -85,6 +110,8 @@ class ImagePaste:
         try:
             self._insert(await save_clipboard_image(directory, self._env))
         except NoClipboardImage:
+            self._send = None
             self._notices.hint("No image in the clipboard")
         except OSError as error:
+            self._send = None
             self._notices.warn(f"the image cannot be saved: {error.strerror}")

@@ -98,6 +98,9 @@ class Keyboard:
             chords,
             load_everywhere=parts.typed_prompts.load_everywhere,
         )
+        self._images = ImagePaste(
+            screen.composer, parts.conversations, parts.notices, start_worker, parts.program_env
+        )
         self._prompt = PromptKeys(
             screen.composer,
             parts.history,
@@ -109,9 +112,7 @@ class Keyboard:
             parts.panels.show_keys,
             parts.editing,
             parts.unsent.stash,
-        )
-        self._images = ImagePaste(
-            screen.composer, parts.conversations, parts.notices, start_worker, parts.program_env
+            self._images.send_later,
         )
         self.files = self._file_picker()
         self._offers = PromptCompletions(

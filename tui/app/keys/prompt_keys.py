@@ -28,8 +28,12 @@ class PromptKeys:
         show_keys: Callable[[], None],
         editing: Editing,
         stash: list[Draft],
+        send_later: Callable[[Callable[[], None]], bool],
     ) -> None:
-        """`submit` sends a text; `on_sent` gets what the user typed before that."""
+        """`submit` sends a text; `on_sent` gets what the user typed before that.
+
+        `send_later` returns whether the draft is still being completed, and sends it then.
+        """
         self._composer = composer
         self._history = history
         self._runner = runner
@@ -40,6 +44,7 @@ class PromptKeys:
         self._show_keys = show_keys
         self._editing = editing
         self._stash = stash
+        self._send_later = send_later
 
     def actions(self) -> Mapping[str, Callable[[], object]]:
         """Return what each action does."""
@@ -65,7 +70,7 @@ class PromptKeys:
             self._composer.edit(lambda b: b.backspace())
             self.newline()
             return
-        if not text.strip():
+        if self._send_later(self.send) or not text.strip():
             return
         draft = self._composer.take()
         self._history.add(draft)
