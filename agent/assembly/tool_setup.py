@@ -91,7 +91,7 @@ def build_tools(
         registry = seat.registry(registry)
     # The tools of a conversation stay as they are at its start.
     may_leave = gate.context.sandbox.may_leave
-    registry.replace(bash_tool(may_leave=may_leave))
+    registry.replace(bash_tool(may_leave=may_leave, places=late.places))
     registry.replace(agent_tool(agents.catalog.listing()))
     deferred = DeferredTools(registry)
     services = late.services.bind(

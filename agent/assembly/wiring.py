@@ -71,6 +71,11 @@ class LateParts(Struct, frozen=True):
         """Return the shell's current directory."""
         return self.services().cwd
 
+    def places(self) -> tuple[str, str]:
+        """Return the shell's current directory and the user's home."""
+        services = self.services()
+        return str(services.cwd), str(services.home)
+
     def mode(self) -> str:
         """Return the permission mode in force."""
         return str(self.gate().mode)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -371,10 +371,6 @@ def _with_refused(output: str, refused: str) -> str:
     return f"{output.rstrip()}\n{without_tags(refused)}".lstrip("\n") if refused else output
 
 
-def _is_harmless(tool_input: BashInput) -> bool:
-    return not tool_input.run_in_background and only_reads(tool_input.command)
-
-
 def _identifier(tool_input: BashInput, _root: Path) -> str:
     line = " ↵ ".join(tool_input.command.strip().splitlines())
     # Many blanks would push what comes after them out of the line.
@@ -385,12 +381,23 @@ async def _preview(tool_input: BashInput, _context: ToolContext) -> Display:
     return CommandDisplay(tool_input.command)
 
 
-def bash_tool(*, may_leave: bool = False) -> Tool[BashInput]:
+def _root_alone() -> tuple[str, str]:
+    return "/", "/"
+
+
+def bash_tool(
+    *, may_leave: bool = False, places: Callable[[], tuple[str, str]] = _root_alone
+) -> Tool[BashInput]:
     """Return the tool.
 
     Args:
         may_leave: Whether the model knows how to ask to run outside the sandbox.
+        places: Returns where the shell is and the user's home, both absolute.
     """
+
+    def is_harmless(it: BashInput) -> bool:
+        return not it.run_in_background and only_reads(it.command, *places())
+
     schema = schema_of(BashInput)
     properties = schema["properties"]
     if not may_leave and isinstance(properties, dict):
@@ -402,9 +409,9 @@ def bash_tool(*, may_leave: bool = False) -> Tool[BashInput]:
         input_schema=schema,
         run=_run,
         validate=_validate,
-        concurrency=lambda it: Concurrency.READ_ONLY if _is_harmless(it) else Concurrency.UNSAFE,
-        is_read_only=_is_harmless,
-        is_destructive=lambda it: not _is_harmless(it),
+        concurrency=lambda it: Concurrency.READ_ONLY if is_harmless(it) else Concurrency.UNSAFE,
+        is_read_only=is_harmless,
+        is_destructive=lambda it: not is_harmless(it),
         interrupt_behavior=InterruptBehavior.CANCEL,
         always_load=True,
         # The output is bounded here, with its own file; the limit leaves room for the notes.

@@ -18,12 +18,15 @@ _MAX_CHARS: Final = 10_000
 
 
 @lru_cache(maxsize=256)
-def only_reads(command: str) -> bool:
-    """Return whether every part is known to change nothing, the current directory included."""
+def only_reads(command: str, directory: str, home: str) -> bool:
+    """Return whether every part is known to change nothing, the current directory included.
+
+    What is read does not matter, so neither does `directory`: with that of the shell, the command
+    is analysed once for this and for its permission.
+    """
     if len(command) > _MAX_CHARS:
         return False
-    # What is read does not matter here, so neither does where the shell is.
-    facts = analyse(command, "/", "/")
+    facts = analyse(command, directory, home)
     return not isinstance(facts, Unparsable) and bool(facts) and all(map(_reads, facts))
 
 
