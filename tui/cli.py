@@ -65,11 +65,11 @@ def _is_plain(arguments: Sequence[str]) -> bool:
 
 
 def _start(arguments: Sequence[str]) -> int:
-    # Before anything slow; with a prompt among the arguments there is nothing to type.
+    # Before anything slow.
     from tui.startup.early_prompt_policy import open_early_prompt
 
     prompt = next((argument for argument in arguments if not argument.startswith("-")), None)
-    early = open_early_prompt(os.environ) if prompt is None else None
+    early = open_early_prompt(os.environ)
     try:
         # The run's own modules come only now: help and version need none of them.
         from agent.options import RunOptions

@@ -58,7 +58,7 @@ def _loaded_by(code: str, cwd: Path) -> set[str]:
 
 
 def test_the_first_frame_waits_for_the_screen_alone(tmp_path: Path) -> None:
-    loaded = _loaded_by("import tui.cli, tui.startup.start, tui.startup.run", tmp_path)
+    loaded = _loaded_by("import tui.cli, tui.startup.start, tui.startup.screen_run", tmp_path)
     late = {
         "agent.assembly.assemble", "agent.conversation.conversation", "agent.events",
         "agent.headless.run", "click", "hooks", "importlib.metadata", "permissions.decision",

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
-from agent.model.scripted.scenario import Scenario
+from agent.model.scripted.scenario import Scenario, Text, Turn
 from agent.model.scripted.server import ScriptedServer
 from benchmarks.program import Output, Program
 from benchmarks.terminal import Emulator
+from tests.journeys.forked_program import ROOT
 from tests.journeys.program import environment
 
 T = TypeVar("T")
@@ -51,6 +53,10 @@ class ThreadedServer:
 
 
 Screen = Callable[..., Program]
+Serve = Callable[[Scenario], ThreadedServer]
+Held = Callable[..., Program]
+
+HELLO = Scenario(turns=(Turn((Text("Hello there."),), times=0),))
 
 
 @pytest.fixture
@@ -98,6 +104,54 @@ def screen(project: Path, fresh_home: Path) -> Iterator[Screen]:
             return program
 
         yield start
+
+
+# A package named like the screen's library waits at a named pipe, so that the start stops where a
+# test wants to look; then the real one takes its place.
+WAITING = """
+import importlib, os, sys
+with open(os.environ["HELD_AT"], "rb") as gate:
+    gate.read()
+sys.path.remove(os.path.dirname(os.path.dirname(__file__)))
+del sys.modules["textual"]
+sys.modules["textual"] = importlib.import_module("textual")
+"""
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Path:
+    """Return where the start waits for a writer."""
+    place = tmp_path / "gate"
+    os.mkfifo(place)
+    return place
+
+
+@pytest.fixture
+def held(screen: Screen, serve: Serve, tmp_path: Path, gate: Path) -> Held:
+    """Start the program and let it stop where it would import the screen's library."""
+
+    def start(
+        *arguments: str,
+        library: str = WAITING,
+        knows_model: bool = True,
+        server: ThreadedServer | None = None,
+        **options: Any,
+    ) -> Program:
+        package = tmp_path / "held" / "textual"
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text(library)
+        path = f"{package.parent}{os.pathsep}{ROOT}"
+        options = {"PYTHONPATH": path, "HELD_AT": str(gate), **options}
+        if knows_model and server is None:
+            server = serve(HELLO)
+        return screen(*arguments, server=server, **options)
+
+    return start
+
+
+def release(gate: Path) -> None:
+    """Let the library load; returns once the program has come to it."""
+    gate.write_bytes(b"")
 
 
 def _close(program: Program) -> None:

@@ -1,8 +1,4 @@
-"""The prompt that stands before the screen's library is there.
-
-A package named like the library waits at a named pipe, so that the start stops where a test wants
-to look; then the real one takes its place.
-"""
+"""The prompt that stands before the screen's library is there."""
 
 from __future__ import annotations
 
@@ -10,64 +6,19 @@ import os
 import signal
 import sys
 import termios
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent.model.scripted.scenario import Scenario, Text, Turn
 from benchmarks.program import Program
 from benchmarks.terminal import Emulator
-from tests.journeys.forked_program import ROOT
-from tests.terminal.conftest import Screen, ThreadedServer, shows, written
+from tests.terminal.conftest import Held, release, shows, written
 
 pytestmark = pytest.mark.pty
 
-Serve = Callable[[Scenario], ThreadedServer]
-Held = Callable[..., Program]
-
-ANSWERS = Scenario(turns=(Turn((Text("Hello there."),), times=0),))
 READY = shows("manual approval")
 EARLY = shows("❯")
-
-WAITING = """
-import importlib, os, sys
-with open(os.environ["HELD_AT"], "rb") as gate:
-    gate.read()
-sys.path.remove(os.path.dirname(os.path.dirname(__file__)))
-del sys.modules["textual"]
-sys.modules["textual"] = importlib.import_module("textual")
-"""
-
-
-@pytest.fixture
-def gate(tmp_path: Path) -> Path:
-    """Return where the start waits for a writer."""
-    place = tmp_path / "gate"
-    os.mkfifo(place)
-    return place
-
-
-@pytest.fixture
-def held(screen: Screen, serve: Serve, tmp_path: Path, gate: Path) -> Held:
-    """Start the program and let it stop where it would import the screen's library."""
-
-    def start(
-        *arguments: str, library: str = WAITING, knows_model: bool = True, **options: Any
-    ) -> Program:
-        package = tmp_path / "held" / "textual"
-        package.mkdir(parents=True)
-        (package / "__init__.py").write_text(library)
-        path = f"{package.parent}{os.pathsep}{ROOT}"
-        options = {"PYTHONPATH": path, "HELD_AT": str(gate), **options}
-        return screen(*arguments, server=serve(ANSWERS) if knows_model else None, **options)
-
-    return start
-
-
-def release(gate: Path) -> None:
-    gate.write_bytes(b"")
 
 
 def cursor_of(emulator: Emulator) -> tuple[int, int]:
@@ -298,11 +249,10 @@ def test_after_the_end_the_terminal_is_as_it_was(held: Held, gate: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "options"),
     [
-        (("say hello",), {}),
         ((), {"AGENT_TUI_SCREEN_READER": "0"}),
         ((), {"knows_model": False}),
     ],
-    ids=["a prompt is given", "lines may be wanted", "nothing is known of a model"],
+    ids=["lines may be wanted", "nothing is known of a model"],
 )
 def test_where_something_else_may_come_first_nothing_is_shown(
     held: Held, gate: Path, arguments: tuple[str, ...], options: dict[str, Any]

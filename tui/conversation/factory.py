@@ -258,7 +258,6 @@ class ConversationMaker:
     ) -> tuple[Settings, ModelSetup, Environment]:
         from agent.assembly.assemble import settings_for  # after the first frame, see above
         from tui.conversation.model_choice import NotConfigured, real_model
-        from tui.dialogs.onboarding import LocalModel, Onboarding
 
         if not self.options.demo:
             settings = await asyncio.to_thread(
@@ -270,6 +269,8 @@ class ConversationMaker:
             try:
                 return settings, await real_model(settings, environment, self.options), environment
             except NotConfigured as error:
+                from tui.dialogs.onboarding import LocalModel, Onboarding  # where it is asked
+
                 chosen = await ports.onboarding()
                 if isinstance(chosen, LocalModel):
                     settings = await self._store_model(chosen, environment)

@@ -35,6 +35,7 @@ _CLEAR: Final = "\x1b[H\x1b[2J"
 _READ_BYTES: Final = 65536
 _INTERRUPTED: Final = 130
 _ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_ESCAPE: Final = b"\x1b"
 _STOP, _TAKE_AGAIN, _DRAW_AGAIN = b"s", b"t", b"d"
 _Handler = Callable[[int, FrameType | None], Any] | int | None
 
@@ -61,6 +62,8 @@ class EarlyPrompt:
         self._room = 0
         self._is_shown = False
         self._is_reading = True
+        self._has_escaped = False
+        self._on_escape: Callable[[], object] = lambda: None
         self._wake_read, self._wake_write = os.pipe()
         self._handlers: dict[int, _Handler] = {}
         self._ours: dict[int, _Handler] = {}
@@ -116,6 +119,17 @@ class EarlyPrompt:
     def let_interrupt(self) -> None:
         """From now on a Ctrl+C is for others, who unwind and come to `give_back`."""
         self._put_back(signal.SIGINT)
+
+    def let_end(self) -> None:
+        """From now on every signal that ends the program is for others."""
+        for number in _ENDING_SIGNALS:
+            self._put_back(number)
+
+    def on_escape(self, call: Callable[[], object]) -> None:
+        """Have this called, from any thread, once Esc was typed; the screen gets the key too."""
+        self._on_escape = call
+        if self._has_escaped:
+            call()
 
     def stop(self) -> None:
         """Stop the program (SIGTSTP), with the terminal as it was meanwhile."""
@@ -240,6 +254,10 @@ class EarlyPrompt:
 
     def _store(self, data: bytes) -> None:
         self._typed.append(data)
+        if data.endswith(_ESCAPE):
+            # Terminals write a longer key in one piece.
+            self._has_escaped = True
+            self._on_escape()
         if self._is_plain:
             # Wider characters, keys and pastes are the screen's to show, a moment later.
             plain = _plain_start(data)

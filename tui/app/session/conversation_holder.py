@@ -140,7 +140,8 @@ class ConversationHolder:
             return
         self.current = conversation
         self._document.directory = str(conversation.view.cwd)
-        if self._past.path is None:
+        # What runs already is shown by its events.
+        if self._past.path is None and self._runner.begun is None:
             self._document.restore(conversation.view.messages)
         self._document.todos = conversation.view.todos
         for _ in range(self._early_cycles):

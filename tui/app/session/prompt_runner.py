@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from agent.user_prompt import Prompt
 from tui.ports.conversation import ConversationPort
@@ -12,6 +12,28 @@ if TYPE_CHECKING:
     from agent.events import AgentEvent
 
 TakeEvent = Callable[["AgentEvent"], Awaitable[None]]
+
+
+class BegunPrompt(Protocol):
+    """A prompt that was sent before there was a screen."""
+
+    @property
+    def prompt(self) -> Prompt:
+        """What was sent."""
+        ...
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether it was; known once there is a conversation."""
+        ...
+
+    def events(self) -> AsyncIterator[AgentEvent]:
+        """Return the events of its turn, from the first."""
+        ...
+
+    def interrupt(self) -> bool:
+        """End its turn; return whether there was one to end."""
+        ...
 
 
 class PromptRunner:
@@ -34,6 +56,8 @@ class PromptRunner:
         self._start_worker = start_worker
         self._conversation: ConversationPort | None = None
         self._early: list[Prompt] = []
+        self.begun: BegunPrompt | None = None
+        """Runs on the conversation that is attached next."""
         self._is_running = False
         self._afterwards: AsyncIterator[AgentEvent] | None = None
         """What comes before the next prompt."""
@@ -59,6 +83,10 @@ class PromptRunner:
         """Take the conversation; prompts sent meanwhile start."""
         self._conversation = conversation
         conversation.hook_signals.listen_for_wake(self._on_wake)
+        begun, self.begun = self.begun, None
+        if begun is not None and begun.is_begun:
+            self._is_running = True
+            self._start_worker(self._work(conversation, begun.prompt, begun.events()))
         early, self._early = self._early, []
         for prompt in early:
             self.submit(prompt)
@@ -101,6 +129,8 @@ class PromptRunner:
 
     def interrupt(self) -> bool:
         """End what is running; return whether anything was."""
+        if self.begun is not None:
+            return self.begun.interrupt()
         if self._conversation is None or not self._is_running:
             return False
         if not self._conversation.controls.interrupt():
@@ -110,13 +140,20 @@ class PromptRunner:
             self._afterwards, self._is_left_out = None, True
         return True
 
-    async def _work(self, conversation: ConversationPort, prompt: Prompt | None) -> None:
+    async def _work(
+        self,
+        conversation: ConversationPort,
+        prompt: Prompt | None,
+        begun: AsyncIterator[AgentEvent] | None = None,
+    ) -> None:
+        """Run a prompt and what waits behind it; `begun` are the events where it runs already."""
         try:
             while prompt is not None or self._is_woken(conversation):
                 self.is_interrupting = False
                 if prompt is not None:
                     self._on_start(prompt)
-                events = conversation.run(prompt)
+                events = begun if begun is not None else conversation.run(prompt)
+                begun = None
                 async for event in events:
                     await self._take(event)
                 await self._catch_up()

@@ -69,7 +69,9 @@ def test_a_long_answer_has_parts_of_bounded_size() -> None:
 
 
 def test_the_first_frame_knows_nothing_of_answers() -> None:
-    code = "import sys, tui.startup.run; print([m for m in sys.modules if m in sys.argv[1:]])"
+    code = (
+        "import sys, tui.startup.screen_run; print([m for m in sys.modules if m in sys.argv[1:]])"
+    )
     later = [
         "tui.transcript.committed_messages",
         "tui.transcript.streaming_answer",
