@@ -29,6 +29,8 @@ class SandboxState(Struct, frozen=True):
     """Every command runs `read_only`, whatever allowed it (`--sandbox read-only`)."""
     allow_unsandboxed: bool = True
     """May a call ask to leave the sandbox (`dangerouslyDisableSandbox`)? Else that is ignored."""
+    git_writes: bool = False
+    """Do confined commands write repositories at level `files` (`sandbox.landlockGitWrites`)?"""
     excluded_commands: tuple[str, ...] = ()
     """Contents of Bash rules; a command with a part that one is about is decided as if the user
     did not work inside the sandbox."""

@@ -67,6 +67,7 @@ def sandbox_state(available: Availability, options: RunOptions, settings: Settin
         is_enabled=is_enabled,
         is_read_only=options.sandbox == "read-only",
         allow_unsandboxed=configured.allow_unsandboxed_commands,
+        git_writes=configured.landlock_git_writes,
         excluded_commands=configured.excluded_commands,
     )
 

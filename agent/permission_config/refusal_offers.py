@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from agent.sandbox.network.host_name import InvalidHost, read_host
 from agent.sandbox.network.host_rules import rule_for
-from agent.sandbox.policy import OUTSIDE
+from agent.sandbox.policy import NO_NETWORK, OUTSIDE
 from agent.sandbox.refusal_request import DecideRefusal, RefusalAnswer, RefusalRequest
 from agent.sandbox.refusals import Refusal, RefusalKind
 from agent.sandbox.sandbox import Sandbox
@@ -63,7 +63,9 @@ class RefusalOffers:
             may_leave=context.sandbox.allow_unsandboxed,
         )
         # About other hosts a rule or the user has decided.
-        is_decided = not question.hosts and all(one.kind is RefusalKind.CONNECT for one in refusals)
+        is_decided = not question.hosts and all(
+            one.kind is RefusalKind.CONNECT and one.rule != NO_NETWORK for one in refusals
+        )
         if is_decided or not (question.directories or question.hosts or question.may_leave):
             return None
         answer = await self._ask(question)

@@ -87,6 +87,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         caches=caches.directories,
         pinned=tuple({**dict.fromkeys(mounts.pinned), **pins_around(roots, (*denied, *kept))}),
         read_only=_unique((*mounts.read_only, *_inside(kept, roots))),
+        repositories=_unique(mounts.repositories),
         missing_directories=_unique(mounts.missing_directories),
         watched=_unique((*mounts.watched, *_missing(configured.deny_write, roots))),
         links=tuple(mounts.links),

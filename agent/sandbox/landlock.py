@@ -1,14 +1,23 @@
-"""The level `files`: Landlock confines what `project_files` may write."""
+"""The level `files`: Landlock confines what `project_files` may write; it has no network.
+
+Landlock knows no exception below a directory that it opens. A directory around a protected name is
+therefore not opened itself: what is in it is, name by name, so that nothing new can be made there.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from agent.sandbox.policy import SandboxPolicy
-from agent.sandbox.seccomp import WITH_UNIX, filter_program
+from msgspec.structs import replace
+
+from agent.sandbox.policy import Network, SandboxPolicy
+from agent.sandbox.seccomp import AF_UNIX, filter_program
+from permissions.paths.resolve import is_below
 
 LAUNCHER: Final = Path(__file__).with_name("launcher.py")
 _DEVICES: Final = (
@@ -22,12 +31,50 @@ _DEVICES: Final = (
 )
 
 
-def landlock_arguments(policy: SandboxPolicy) -> list[str]:
-    """Return the command line in front of a program.
+def held_by_landlock(
+    policy: SandboxPolicy, *, git_writes: bool, unix_sockets: bool
+) -> SandboxPolicy:
+    """Return what is left of a policy: no file is hidden, `/tmp` is the system's.
 
-    Landlock cannot protect a name below a writable directory, hide a file or change `/tmp`: inside
-    the working directories nothing is protected at this level.
+    Args:
+        git_writes: Whether the working directories are opened as a whole, with their repositories
+            and all that is protected in them.
+        unix_sockets: Whether Unix sockets stay, and with them the daemons behind them.
     """
-    writable = [policy.temp_dir, *_DEVICES, *policy.caches, *policy.write_roots]
-    specification = {"write": writable, "filter": filter_program(WITH_UNIX).hex()}
+    kept = () if git_writes else (*policy.read_only, *policy.repositories)
+    return replace(
+        policy,
+        network=Network.NO_SOCKETS,
+        unix_sockets=unix_sockets,
+        read_only=tuple(dict.fromkeys(kept)),
+        closed=tuple(_around(kept, policy.write_roots)),
+        watched=(*policy.watched, *policy.missing_directories),
+        missing_directories=(),
+        pinned=(),
+        denied=(),
+        secret=(),
+        visible=("/",),
+    )
+
+
+def landlock_arguments(policy: SandboxPolicy) -> list[str]:
+    """Return the command line in front of a program; the policy is one of `held_by_landlock`."""
+    specification = {
+        "write": [policy.temp_dir, *policy.caches, *policy.write_roots],
+        "devices": _DEVICES,
+        "kept": policy.read_only,
+        "filter": filter_program((AF_UNIX,) if policy.unix_sockets else ()).hex(),
+    }
     return [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(specification)]
+
+
+def _around(paths: Iterable[str], roots: Iterable[str]) -> dict[str, None]:
+    """Return the directories from the roots down to each path, in order."""
+    found: dict[str, None] = {}
+    for path in paths:
+        for root in (one for one in roots if path != one and is_below(path, one)):
+            parent = os.path.dirname(path)
+            while is_below(parent, root):
+                found[parent] = None
+                parent = os.path.dirname(parent)
+    return found

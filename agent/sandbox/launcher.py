@@ -1,9 +1,11 @@
 """Started as `python -I -S launcher.py SPEC PROGRAM…`: restricts itself, then becomes the program.
 
 Imports nothing of ours, so that it starts fast and runs with any working directory. `SPEC` is JSON
-with `write` (paths), `filter` (a seccomp program in hexadecimal).
+with `write` (canonical paths), `kept` (canonical paths below them that are not opened), `devices`
+and `filter` (a seccomp program in hexadecimal, after which no INET socket can be made).
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -12,6 +14,8 @@ import signal
 import stat
 import struct
 import sys
+from collections.abc import Iterator
+from itertools import chain
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 SECCOMP = {"x86_64": 317, "aarch64": 277}
@@ -21,7 +25,9 @@ REFER, TRUNCATE, IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE
 RIGHTS = ((1, (1 << 13) - 1), (2, REFER), (3, TRUNCATE), (5, IOCTL_DEVICE))
 SIZES = ((6, 24), (4, 16), (1, 8))
+INET = DATAGRAM = 2
 SCOPE_ABSTRACT_SOCKETS, SCOPE_SIGNALS = 1, 2
+OPEN = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 EXIT_CANNOT_HOLD = 125
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -44,8 +50,48 @@ def landlock_version() -> int:
         return 0
 
 
-def restrict_files(writable: "list[str]") -> None:
-    """Let this process read and run everything and write only below the paths."""
+def opened(path: str) -> int:
+    """Return a descriptor of a path; raises OSError where a component of it is a link now."""
+    directory = os.open("/", OPEN)
+    for name in filter(None, path.split("/")):
+        step = os.open(name, OPEN, dir_fd=directory)
+        os.close(directory)
+        directory = step
+    return directory
+
+
+def parts(descriptor: int, path: str, kept: "list[str]") -> "Iterator[int]":
+    """Yield descriptors of a path, or of what is in it where something below is not to be opened.
+
+    Each is closed by the caller.
+    """
+    inside = [one for one in kept if one == path or one.startswith(f"{path}/")]
+    if not inside:
+        yield descriptor
+        return
+    if path not in inside:
+        listing = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=descriptor)
+        names = os.listdir(listing)
+        os.close(listing)
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                below = os.open(name, OPEN, dir_fd=descriptor)
+                yield from parts(below, f"{path}/{name}", inside)
+    os.close(descriptor)
+
+
+def writable(specification: "dict[str, list[str]]") -> "Iterator[int]":
+    """Yield descriptors of what may be written."""
+    for path in specification["write"]:
+        with contextlib.suppress(FileNotFoundError):
+            yield from parts(opened(path), path, specification["kept"])
+    for path in specification["devices"]:
+        with contextlib.suppress(OSError):
+            yield opened(os.path.realpath(path))
+
+
+def restrict_files(specification: "dict[str, list[str]]") -> None:
+    """Let this process read and run everything and write only what is opened."""
     version = landlock_version()
     if version == 0:
         raise OSError("Landlock is missing")
@@ -57,15 +103,13 @@ def restrict_files(writable: "list[str]") -> None:
         CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)
     )
     reading = EXECUTE | READ_FILE | READ_DIRECTORY
-    for path, allowed in [("/", reading), *((path, rights) for path in writable)]:
-        try:
-            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        except FileNotFoundError:
-            continue
-        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            allowed &= OF_FILES
-        rule = struct.pack("=Qi", allowed & rights, descriptor)
-        system_call(ADD_RULE, ruleset, ctypes.c_int(1), rule, ctypes.c_uint32(0))
+    root = [(os.open("/", OPEN), reading)]
+    for descriptor, allowed in chain(root, ((one, rights) for one in writable(specification))):
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISLNK(mode):
+            allowed &= rights if stat.S_ISDIR(mode) else OF_FILES
+            rule = struct.pack("=Qi", allowed & rights, descriptor)
+            system_call(ADD_RULE, ruleset, ctypes.c_int(1), rule, ctypes.c_uint32(0))
         os.close(descriptor)
     _libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     system_call(RESTRICT_SELF, ruleset, ctypes.c_uint32(0))
@@ -81,13 +125,15 @@ def install_filter(program: bytes) -> None:
     argument = Program(len(program) // 8, program)
     _libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     system_call(SECCOMP[platform.machine()], 1, 0, ctypes.byref(argument))
+    if _libc.socket(INET, DATAGRAM, 0) >= 0:
+        raise OSError("the filter does not hold")
 
 
 def main() -> None:
     """Restrict this process and replace it; exit 125 when that cannot be done."""
     specification, command = json.loads(sys.argv[1]), sys.argv[2:]
     try:
-        restrict_files(specification["write"])
+        restrict_files(specification)
         install_filter(bytes.fromhex(specification["filter"]))
     except (OSError, KeyError) as error:
         sys.stderr.write(f"agent-tui: the sandbox cannot be set up: {error}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Final
@@ -16,7 +17,9 @@ OVERLAID: Final = ("/tmp", "/run")
 """Where programs inside see directories of the session's own."""
 PROTECTED: Final = "a protected path"
 OUTSIDE: Final = "outside the working directories"
+CLOSED: Final = "beside a protected path, where nothing can be made or removed at level files"
 READING: Final = "reading only"
+NO_NETWORK: Final = "no network"
 """Why a write is refused; shown to the model and to users."""
 
 
@@ -28,6 +31,8 @@ class Network(Enum):
     SESSION = "session"
     """The namespace of the session, whose only way out is the proxy."""
     HOST = "host"
+    NO_SOCKETS = "no sockets"
+    """No socket can be made, but for Unix sockets where the policy permits them."""
 
 
 class SandboxPolicy(Struct, frozen=True, kw_only=True):
@@ -46,6 +51,10 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     """Writable directories that cannot be renamed or removed."""
     read_only: tuple[str, ...] = ()
     """Files and directories inside writable ones that may not be changed."""
+    repositories: tuple[str, ...] = ()
+    """What git itself writes; at level `files` it is read-only as a whole."""
+    closed: tuple[str, ...] = ()
+    """Directories in which files can be changed, and none made or removed."""
     missing_directories: tuple[str, ...] = ()
     """Protected directories that do not exist and may not be made."""
     watched: tuple[str, ...] = ()
@@ -88,6 +97,8 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
         )
         if path in self.pinned or _is_below_one(path, protected):
             return PROTECTED
+        if os.path.dirname(path) in self.closed:
+            return CLOSED
         if _is_below_one(path, (*self.write_roots, *self.caches)):
             return None
         if _is_below_one(path, ("/tmp", "/dev")) and not _is_below_one(path, self.visible):

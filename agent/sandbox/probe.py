@@ -134,7 +134,7 @@ def _run(available: Availability, directory: Path) -> str | None:
         cwd=str(temp_dir),
         temp_dir=str(temp_dir),
         visible=(str(outside),),
-        network=Network.OFF if is_full else Network.HOST,
+        network=Network.OFF if is_full else Network.NO_SOCKETS,
         env={"TMPDIR": str(temp_dir)},
     )
     program = Launch(("/bin/sh", "-c", _SCRIPT, "sh", str(outside)), {"PATH": os.defpath})

@@ -57,6 +57,8 @@ class ProtectedMounts(Struct):
     """Files that may go but not change, each with its content or None: looked at after the run."""
     writable: list[str]
     """Directories outside that a work tree's repository needs."""
+    repositories: list[str]
+    """Directories that git itself writes."""
 
 
 def protected_mounts(roots: Iterable[str], cwd: str, files: Iterable[str] = ()) -> ProtectedMounts:
@@ -66,7 +68,7 @@ def protected_mounts(roots: Iterable[str], cwd: str, files: Iterable[str] = ()) 
         files: Absolute paths of files that are protected whatever their names.
         cwd: Where the command starts: names around it are protected however deep it is.
     """
-    mounts = ProtectedMounts([], [], [], [], [], [], [])
+    mounts = ProtectedMounts([], [], [], [], [], [], [], [])
     for root in filter(os.path.isdir, roots):
         inside = [path for path in sorted(files) if is_below(path, root) and os.path.lexists(path)]
         _protect(mounts, root, [*_protected_names(root, cwd), *inside])
@@ -154,6 +156,7 @@ def _add_repository(mounts: ProtectedMounts, path: str) -> None:
 
 def _add_git_directory(mounts: ProtectedMounts, git: str) -> None:
     mounts.pinned.append(git)
+    mounts.repositories.append(git)
     _add_guarded(mounts, git)
     hooks = os.path.join(git, "hooks")
     if not os.path.lexists(hooks):

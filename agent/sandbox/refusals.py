@@ -15,14 +15,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from agent.sandbox.policy import OUTSIDE, PROTECTED, READING, Network, SandboxPolicy
+from agent.sandbox.policy import NO_NETWORK, OUTSIDE, PROTECTED, READING, Network, SandboxPolicy
 
 _MAX_CALLS: Final = 50
 _TAIL_CHARS: Final = 20_000
 _MAX_REFUSALS: Final = 10
 _REFUSED: Final = re.compile(
     r"read-only file system|permission denied|operation not permitted|device or resource busy"
-    r"|EROFS|EACCES|EPERM|EBUSY|no such file or directory|ENOENT|file exists|is a directory",
+    r"|EROFS|EACCES|EPERM|EBUSY|no such file or directory|ENOENT|file exists|is a directory"
+    r"|invalid cross-device link|EXDEV",
     re.IGNORECASE,
 )
 _CERTAIN: Final = re.compile(r"read-only file system|EROFS", re.IGNORECASE)
@@ -42,9 +43,10 @@ _NO_NETWORK: Final = re.compile(
     r"|name or service not known|no address associated|could not resolve",
     re.IGNORECASE,
 )
+_FAMILY: Final = "address family not supported|EAFNOSUPPORT"
+_NO_FAMILY: Final = re.compile(_FAMILY, re.IGNORECASE)
 _NO_SOCKET: Final = re.compile(
-    r"not permitted|cannot connect|EPERM|(?P<family>address family not supported|EAFNOSUPPORT)",
-    re.IGNORECASE,
+    f"not permitted|cannot connect|EPERM|(?P<family>{_FAMILY})", re.IGNORECASE
 )
 _SOCKET_PATH: Final = re.compile(r"/(?!/)[\w./-]+\.sock(?:et)?\b|/run/[\w./-]+")
 _SOCKET_NAME: Final = re.compile(
@@ -98,11 +100,21 @@ def _of_files(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
         if read_rule is not None:
             yield Refusal(RefusalKind.READ, path, read_rule)
             return
-        if write_rule is not None and (is_certain or write_rule == PROTECTED):
+        if write_rule is not None and (
+            is_certain or write_rule == PROTECTED or _is_by_landlock(policy, path)
+        ):
             yield Refusal(RefusalKind.WRITE, path, write_rule)
             return
     if is_certain:
         yield Refusal(RefusalKind.WRITE, "", READING if not policy.write_roots else OUTSIDE)
+
+
+def _is_by_landlock(policy: SandboxPolicy, path: str) -> bool:
+    """Whether nothing but the policy refuses a write, where no mount does."""
+    if os.path.isfile(path) and os.access(path, os.X_OK):
+        return False  # the program that prints the message
+    place = path if os.path.lexists(path) else os.path.dirname(path)
+    return policy.network is Network.NO_SOCKETS and os.access(place, os.W_OK)
 
 
 def _paths(policy: SandboxPolicy, text: str) -> Iterator[str]:
@@ -119,17 +131,18 @@ def _paths(policy: SandboxPolicy, text: str) -> Iterator[str]:
 
 
 def _of_network(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
-    if policy.network is Network.OFF:
+    has_sockets = policy.network is not Network.NO_SOCKETS
+    if policy.network is Network.OFF or not has_sockets:
         named = _UNREACHABLE.search(line)
         if named is not None:
             host = next(group for group in named.groups() if group)
-            yield Refusal(RefusalKind.CONNECT, host.rstrip("."), "no network")
-        elif _NO_NETWORK.search(line):
-            yield Refusal(RefusalKind.CONNECT, "", "no network")
+            yield Refusal(RefusalKind.CONNECT, host.rstrip("."), NO_NETWORK)
+        elif _NO_NETWORK.search(line) or not (has_sockets or _NO_FAMILY.search(line) is None):
+            yield Refusal(RefusalKind.CONNECT, "", NO_NETWORK)
     message = None if policy.unix_sockets else _NO_SOCKET.search(line)
     if message is not None:
         named = _SOCKET_PATH.search(line) or _SOCKET_NAME.search(line)
-        if named is not None or message["family"]:
+        if named is not None or (message["family"] and has_sockets):
             target = named[0] if named is not None else ""
             yield Refusal(RefusalKind.SOCKET, target, "no Unix sockets")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.sandbox.availability import Availability
+from agent.sandbox.availability import Availability, Backend
 from agent.sandbox.build_policy import PolicyError, PolicyRequest, build_policy
 from agent.sandbox.configuration.configured_paths import TooManyMatches
 from agent.sandbox.configuration.named_paths import readable_names
@@ -23,6 +23,7 @@ from agent.sandbox.configuration.path_lists import PathLists, path_lists
 from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from agent.sandbox.confined_launch import SandboxRun, confined_launch
 from agent.sandbox.denied_files import TooManyFiles
+from agent.sandbox.landlock import held_by_landlock
 from agent.sandbox.network.call_access import SessionAccess
 from agent.sandbox.network.call_tokens import NetworkCall
 from agent.sandbox.network.namespace import NamespaceRefused
@@ -105,7 +106,7 @@ class Sandbox:
         context, configured = self._context(), self.settings()
         named = readable_names(request.command, request.confinement, context)
         try:
-            return build_policy(
+            policy = build_policy(
                 PolicyRequest(
                     confinement=request.confinement,
                     context=context,
@@ -123,6 +124,13 @@ class Sandbox:
             )
         except (PolicyError, TooManyFiles, TooManyMatches) as error:
             raise CannotConfine(str(error)) from error
+        if self.available.backend is not Backend.LANDLOCK:
+            return policy
+        return held_by_landlock(
+            policy,
+            git_writes=configured.landlock_git_writes,
+            unix_sockets=configured.all_unix_sockets,
+        )
 
     def hidden_from_search(self, directory: Path) -> tuple[str, ...]:
         """Return the credentials in or around a directory that our own programs do not see."""

@@ -21,11 +21,11 @@ _REFUSED_CALLS: Final = {
 }
 _X32_BIT: Final = 0x40000000
 
-AF_UNIX, AF_PACKET, AF_VSOCK = 1, 17, 40
+AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
 
-WITHOUT_UNIX: Final = (AF_UNIX, AF_PACKET, AF_VSOCK)
+WITHOUT_UNIX: Final = (AF_INET, AF_INET6, AF_NETLINK)
 """For a private network namespace: Unix sockets by path reach daemons of the host."""
-WITH_UNIX: Final = (AF_PACKET, AF_VSOCK)
+WITH_UNIX: Final = (AF_UNIX, *WITHOUT_UNIX)
 """For the host's network."""
 
 
@@ -35,7 +35,7 @@ def is_supported(machine: str | None = None) -> bool:
 
 
 def filter_program(families: Iterable[int], machine: str | None = None) -> bytes:
-    """Return a `sock_filter` array that refuses `socket` for the families with EAFNOSUPPORT.
+    """Return a `sock_filter` array that refuses `socket` for all but the families, EAFNOSUPPORT.
 
     Hardly anything else fails so: the message of a program shows what it was refused.
 
@@ -43,7 +43,7 @@ def filter_program(families: Iterable[int], machine: str | None = None) -> bytes
         KeyError: the machine is not supported.
     """
     name = machine or platform.machine()
-    refused = tuple(families)
+    allowed = tuple(families)
     code = [
         (_LOAD, 0, 0, 4),  # the architecture
         (_JUMP_EQUAL, 1, 0, _ARCHITECTURES[name]),
@@ -55,10 +55,10 @@ def filter_program(families: Iterable[int], machine: str | None = None) -> bytes
     for number in _REFUSED_CALLS[name]:
         code += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ERRNO | _EPERM)]
     code += [
-        (_JUMP_EQUAL, 0, 1 + 2 * len(refused), _SOCKET[name]),
+        (_JUMP_EQUAL, 0, 2 + len(allowed), _SOCKET[name]),
         (_LOAD, 0, 0, 16),  # the low word of the first argument: the family
     ]
-    for family in refused:
-        code += [(_JUMP_EQUAL, 0, 1, family), (_RETURN, 0, 0, _ERRNO | _EAFNOSUPPORT)]
-    code.append((_RETURN, 0, 0, _ALLOW))
+    for position, family in enumerate(allowed):
+        code.append((_JUMP_EQUAL, len(allowed) - position, 0, family))
+    code += [(_RETURN, 0, 0, _ERRNO | _EAFNOSUPPORT), (_RETURN, 0, 0, _ALLOW)]
     return struct.pack("=" + "HBBI" * len(code), *chain.from_iterable(code))

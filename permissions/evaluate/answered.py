@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from permissions.confinement import Confinement, widest
 from permissions.decision import Behavior, Decision, DecisionSource
 from permissions.evaluate.cascade import Evaluation
-from permissions.evaluate.confine import is_enforced, narrowed
+from permissions.evaluate.confine import is_whole, narrowed
 
 USERS: Final = frozenset({DecisionSource.USER, DecisionSource.BRIDGE, DecisionSource.CHANNEL})
 """What answers from there has seen the call and answers for the user."""
@@ -31,7 +31,7 @@ def answered(decision: Decision, evaluation: Evaluation) -> Decision:
     others = [one.confinement for one in evaluation.verdicts if one.confinement is not None]
     confinement = narrowed(widest((Confinement.PROJECT_FILES, *others)), view)
     trace = decision.trace
-    if not is_enforced(confinement, view):
+    if not is_whole(confinement, view):
         trace = tuple(
             replace(entry, held=False) if str(entry.step) == str(decision.source) else entry
             for entry in trace

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from permissions.decision import Behavior, Reason
+from permissions.evaluate.beyond_files import beyond_files
 from permissions.evaluate.call_view import CallView
 from permissions.evaluate.part_verdict import Part, PreparedPart
 from permissions.evaluate.possible_rules import (
@@ -107,6 +108,7 @@ def command_part(bash: CallView, facts: CommandFacts, link_places: Places) -> Pr
         is_small=not writes and is_small_reading(facts, bash.scope.launch),
         detail=_detail(facts, accesses),
         needs=facts.risk or facts.unclear,
+        beyond=beyond_files(bash, facts),
     )
     return PreparedPart(part, find)
 

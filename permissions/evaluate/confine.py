@@ -40,3 +40,9 @@ def narrowed(confinement: Confinement, view: CallView) -> Confinement:
 def is_enforced(confinement: Confinement, view: CallView) -> bool:
     """Does this machine enforce the confinement? Tools other than Bash hold themselves to it."""
     return not view.is_bash or can_hold(view.level, confinement)
+
+
+def is_whole(confinement: Confinement, view: CallView) -> bool:
+    """Does it enforce all of the confinement? At level `files`, hidden files are visible."""
+    is_open = confinement is Confinement.NONE or not view.is_bash
+    return is_open or view.level is SandboxLevel.FULL

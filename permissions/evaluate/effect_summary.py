@@ -15,8 +15,9 @@ from permissions.paths.file_view import FileView
 from permissions.paths.resolve import is_below
 from permissions.scope.resolve_access import resolve_access
 from permissions.scope.scope import Scope
-from permissions.shell.access import AccessKind, names
+from permissions.shell.access import AccessKind
 from permissions.shell.command_facts import CommandFacts
+from permissions.shell.effects.connections import connections
 from permissions.shell.flow.working_directories import UNKNOWN_DIRECTORY, Directories
 from permissions.shell.programs.registry import program_named
 from permissions.shell.syntax import RedirectKind, Word
@@ -101,19 +102,17 @@ _LABELS = (*GRAVE_LABELS, _DELETES, _MOVES, _LOSES, _AS_ROOT, _OUTSIDE_GIT, _REA
 
 def _program_effects(facts: CommandFacts) -> Iterator[tuple[str, str]]:
     """Yield what the programs of a command are known to do, each with its label."""
-    reached: list[str] = []
     # A form without words of its own is the text of the whole line.
     for form in (form for form in facts.deny_forms if form.joined):
         program, words = form.head.rpartition("/")[2], form.spaced.split()
         known = program_named(program)
         verb = words[1] if len(words) > 1 else ""
-        if known.network == "*" or verb in names(known.network):
-            reached.append(_reached(program, words))
         if known.is_root:
             yield _AS_ROOT, program
         options = known.discards.get(verb)
         if options is not None and _has_option(options, words[2:]):
             yield _LOSES, f"{program} {verb}"
+    reached = [_reached(program, words) for program, words in connections(facts)]
     for name in _most_specific(reached):
         yield _REACHES, name
 

@@ -21,7 +21,7 @@ from permissions.decision import (
     TraceStep,
 )
 from permissions.evaluate.call_view import CallView
-from permissions.evaluate.confine import confinement_of_rule, is_enforced, narrowed
+from permissions.evaluate.confine import confinement_of_rule, is_enforced, is_whole, narrowed
 from permissions.mode import Mode, named
 from permissions.rules.rule_set import Rule, RuleBehavior
 from permissions.scope.scope import Floor
@@ -56,6 +56,8 @@ class Part(Struct, frozen=True):
     detail: str = ""
     needs: str = ""
     """What would allow it, for users; may be empty."""
+    beyond: str = ""
+    """What it needs that confined commands do not have on this machine; may be empty."""
 
 
 class PreparedPart(Struct, frozen=True):
@@ -82,11 +84,13 @@ def part_verdict(prepared: PreparedPart, view: CallView) -> tuple[PartVerdict, l
         return by_rule, trace
     verdict = _not_below(floor, by_rule or _default(part, view), part)
     final = _enforced(part, _capped(part, verdict, view), view)
-    by_mode = final.source is _BY_MODE or final.behavior is not verdict.behavior
+    leaves = final.source is _BY_SANDBOX and verdict.source is not _BY_SANDBOX
+    by_mode = final.source is _BY_MODE or (final.behavior is not verdict.behavior and not leaves)
     answer = final.behavior if by_mode else "none"
     trace.append(TraceEntry(_MODE_STEP, answer, _MODE, None, name))
-    if verdict.source is _BY_SANDBOX:
-        trace.append(TraceEntry(_SANDBOX_STEP, verdict.behavior, str(_BY_SANDBOX), None, name))
+    if leaves or verdict.source is _BY_SANDBOX:
+        asked = final if leaves else verdict
+        trace.append(TraceEntry(_SANDBOX_STEP, asked.behavior, str(_BY_SANDBOX), None, name))
     return final, trace
 
 
@@ -110,7 +114,11 @@ def _enforced(part: Part, verdict: PartVerdict, view: CallView) -> PartVerdict:
     """Return the verdict, or the question that is left where this machine cannot enforce what an
     allow assumes."""
     confinement = verdict.confinement
-    if verdict.behavior is not _ALLOW or confinement is None or is_enforced(confinement, view):
+    if verdict.behavior is not _ALLOW or confinement is None:
+        return verdict
+    if confinement is Confinement.PROJECT_FILES and part.beyond:
+        return _beyond(part, view)
+    if is_enforced(confinement, view):
         return verdict
     if confinement is Confinement.READ_ONLY and part.is_small:
         return verdict
@@ -118,6 +126,15 @@ def _enforced(part: Part, verdict: PartVerdict, view: CallView) -> PartVerdict:
         # The static analysis cleared it; the trace says that nothing enforces it.
         return verdict
     return _left_of_allow(part, verdict, confinement, view)
+
+
+def _beyond(part: Part, view: CallView) -> PartVerdict:
+    """Return what is left of a rule's allow where the command could not do its work confined."""
+    if view.mode is _BYPASS:
+        return _mode_default(part, view)
+    message = f"{part.beyond}; the sandbox here keeps that from what a rule allows"
+    floor = Floor(_DENY if view.mode is _DONT_ASK else _ASK, _UNSANDBOXED, message)
+    return _from_floor(part, floor)
 
 
 def _left_of_allow(
@@ -157,8 +174,7 @@ def _cascade(
         if answer is _ALLOW:
             stands_for = confinement_of_rule(rule, part.text if part.kind == "command" else None)
             confinement = narrowed(stands_for, view)
-        is_held = confinement is None or is_enforced(confinement, view)
-        held = None if is_held else False
+        held = None if confinement is None or is_whole(confinement, view) else False
         trace.append(TraceEntry(step, answer, str(rule.source), rule.text, name, held))
         return _from_rule(part, rule, confinement)
     return None

@@ -14,7 +14,7 @@ def confinement_words(decision: Decision) -> str:
         return ""
     words = _CONFINED_TO[decision.confinement]
     is_held = all(entry.held is not False for entry in decision.trace)
-    return words if is_held else f"{words} (this machine cannot enforce it)"
+    return words if is_held else f"{words} (this machine does not enforce all of it: /sandbox)"
 
 
 _CONFINED_TO: Final = {

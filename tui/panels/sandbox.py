@@ -28,7 +28,8 @@ _SWITCH: Final = 0
 """The item that is the switch: the first one."""
 _MEANING: Final = {
     SandboxLevel.FULL: "everything that commands are confined to is enforced",
-    SandboxLevel.FILES: "only writes outside the project are prevented, so more is asked",
+    SandboxLevel.FILES: "what rules allow writes no repository and nothing outside, and has no "
+    "network; more is asked",
     SandboxLevel.NONE: "nothing is enforced, so more is asked",
 }
 
@@ -127,8 +128,9 @@ def _directories(
     items = [Item(short(one), "writable", group="Directories") for one in policy.write_roots]
     as_tmp = "writable, as /tmp" if is_full else "writable"
     items.append(Item(short(policy.temp_dir), as_tmp, group="Directories"))
+    items += _many("protected", _protected(shared if not is_full else policy), short)
+    items += _many("closed to new files", shared.closed, short)
     if is_full:
-        items += _many("protected", _protected(policy), short)
         items += _many("hidden", (*policy.secret, *policy.denied), short)
     return items + _many("package caches, for allow rules", shared.caches, short)
 

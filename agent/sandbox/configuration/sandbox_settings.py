@@ -76,6 +76,8 @@ class SandboxSettings(Struct, frozen=True, kw_only=True):
     managed_domains_only: bool = False
     """Whether only managed settings allow hosts."""
     all_unix_sockets: bool = False
+    landlock_git_writes: bool = False
+    """Whether level `files` opens working directories with their repositories."""
     bubblewrap: str = ""
     """`bwrapPath`; empty: the one that is found."""
     warnings: tuple[SettingsWarning, ...] = ()
@@ -139,6 +141,7 @@ class _Joined:
             strict_allowlist=self._flag(("network", "strictAllowlist"), False),
             managed_domains_only=only_managed_hosts,
             all_unix_sockets=self._flag(("network", "allowAllUnixSockets"), False),
+            landlock_git_writes=self._flag(("landlockGitWrites",), False),
             bubblewrap=next(iter(self._texts(("bwrapPath",), only_managed=True)), ""),
             warnings=tuple(self._warnings),
         )

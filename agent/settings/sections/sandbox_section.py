@@ -75,6 +75,7 @@ class SandboxSection(_SandboxPart):
     excludedCommands: list[str] | None = None
     hooks: bool | None = None
     allowUnsandboxedCommands: bool | None = None
+    landlockGitWrites: bool | None = None
     filesystem: SandboxFilesystemSection | None = None
     network: SandboxNetworkSection | None = None
     credentials: SandboxCredentialsSection | None = None
@@ -100,6 +101,7 @@ _TIGHTENING: Final[Mapping[tuple[str, ...], bool | None]] = {
     ("failIfUnavailable",): True,
     ("autoAllowBashIfSandboxed",): False,
     ("allowUnsandboxedCommands",): False,
+    ("landlockGitWrites",): False,
     ("hooks",): True,
     ("filesystem", "denyWrite"): None,
     ("filesystem", "denyRead"): None,

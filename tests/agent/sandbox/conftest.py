@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from agent.sandbox.availability import Availability
+from agent.sandbox.availability import Availability, Backend
+from agent.sandbox.configuration.sandbox_settings import SandboxSettings
 from agent.sandbox.confined_launch import SandboxRun
+from agent.sandbox.launcher import landlock_version
 from agent.sandbox.probe import probe
 from agent.sandbox.refusals import Refusal
 from agent.sandbox.sandbox import RunRequest, Sandbox
@@ -66,23 +68,30 @@ def available() -> Availability:
     return found
 
 
+FILES = Availability(SandboxLevel.FILES, Backend.LANDLOCK, reason="for a test")
+NO_SETTINGS = SandboxSettings()
 MakeConfined = Callable[..., Confined]
 
 
 @pytest.fixture
 def make_confined(available: Availability, tmp_path: Path) -> Iterator[MakeConfined]:
-    """Build a sandbox at level `full`; skips with the reason where there is none."""
-    if available.level is not SandboxLevel.FULL:
-        pytest.skip(f"level {available.level}: {available.reason}")
+    """Build a sandbox at level `full`, or at `files`; skips with the reason where there is none."""
 
     def make(
         *,
+        level: SandboxLevel = SandboxLevel.FULL,
+        settings: SandboxSettings = NO_SETTINGS,
         deny: Sequence[str] = (),
         allow: Sequence[str] = (),
         git: bool = False,
         protected: Sequence[str] = (),
         name: str = "",
     ) -> Confined:
+        if level is SandboxLevel.FULL and available.level is not level:
+            pytest.skip(f"level {available.level}: {available.reason}")
+        if level is SandboxLevel.FILES and not landlock_version():
+            pytest.skip("no Landlock here")
+        held = available if level is SandboxLevel.FULL else FILES
         home, outside = tmp_path / name / "home", tmp_path / name / "outside"
         project, temp_dir = home / "project", home / ".agent" / "sessions" / "scratch"
         for directory in (project, outside, temp_dir):
@@ -101,7 +110,12 @@ def make_confined(available: Availability, tmp_path: Path) -> Iterator[MakeConfi
             own_dirs=(home / ".agent",),
             protected_files=frozenset(str(project / name) for name in protected),
         )
-        sandbox = Sandbox(available, lambda: context, state_dir=home / ".agent" / "sandbox")
+        sandbox = Sandbox(
+            held,
+            lambda: context,
+            state_dir=home / ".agent" / "sandbox",
+            settings=lambda: settings,
+        )
         return Confined(sandbox, project, home, outside, temp_dir)
 
     yield make

@@ -22,10 +22,9 @@ from permissions.confinement import Confinement, SandboxLevel
 from permissions.context import PermissionContext
 from permissions.mode import Mode
 from permissions.rules.rule_set import RuleSet
-from tests.agent.sandbox.conftest import MakeConfined
+from tests.agent.sandbox.conftest import FILES, MakeConfined
 
 NOTHING = Availability(SandboxLevel.NONE, Backend.NONE, reason="for a test")
-FILES = Availability(SandboxLevel.FILES, Backend.LANDLOCK, reason="for a test")
 
 
 def _context(directory: Path) -> PermissionContext:
@@ -50,19 +49,6 @@ def test_nothing_runs_with_less_than_its_confinement(
     sandbox = Sandbox(available, lambda: context, state_dir=tmp_path / "state")
     with pytest.raises(CannotConfine, match=f"cannot enforce {confinement}"):
         sandbox.launch(Launch(("/bin/true",), {}), RunRequest(confinement))
-
-
-def test_the_level_files_confines_writes(tmp_path: Path) -> None:
-    context = _context(tmp_path)
-    sandbox = Sandbox(FILES, lambda: context, state_dir=tmp_path / "state")
-    if probe("/nonexistent").level is not SandboxLevel.FILES:
-        pytest.skip("no Landlock here")
-    script = f"echo x > in; echo x > {tmp_path}/out; echo x > $TMPDIR/t"
-    program = Launch(("/bin/sh", "-c", script), {"PATH": os.defpath}, context.launch_dir)
-    run_blocking(sandbox.launch(program, RunRequest(Confinement.PROJECT_FILES)), timeout_s=60.0)
-    assert (context.launch_dir / "in").exists()
-    assert (tmp_path / "tmp" / "t").exists()
-    assert not (tmp_path / "out").exists()
 
 
 def test_without_bubblewrap_the_probe_says_so_and_how_to_get_it() -> None:

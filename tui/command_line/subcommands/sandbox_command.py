@@ -88,7 +88,10 @@ def describe(available: Availability) -> str:
 
 def _meaning(available: Availability, confinement: Confinement) -> str:
     if confinement is Confinement.PROJECT_FILES and available.level is SandboxLevel.FILES:
-        return "writes the working directories and package caches, protected names too"
+        return (
+            "writes the working directories without their repositories, and package caches, "
+            "no network; makes nothing beside a protected name; no file is hidden from it"
+        )
     return _MEANING[confinement]
 
 
