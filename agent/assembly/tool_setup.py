@@ -114,7 +114,8 @@ def build_tools(
             user=start.user.ask,
             plans=start.user.plans,
             refusals=refusal_offers(start.sandbox, start.user.ask, gate),
-            subagents=agents.branch,
+            # A worker of a team starts no agents: the limits are those of its leader.
+            subagents=agents.branch if start.member is None else None,
             small_model=model.small,
             search=search,
             checkpoints=checkpoints,

@@ -10,7 +10,8 @@ from agent.abort import AbortSignal
 from agent.errors import AgentError
 from agent.subagents.agent_tools import startable
 from agent.subagents.definition import AgentDefinition
-from agent.subagents.known_agents import launched
+from agent.subagents.known_agents import MAIN, launched
+from agent.subagents.report_text import defused
 from agent.subagents.running_agent import RunningAgent
 from agent.subagents.supervisor import AgentSupervisor
 from agent.tools.agent_port import AgentTask, SubagentPort, SubagentReport
@@ -81,7 +82,7 @@ class AgentBranch:
         agent = self._supervisor.find(to)
         if agent is None or agent is self._agent:
             raise ToolError(f"There is no agent {to!r}. {self.listing()}")
-        sender = self._agent.id if self._agent is not None else "main"
+        sender = self._agent.id if self._agent is not None else MAIN
         if not agent.is_running and self._agent is not None:
             raise ToolError(f"{agent.id} has ended; only the main conversation continues it.")
         return await self._supervisor.tell(agent, message, sender)
@@ -92,7 +93,10 @@ class AgentBranch:
             f"- {agent.id} ({agent.definition.name}): {agent.state}; {agent.task.description}"
             for agent in self._supervisor.all()
         ]
-        return "\n".join(["Agents of this session:", *lines]) if lines else "There are no agents."
+        if not lines:
+            return "There are no agents."
+        # Agents describe the tasks of those that they start.
+        return "\n".join(["Agents of this session:", defused("\n".join(lines))])
 
     def has(self, agent_id: str) -> bool:
         """Whether there is an agent of this id."""

@@ -20,6 +20,7 @@ from permissions.base.files.plain_file import read_plain
 from permissions.base.text.sanitize import sanitize
 
 MAX_FILES: Final = 500
+"""Of one directory; what it has more does not keep those of the others away."""
 MAX_FILE_BYTES: Final = 1_000_000
 MAX_DEPTH: Final = 8
 
@@ -81,14 +82,13 @@ def read_agent_files(
     definitions: list[AgentDefinition] = []
     waiting: list[str] = []
     problems: list[str] = []
-    count = 0
     for directory in directories:
         is_project = directory.source is AgentSource.PROJECT
-        for path in _markdown_below(directory.path, follow=not is_project):
-            count += 1
-            if count > MAX_FILES:
+        files = _markdown_below(directory.path, follow=not is_project)
+        for count, path in enumerate(files):
+            if count == MAX_FILES:
                 problems.append(f"{directory.path}: more than {MAX_FILES} agent files")
-                return AgentFiles(tuple(definitions), tuple(waiting), tuple(problems))
+                break
             try:
                 data = _read(path, project_root if is_project else None)
                 if is_project and not trust().in_force(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Final
 
 from agent.errors import AgentError, SessionError
 from agent.session.records import AgentRecord
@@ -12,6 +13,10 @@ from agent.subagents.catalog import AgentCatalog
 from agent.subagents.definition import AgentDefinition
 from agent.subagents.running_agent import RunningAgent
 from agent.tools.agent_port import AgentTask, SubagentReport
+
+MAIN: Final = "main"
+"""Stands for the main conversation where a message names its sender."""
+_RESERVED: Final = frozenset({MAIN, "user"})
 
 
 class KnownAgents(dict[str, RunningAgent]):
@@ -47,7 +52,7 @@ class KnownAgents(dict[str, RunningAgent]):
         return self.get(agent_id) or self._from_disk(agent_id)
 
     def _is_taken(self, agent_id: str) -> bool:
-        return agent_id in self or self.path(agent_id).exists()
+        return agent_id in self or agent_id in _RESERVED or self.path(agent_id).exists()
 
     def _from_disk(self, agent_id: str) -> RunningAgent | None:
         path = self.path(agent_id)

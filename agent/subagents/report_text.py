@@ -14,7 +14,9 @@ from agent.tools.agent_port import SubagentReport
 
 MAX_REPORT_CHARS: Final = 50_000
 _TAG: Final = re.compile(
-    r"<(?=/?(?:system|agent|command|user|assistant|human|function|tool)[\w-]*[\s>/])", re.IGNORECASE
+    r"<(?=\s*/?\s*(?:system|agent|command|user|assistant|human|function|tool|task|subtask|result)"
+    r"[\w-]*(?:[\s>/]|$))",
+    re.IGNORECASE,
 )
 _SPEAKER: Final = re.compile(r"^(?=(?:Human|Assistant|User|System):)", re.IGNORECASE | re.MULTILINE)
 _CONSENT: Final = re.compile(

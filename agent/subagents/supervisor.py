@@ -312,9 +312,13 @@ class AgentSupervisor:
         self._agents[agent.id] = agent
         self._begin(agent, prompt, continues=True)
 
-    async def tell(self, agent: RunningAgent, text: str, sender: str = "user") -> str:
-        """Give an agent a message; one that has ended continues. Raises ToolError."""
-        message = text if sender == "user" else message_text(sender, text)
+    async def tell(self, agent: RunningAgent, text: str, sender: str | None = None) -> str:
+        """Give an agent a message; one that has ended continues. Raises ToolError.
+
+        Args:
+            sender: The agent that it is from; None is the user.
+        """
+        message = text if sender is None else message_text(sender, text)
         if not agent.is_running:
             await self.resume(agent, message)
             return f"{agent.id} had ended and continues in the background with this message."

@@ -243,3 +243,54 @@ async def test_a_prompt_in_the_place_of_a_name_says_where_it_goes(
     status, _, err = await run("-p", "-w", "fix the test", cwd=project, env=env)
     assert status == 2
     assert "A prompt goes in front" in err
+
+
+@pytest.mark.parametrize("where", ["{p}", "{p}/..", "{p}/src", "{h}", "{h}/.ssh", "{h}/link", "/",
+                                   "/etc", "src"])  # fmt: skip
+async def test_a_hook_leads_no_agent_out_of_where_one_may_work(
+    begin: Begin, tmp_path: Path, fresh_home: Path, where: str
+) -> None:
+    """An agent works in its worktree without questions, and a project may have hooks."""
+    project = tmp_path / "a project"
+    (project / "src").mkdir(parents=True)
+    (fresh_home / ".ssh").mkdir()
+    (fresh_home / "link").symlink_to(fresh_home / ".ssh")
+    made = where.format(p=project, h=fresh_home)
+    write_settings(fresh_home, WorktreeCreate={"type": "command", "command": f"echo '{made}'"})
+    journey = await repository(begin, script(WRITE), Owner("Keep"))
+    result = report_of(await journey.send("go"))
+    assert result.is_error
+    assert "The hook's worktree" in result.text
+    assert list(project.rglob("made")) == []
+
+
+async def test_a_link_in_the_project_leads_no_worktree_elsewhere(
+    begin: Begin, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    journey = await repository(begin, script(WRITE), Owner("Keep"))
+    (journey.project / ".agent").mkdir()
+    (journey.project / ".agent" / "worktrees").symlink_to(elsewhere)
+    result = report_of(await journey.send("go"))
+    assert "leads through a link" in result.text
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("is_link", [True, False])
+async def test_a_session_opens_only_a_worktree_of_this_repository(
+    project: Path, fresh_home: Path, tmp_path: Path, is_link: bool
+) -> None:
+    repository_in(project)
+    git(project, "branch", "agent/plum")
+    tree = project / ".agent" / "worktrees" / "plum"
+    tree.parent.mkdir(parents=True)
+    if is_link:
+        (tmp_path / "elsewhere").mkdir()
+        tree.symlink_to(tmp_path / "elsewhere")
+    else:
+        tree.mkdir()
+    env = environment(fresh_home, "http://127.0.0.1:1")
+    status, _, err = await run("-p", "go", "-w", "plum", cwd=project, env=env)
+    assert status == 1
+    assert ("leads through a link" if is_link else "is no worktree of this repository") in err

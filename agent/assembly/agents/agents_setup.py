@@ -32,6 +32,7 @@ from agent.subagents.lead import lead_of
 from agent.subagents.running_agent import RunningAgent
 from agent.subagents.supervisor import AgentSupervisor, SupervisorPorts
 from agent.subagents.worktree.worktree_end import WorktreeAnswer
+from agent.subagents.worktree.worktrees import DIRECTORY
 from agent.tools.services import AskUser, Question, QuestionOption
 from permissions.decision import Behavior
 from permissions.request import PermissionRequest
@@ -177,7 +178,14 @@ def agent_kinds(start: StartContext, late: LateParts) -> AgentKinds:
     start.notes.extend(catalog.flag_problems)
     # A worker of a team has the prompt and the tools of its subtask.
     in_settings = start.settings.values.agent if start.member is None else None
-    return AgentKinds(catalog, lead_of(start.options.agent or in_settings, catalog))
+    lead = lead_of(start.options.agent or in_settings, catalog)
+    is_apart = start.environment.launch_dir.parent.match(f"*/{DIRECTORY}")
+    if lead is not None and lead.isolation is not None and not is_apart:
+        start.notes.append(
+            f"The isolation of the agent {lead.name} applies only where another one starts it. "
+            "--worktree gives a whole session a worktree."
+        )
+    return AgentKinds(catalog, lead)
 
 
 def _catalog(start: StartContext, late: LateParts) -> AgentCatalog:

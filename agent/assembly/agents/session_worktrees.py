@@ -26,6 +26,10 @@ from hooks.ports import HookPorts, HookSession
 from hooks.runner import HookRunner
 from permissions.base.process.child_environment import child_environment
 from permissions.base.process.program_path import path_outside
+from permissions.context import PermissionContext
+from permissions.mode import Mode
+from permissions.rules.rule_set import RuleSet
+from permissions.scope.added_directories import may_be_added
 
 
 @contextmanager
@@ -40,12 +44,21 @@ def session_worktrees(
     """
     with tempfile.TemporaryDirectory(prefix="agent-tui-") as scratch:
         hooks = _hooks(options, environment, settings, Path(scratch))
+        context = PermissionContext(
+            Mode.DEFAULT,
+            RuleSet.build(())[0],
+            environment.launch_dir,
+            settings.project_root,
+            environment.home,
+            own_dirs=(environment.agent_home,),
+        )
         worktrees = Worktrees(
             settings.project_root,
             environment.env,
             path_outside(environment.env.get("PATH"), settings.project_root),
             hooks,
             is_trusted=lambda: settings.trust.is_settled,
+            may_be_scope=lambda path: may_be_added(path, context),
         )
         yield worktrees, hooks
 

@@ -54,6 +54,7 @@ from permissions.agent_limits import NotesLimit, agent_limits
 from permissions.decision import Reason
 from permissions.gate import PermissionGate
 from permissions.request import PermissionRequest
+from permissions.scope.added_directories import may_be_added
 from permissions.subagent_gate import SubagentGate
 
 MODEL_VARIABLE: Final = "CLAUDE_CODE_SUBAGENT_MODEL"
@@ -358,6 +359,7 @@ def subagent_setup(
             start.reading.path,
             dispatch,
             is_trusted=lambda: start.settings.trust.is_settled,
+            may_be_scope=lambda path: may_be_added(path, late.gate().context),
         ),
         ask=ask,
     )

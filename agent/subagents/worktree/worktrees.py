@@ -18,6 +18,7 @@ from agent.errors import AgentError
 from permissions.base.process.neutral_git import with_neutral_git
 from permissions.base.process.run_program import RunLimits, run_program
 from permissions.base.process.spawn import CannotStart, Launch
+from permissions.paths.resolve import is_below
 
 DIRECTORY: Final = Path(".agent") / "worktrees"
 _LIMITS: Final = RunLimits(timeout_s=120.0, stdout_bytes=200_000, stderr_bytes=20_000)
@@ -73,11 +74,13 @@ class Worktrees:
         root: Path,
         env: Mapping[str, str],
         path: str,
-        hooks: WorktreeHooks | None = None,
+        hooks: WorktreeHooks,
         *,
-        is_trusted: Callable[[], bool] = lambda: True,
+        is_trusted: Callable[[], bool],
+        may_be_scope: Callable[[str], bool],
     ) -> None:
-        """`path` is where git is looked up: never inside the project."""
+        """`path` is where git is looked up: never inside the project; `may_be_scope` says whether a
+        directory, given canonically, is fit to be worked in without questions."""
         self._root = root
         self._env = {
             **{name: value for name, value in env.items() if not name.startswith("GIT_")},
@@ -86,34 +89,64 @@ class Worktrees:
         }
         self._hooks = hooks
         self._is_trusted = is_trusted
+        self._may_be_scope = may_be_scope
 
     async def open(self, name: str) -> AgentWorktree:
         """Return the worktree of a name: the one that is there, or a new one. Raises AgentError."""
         path = self._root / DIRECTORY / name
-        if not path.exists():
+        if not os.path.lexists(path):
             return await self.create(name)
+        self._check_trust()
+        self._check_place(path)
+        listed = await self._git(self._root, "worktree", "list", "--porcelain", "-z")
+        if f"worktree {os.path.realpath(path)}" not in listed.split("\0"):
+            raise WorktreeError(f"{path} is there, and is no worktree of this repository.")
         branch = f"agent/{name}"
         base = await self._git(self._root, "merge-base", "HEAD", branch)
         return AgentWorktree(path, branch, base)
 
     async def create(self, name: str, number: str = "") -> AgentWorktree:
         """Make a worktree at the current commit, on a new branch. Raises AgentError."""
-        if not self._is_trusted():
-            raise WorktreeError("A worktree runs git's filters: trust this project first (/trust).")
-        made = await self._hooks.worktree_create(name) if self._hooks is not None else None
+        self._check_trust()
+        made = await self._hooks.worktree_create(name)
         if made is not None:
-            if not os.path.isdir(made):
-                raise WorktreeError(f"The hook's worktree does not exist: {made}")
-            return AgentWorktree(Path(made), "", "")
+            return AgentWorktree(self._made_by_hook(made), "", "")
         base = await self._git(self._root, "rev-parse", "--verify", "HEAD")
         await self._hide()
         full = f"{name}-{number}" if number else name
         path = self._root / DIRECTORY / full
         branch = f"agent/{full}"
+        self._check_place(path)
         await self._git(self._root, "worktree", "add", "-q", "-b", branch, str(path), base)
         reason = f"agent-tui {name} {os.getpid()}"
         await self._git(self._root, "worktree", "lock", "--reason", reason, str(path))
         return AgentWorktree(path, branch, base)
+
+    def _check_trust(self) -> None:
+        if not self._is_trusted():
+            raise WorktreeError("A worktree runs git's filters: trust this project first (/trust).")
+
+    def _check_place(self, path: Path) -> None:
+        """Raise WorktreeError where a link of the project leads elsewhere."""
+        expected = Path(os.path.realpath(self._root)) / DIRECTORY / path.name
+        if os.path.realpath(path) != str(expected):
+            raise WorktreeError(f"{path} leads through a link: no worktree can be there.")
+
+    def _made_by_hook(self, made: str) -> Path:
+        """Return a hook's worktree. Raises WorktreeError for one that nobody should work in.
+
+        The agent works there without questions: not in the checkout, and in no directory that an
+        answer could not add to the session.
+        """
+        path, root = os.path.realpath(made), os.path.realpath(self._root)
+        if not os.path.isabs(made) or not os.path.isdir(path):
+            raise WorktreeError(f"The hook's worktree does not exist: {made}")
+        own = path.startswith(os.path.join(root, DIRECTORY, "")) or os.path.lexists(f"{path}/.git")
+        if (is_below(path, root) and not own) or not self._may_be_scope(path):
+            raise WorktreeError(
+                f"The hook's worktree {made} is part of your checkout, or protected, or too wide."
+            )
+        return Path(path)
 
     async def state(self, tree: AgentWorktree) -> WorktreeState:
         """Return what is in a worktree. Raises AgentError."""
@@ -133,8 +166,7 @@ class Worktrees:
         state = await self.state(tree)
         if state.is_dirty and tree.branch:
             await self._commit(tree, title)
-        if self._hooks is not None:
-            await self._hooks.worktree_remove(str(tree.path))
+        await self._hooks.worktree_remove(str(tree.path))
         if not tree.branch:
             return
         await self.keep(tree)

@@ -61,7 +61,8 @@ async def _run(tool_input: SkillInput, context: ToolContext) -> ToolOutcome:
         raise ToolError("There are no skills here.")
     name = tool_input.skill.removeprefix("/")
     skill = await port.load(name, tool_input.args or "", context.turn_id, context.abort)
-    if skill.agent is not None and context.agent_id is None:
+    has_agents = context.services.subagents is not None and context.agent_id is None
+    if skill.agent is not None and has_agents:
         report = await run_subagent(
             context,
             AgentTask(

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from agent.settings.trust import TrustState
-from agent.subagents.agent_files import AgentFiles, agent_directories, read_agent_files
+from agent.subagents.agent_files import (
+    MAX_FILES,
+    AgentFiles,
+    agent_directories,
+    read_agent_files,
+)
 from agent.subagents.agent_tools import NoTools, startable, tools_of
 from agent.subagents.catalog import AgentCatalog, UnknownAgent, listing_of
 from agent.subagents.definition import AgentDefinition, AgentSource
@@ -153,6 +158,27 @@ def test_a_link_out_of_the_project_is_no_agent(tmp_path: Path) -> None:
     found = read_agent_files(directories, project, lambda: state)
     assert found.definitions == ()
     assert "outside the project" in found.problems[0]
+
+
+def test_thousands_of_files_of_a_project_keep_no_file_of_the_user_away(tmp_path: Path) -> None:
+    project, home = tmp_path / "project", tmp_path / "home"
+    for base, count in ((project / ".agent", MAX_FILES + 5), (home / ".agent", 1)):
+        (base / "agents").mkdir(parents=True)
+        for number in range(count):
+            (base / "agents" / f"{number}.md").write_text(
+                f"---\nname: of-{base.parent.name}-{number}\ndescription: y\n---\n"
+            )
+    directories = agent_directories(
+        project_root=project,
+        home=home,
+        agent_home=home / ".agent",
+        policy=tmp_path / "policy",
+        plugins=(),
+    )
+    state = TrustState(project, trusted=True, items=(), accepted=frozenset(), by_flag=True)
+    found = read_agent_files(directories, project, lambda: state)
+    assert found.definitions[-1].name == "of-home-0"
+    assert found.problems == (f"{project}/.agent/agents: more than {MAX_FILES} agent files",)
 
 
 def catalog(*definitions: AgentDefinition, flags: dict[str, object] | None = None) -> AgentCatalog:
