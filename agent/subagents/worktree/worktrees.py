@@ -133,7 +133,7 @@ class Worktrees:
             raise WorktreeError(f"{path} leads through a link: no worktree can be there.")
 
     def _made_by_hook(self, made: str) -> Path:
-        """Return a hook's worktree. Raises WorktreeError for one that nobody should work in.
+        """Return a hook's worktree. Raises WorktreeError for one that is unfit.
 
         The agent works there without questions: not in the checkout, and in no directory that an
         answer could not add to the session.
