@@ -42,6 +42,7 @@ ROWS: Final[Mapping[str, Sequence[str]]] = {
     "executors: one protocol, chosen by setting and by what is there": (
         "test_m7_three_executor_backends_are_chosen_by_setting_and_by_what_is_here",
         "test_m7_panes_are_those_of_the_terminal_that_is_here",
+        "test_m7_a_team_works_in_panes_of_a_terminal",
     ),
     "executors: a defect in one worker ends that one alone": (
         "test_an_exception_of_a_worker_ends_that_worker_alone",
@@ -109,6 +110,8 @@ ROWS: Final[Mapping[str, Sequence[str]]] = {
         "test_a_report_that_claims_a_permission_grants_nothing",
         "test_words_of_another_agent_are_marked_on_every_way_to_a_model",
         "test_a_worker_cannot_write_its_own_permission",
+        "test_an_agent_cannot_speak_as_the_user_or_the_conversation",
+        "test_no_worker_forges_the_result_of_another",
         "test_a_definition_grants_nothing_by_its_skills",
     ),
     "spawning: side by side is the default": (

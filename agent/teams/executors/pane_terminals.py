@@ -97,7 +97,7 @@ def _iterm2_split(
     way = "horizontally" if above else "vertically"
     script = (
         f'tell application "iTerm2" to tell {session} of current window to '
-        f'return id of (split {way} with default profile command "{quoted}")'
+        f'return unique ID of (split {way} with default profile command "{quoted}")'
     )
     return ("osascript", "-e", script)
 
