@@ -26,8 +26,8 @@ async def test_m7_a_team_works_in_panes_of_a_terminal(
         env[name] = value
         env["PATH"] = f"{install(tmp_path / 'bin')}:{env['PATH']}"
         status, out, err = await run(
-            "-p", "Please do it.", "--team", "crew", "--teammate-mode", "panes", "--permission-mode",
-            "acceptEdits", cwd=project, env=env,
+            "-p", "Please do it.", "--team", "crew", "--teammate-mode", "panes",
+            "--permission-mode", "acceptEdits", cwd=project, env=env,
         )  # fmt: skip
         assert status == 0, err
         assert ANSWER in out
