@@ -114,8 +114,7 @@ def build_tools(
             user=start.user.ask,
             plans=start.user.plans,
             refusals=refusal_offers(start.sandbox, start.user.ask, gate),
-            # A worker of a team starts no agents: the limits are those of its leader.
-            subagents=agents.branch if start.member is None else None,
+            subagents=agents.branch if start.member is None else None,  # limits are the leader's
             small_model=model.small,
             search=search,
             checkpoints=checkpoints,

@@ -80,7 +80,7 @@ def _run(command: Sequence[str], where: str) -> None:
     child, master = pty.fork()
     if not child:
         os.chdir(where)
-        os.execvpe(command[0], command, {"PATH": "/usr/bin:/bin", "TERM": "xterm-256color"})
+        os.execvpe(command[0], [*command], {"PATH": "/usr/bin:/bin", "TERM": "xterm-256color"})
     for stream in (0, 1, 2):
         os.close(stream)
     try:
