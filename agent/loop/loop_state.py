@@ -8,8 +8,6 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.messages import Message
-
 TransitionReason = Literal[
     "next_turn",
     "max_output_tokens_recovery",
@@ -31,9 +29,8 @@ class Transition(Struct, frozen=True):
 
 
 class LoopState(Struct, frozen=True):
-    """Everything that changes between two model requests of one prompt."""
+    """What changes between two model requests of one prompt besides the history."""
 
-    messages: tuple[Message, ...]
     turn_count: int = 0
     """Answers with tool calls so far, whose calls were run."""
     recovery_count: int = 0
@@ -47,13 +44,9 @@ class LoopState(Struct, frozen=True):
     transition: Transition | None = None
     """None only for the first request of a prompt."""
 
-    def advance(self, reason: TransitionReason, *messages: Message, detail: str = "") -> LoopState:
-        """Return the state of the next request after `messages` were appended."""
-        base = replace(
-            self,
-            messages=(*self.messages, *messages),
-            transition=Transition(reason, detail),
-        )
+    def advance(self, reason: TransitionReason, *, detail: str = "") -> LoopState:
+        """Return the state of the next request."""
+        base = replace(self, transition=Transition(reason, detail))
         match reason:
             case "next_turn" | "queued_prompt":
                 return replace(

@@ -81,6 +81,16 @@ class Answered(Struct, frozen=True):
     """Other models that the endpoint asked, with what they used."""
     type: Literal["answered"] = "answered"
 
+    @property
+    def has_calls(self) -> bool:
+        """Whether calls are to be run."""
+        return bool(self.tool_uses)
+
+    @property
+    def has_content(self) -> bool:
+        """Whether anything of it stays in the history."""
+        return bool(self.message.content)
+
 
 class Interrupted(Struct, frozen=True):
     """The abort signal fired; `message` holds what was complete, None when nothing was."""

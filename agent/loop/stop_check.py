@@ -62,9 +62,8 @@ class TurnEnd:
             return history.terminal("stop_hook_prevented", state, reason, turns=turns)
         feedback = stop_feedback(outcome)
         if feedback:
-            note = user_message(feedback, origin="hook")
-            await history.commit(note)
-            return state.advance("stop_hook_blocking", note, detail=feedback[:200])
+            await history.commit(user_message(feedback, origin="hook"))
+            return state.advance("stop_hook_blocking", detail=feedback[:200])
         complaint = self._answer.complaint(text) if self._answer is not None else None
         if complaint is not None:
             return await self._correct(state, complaint)
@@ -72,9 +71,8 @@ class TurnEnd:
             verdict = check_token_budget(self._budget, output_tokens)
             if isinstance(verdict, ContinueBudget):
                 self._budget = verdict.tracker
-                note = user_message(verdict.nudge, origin="continuation")
-                await history.commit(note)
-                return state.advance("token_budget_continuation", note)
+                await history.commit(user_message(verdict.nudge, origin="continuation"))
+                return state.advance("token_budget_continuation")
         if not text.strip():
             # Otherwise the screen would freeze and appear broken.
             await self._events.notice("info", "The model ended its answer without a word.")
@@ -87,9 +85,8 @@ class TurnEnd:
             return self._history.terminal(
                 "invalid_answer", state, detail, turns=state.turn_count + 1
             )
-        note = user_message(correction(complaint), origin="continuation")
-        await self._history.commit(note)
-        return state.advance("answer_correction", note, detail=complaint[:200])
+        await self._history.commit(user_message(correction(complaint), origin="continuation"))
+        return state.advance("answer_correction", detail=complaint[:200])
 
 
 def stop_feedback(outcome: EventOutcome | None) -> str:

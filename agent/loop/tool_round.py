@@ -66,7 +66,6 @@ class ToolRound:
         outcomes = [
             (use, dispatcher.outcomes[use.id]) for use in uses if use.id in dispatcher.outcomes
         ]
-        state = replace(state, messages=history.messages)
         if has_fired(abort.signal):
             return await history.interrupted("aborted_tools", state, turns=turns)
         stopped = next((outcome for _, outcome in outcomes if outcome.ends_turn), None)
@@ -90,7 +89,6 @@ class ToolRound:
             return history.terminal("stop_hook_prevented", state, reason, turns=turns)
         await self._commit_context(outcomes, batch)
         has_queued = await self.commit_queued()
-        state = replace(state, messages=history.messages)
         return state.advance("queued_prompt" if has_queued else "next_turn")
 
     async def _commit_context(self, outcomes: Outcomes, batch: EventOutcome | None) -> None:

@@ -43,7 +43,7 @@ from agent.library.running.state_results import result_of
 if TYPE_CHECKING:
     from dbos import DBOS, StepReservation
 
-VERSION: Final = "agent-durable-2"
+VERSION: Final = "agent-durable-3"
 """Runs that another version began are not taken up: it changes with the order of steps."""
 WORKFLOW: Final = "agent-tui.run"
 WAITING: Final = "waiting"

@@ -16,10 +16,17 @@ def response_json(response: ModelResponse) -> dict[str, RawItem]:
         "usage": usage_to_json(response.usage),
         "response_id": response.response_id,
         "request_id": response.request_id,
+        "stop_reason": response.stop_reason,
     }
 
 
 def read_model_response(data: Mapping[str, RawItem]) -> ModelResponse:
     """Return the answer that `response_json` returned."""
     output: list[InputItem] = [DictItem(each) for each in data["output"]]
-    return ModelResponse(output, usage_of(data["usage"]), data["response_id"], data["request_id"])
+    return ModelResponse(
+        output,
+        usage_of(data["usage"]),
+        data["response_id"],
+        data["request_id"],
+        stop_reason=data.get("stop_reason"),
+    )

@@ -224,6 +224,8 @@ class ModelResponse:
     response_id: str | None
     request_id: str | None = None
     raw_usage: dict[str, RawItem] | None = None
+    stop_reason: str | None = None
+    """Why the answer ended, as the Messages API says it; None where a model does not say."""
 
     def to_input_items(self) -> list[InputItem]:
         """Return the output as a model takes it."""

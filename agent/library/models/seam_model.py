@@ -6,16 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Final
 
-from msgspec.structs import replace
-
 from agent.abort import AbortController
 from agent.errors import AgentError
 from agent.events import AgentEvent, TextDelta, ThinkingDelta, ToolInputDelta
 from agent.library.agents.agent_output import AgentOutputSchemaBase
 from agent.library.base.model_options import ModelOptions
 from agent.library.base.raw_items import DictItem, InputItem, RawItem, input_list, read
-from agent.library.base.run_exceptions import ModelBehaviorError
-from agent.library.base.run_usage import RunUsage
 from agent.library.items.run_items import ModelResponse
 from agent.library.models.item_messages import (
     items_of,
@@ -27,13 +23,11 @@ from agent.library.models.model_interface import Model, ModelTracing
 from agent.library.tools.function_tool import FunctionTool
 from agent.loop.model_turn import Answered, ModelTurn, Recovery, TurnResult
 from agent.memory.budget import ANSWER_SHARE
-from agent.messages import text_block, user_message
+from agent.messages import text_block
 from agent.model.client import Effort, ModelClient, ModelRequest
 from agent.recovery.retry import RequestSource, policy_for
 from agent.stream import TurnEvents
 
-MAX_CORRECTIONS: Final = 2
-"""How often a model may try again to write what its output type wants."""
 _EFFORTS: Final[Mapping[str, Effort]] = {
     "minimal": "low",
     "low": "low",
@@ -75,7 +69,7 @@ class SeamModel(Model):
         request = await self.request(
             system_instructions, input, model_settings, [*tools, *handoffs], output_schema
         )
-        return await self._answer(request, output_schema, None)
+        return await self._answer(request, None)
 
     async def stream_response(
         self,
@@ -96,7 +90,7 @@ class SeamModel(Model):
             system_instructions, input, model_settings, [*tools, *handoffs], output_schema
         )
         deltas: asyncio.Queue[DictItem | None] = asyncio.Queue()
-        task = asyncio.ensure_future(self._answer(request, output_schema, deltas))
+        task = asyncio.ensure_future(self._answer(request, deltas))
         task.add_done_callback(lambda _task: deltas.put_nowait(None))
         try:
             yield DictItem(type="response.created", response=DictItem(model=self.name))
@@ -114,6 +108,7 @@ class SeamModel(Model):
             usage=response.usage,
             model=self.name,
             status="completed",
+            stop_reason=response.stop_reason,
         )
         yield DictItem(type="response.completed", response=whole)
 
@@ -153,27 +148,19 @@ class SeamModel(Model):
     async def _answer(
         self,
         request: ModelRequest,
-        schema: AgentOutputSchemaBase | None,
         deltas: asyncio.Queue[DictItem | None] | None,
     ) -> ModelResponse:
-        """Return the answer; one that is not of the output type is asked for again."""
-        usage = RunUsage()
-        for corrections_left in reversed(range(MAX_CORRECTIONS + 1)):
-            result = await self._turn(request, deltas)
-            usage.add(run_usage(result.usage))
-            problem = _problem(result, schema)
-            if problem is None or not corrections_left:
-                break
-            correction = user_message(
-                f"That is not what was asked for: {problem}\nAnswer again, with the JSON alone.",
-                origin="continuation",
-            )
-            request = replace(request, messages=(*request.messages, result.message, correction))
+        result = await self._turn(request, deltas)
         invalid = {use.id: use.invalid_json for use in result.tool_uses if use.invalid_json}
         output = items_of(result.message, invalid)
         if result.stop_reason == "refusal":
             output = [refusal_item(result.message.text or result.stop_detail)]
-        return ModelResponse(output, usage, result.message.api_id)
+        return ModelResponse(
+            output,
+            run_usage(result.usage),
+            result.message.api_id,
+            stop_reason=result.stop_reason,
+        )
 
     async def _turn(
         self, request: ModelRequest, deltas: asyncio.Queue[DictItem | None] | None
@@ -189,19 +176,6 @@ class SeamModel(Model):
         if isinstance(result, Answered):
             return result
         raise result.error if result.type == "failed" else AgentError("The request was stopped.")
-
-
-def _problem(result: Answered, schema: AgentOutputSchemaBase | None) -> str | None:
-    """Return what is wrong with a final output; None for a call, a refusal, or a good one."""
-    if schema is None or schema.is_plain_text() or result.tool_uses:
-        return None
-    if result.stop_reason == "refusal":
-        return None
-    try:
-        schema.validate_json(result.message.text)
-    except ModelBehaviorError as error:
-        return str(error)
-    return None
 
 
 def _delta(event: AgentEvent) -> DictItem | None:

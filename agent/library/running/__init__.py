@@ -1,1 +1,1 @@
-"""Running agents: the loop, its results, and states that can be stored."""
+"""Running agents: how a run begins and ends, its results, and states that can be stored."""

@@ -145,7 +145,7 @@ async def test_output_of_another_form_is_asked_for_again(serve: Serve) -> None:
     result = await Runner.run(Agent("Reviewer", output_type=Verdict), "review")
     assert result.final_output == Verdict(approved=True, remarks=[])
     assert len(server.requests) == 2
-    assert "not what was asked for" in str(server.requests[-1].body["messages"][-1])
+    assert "does not follow the JSON schema" in str(server.requests[-1].body["messages"][-1])
 
 
 async def test_approvals_survive_another_process(serve: Serve, tmp_path: Path) -> None:

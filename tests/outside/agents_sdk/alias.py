@@ -20,7 +20,7 @@ from typing import Any
 
 from agent.library import api
 from agent.library.base import run_exceptions
-from agent.library.running import guard_runs
+from agent.library.rounds import guard_runs
 from agent.library.running.run_scope import RunScope
 
 INTERNAL = {

@@ -28,11 +28,12 @@ from agent.library.items.run_events import RawResponsesStreamEvent
 from agent.library.items.run_items import ModelResponse
 from agent.library.models.model_interface import Model, ModelTracing
 from agent.library.models.seam_model import SeamModel
-from agent.library.running.input_compaction import InputCompaction, model_input
+from agent.library.rounds.input_compaction import InputCompaction, model_input
 from agent.library.running.run_config import CallModelData, ModelInputData
 from agent.library.running.run_scope import RunScope
 from agent.library.tracing.run_spans import get_current_span
 from agent.model.client import ModelError
+from agent.recovery.classify import FailureKind, classify
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
@@ -95,12 +96,7 @@ async def call_model(
     await scope.hooks.on_llm_start(scope.context, agent, request.instructions, request.input)
     if agent.hooks is not None:
         await agent.hooks.on_llm_start(scope.context, agent, request.instructions, request.input)
-    try:
-        response = await _within(options.timeout, _answer(scope, model, agent, request))
-    except ModelError as error:
-        if not await compaction.after_refusal(error):
-            raise
-        return await call_model(scope, agent, tools, compaction)
+    response = await _within(options.timeout, _answer(scope, model, agent, request))
     compaction.answered(response)
     scope.context.usage.add(response.usage)
     scope.state.model_responses.append(response)
@@ -172,9 +168,19 @@ async def _answer(scope: RunScope, model: Model, agent: Agent, request: _Request
         return await model.get_response(**call)
 
     async def work() -> RawItem:
-        return response_json(await model.get_response(**call))
+        try:
+            return response_json(await model.get_response(**call))
+        except ModelError as error:
+            if classify(error).kind is not FailureKind.CONTEXT_OVERFLOW:
+                raise
+            # Recorded like an answer: a run that is taken up makes room at the same place.
+            return {"too_long": [error.kind, str(error), error.status]}
 
-    return read_model_response(await step.run(work))
+    found = await step.run(work)
+    if "too_long" in found:
+        kind, message, status = found["too_long"]
+        raise ModelError(kind, message, status=status)
+    return read_model_response(found)
 
 
 def _arguments(scope: RunScope, agent: Agent, request: _Request) -> dict[str, RawItem]:
@@ -222,4 +228,5 @@ async def _streamed(scope: RunScope, model: Model, call: dict[str, RawItem]) -> 
         usage=usage_of(usage),
         response_id=read(final, "id"),
         request_id=read(final, "_request_id"),
+        stop_reason=read(final, "stop_reason"),
     )

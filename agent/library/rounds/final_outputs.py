@@ -31,8 +31,14 @@ class Unfinished(Exception):
     """The model wrote nothing that could be the final output."""
 
 
-def message_output(agent: Agent, items: list[RunItem]) -> RawItem:
-    """Return the final output of a turn without calls.
+def last_text(items: list[RunItem]) -> str | None:
+    """Return the text of the last message; None where there is none."""
+    messages = [each for each in items if isinstance(each, MessageOutputItem)]
+    return ItemHelpers.extract_text(messages[-1].raw_item) if messages else None
+
+
+def message_output(agent: Agent, items: list[RunItem], begun: str = "") -> RawItem:
+    """Return the final output of a turn without calls; `begun` stands before the last message.
 
     Raises:
         ModelRefusalError: the model refused.
@@ -41,10 +47,11 @@ def message_output(agent: Agent, items: list[RunItem]) -> RawItem:
     """
     messages = [each for each in items if isinstance(each, MessageOutputItem)]
     last = messages[-1].raw_item if messages else None
-    text = ItemHelpers.extract_text(last) if last is not None else None
+    text = last_text(items)
     refusal = ItemHelpers.extract_refusal(last) if last is not None else None
     if refusal is not None and text is None:
         raise ModelRefusalError(refusal)
+    text = begun + (text or "") if begun else text
     schema = output_schema_of(agent.output_type)
     if schema is None or schema.is_plain_text():
         return text or ""

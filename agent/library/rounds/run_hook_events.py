@@ -39,7 +39,6 @@ class RunHookEvents:
         self._scope = scope
         self._token: contextvars.Token[str | None] | None = None
         self._is_inner = _outer.get() is not None
-        self._blocked_stops = 0
 
     async def open(self) -> None:
         """Give the run its gate.
@@ -77,7 +76,7 @@ class RunHookEvents:
             texts += await self._submit()
         self._log_notices()
         if texts and has_begun:
-            self._admit(scope.state.current_agent, texts)
+            self.admit(scope.state.current_agent, texts)
         elif texts:
             given = input_list(scope.state.original_input)
             scope.state.original_input = [*map(_input, texts), *given]
@@ -96,7 +95,7 @@ class RunHookEvents:
 
     def before_request(self) -> None:
         """Add what hooks in the background brought for the model."""
-        self._admit(self._scope.state.current_agent, self._gate.dispatch.late_context())
+        self.admit(self._scope.state.current_agent, self._gate.dispatch.late_context())
         self._log_notices()
 
     async def after_calls(self, agent: Agent) -> list[RunItem]:
@@ -120,19 +119,21 @@ class RunHookEvents:
             return []
         return [AdmittedInputItem(agent, _input(batch.additional_context))]
 
-    async def continues(self, agent: Agent, output: RawItem) -> bool:
-        """Fire Stop; return whether a hook wants the run to continue, with what it says."""
+    async def continues(self, agent: Agent, output: RawItem, *, active: bool) -> bool:
+        """Fire Stop; return whether a hook wants the run to continue, with what it says.
+
+        `active` says whether one had the run continue before.
+        """
         hooks = self._gate.dispatch
         text = output if isinstance(output, str) else json.dumps(as_json(output))
         signal = AbortController().signal
-        outcome = await hooks.stop(text, active=self._blocked_stops > 0, abort=signal)
+        outcome = await hooks.stop(text, active=active, abort=signal)
         self._log_notices()
         if outcome is None or not outcome.continue_:
             return False
         feedback = stop_feedback(outcome)
         if feedback:
-            self._blocked_stops += 1
-            self._admit(agent, [feedback])
+            self.admit(agent, [feedback])
         return bool(feedback)
 
     async def failed(self, error: ModelError) -> None:
@@ -158,7 +159,8 @@ class RunHookEvents:
         assert self._scope.gate is not None, "a run opens its hooks first"
         return self._scope.gate
 
-    def _admit(self, agent: Agent, texts: list[str]) -> None:
+    def admit(self, agent: Agent, texts: list[str]) -> None:
+        """Add input in the middle of the run."""
         items = [AdmittedInputItem(agent, _input(text)) for text in texts]
         self._scope.state.generated_items.extend(items)
         self._scope.state.session_items.extend(items)

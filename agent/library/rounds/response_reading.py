@@ -23,7 +23,7 @@ from agent.library.items.run_items import (
     ToolSearchCallItem,
     ToolSearchOutputItem,
 )
-from agent.library.running.model_calls import TurnTools
+from agent.library.rounds.model_calls import TurnTools
 from agent.library.tools.function_tool import FunctionTool
 
 _LOG: Final = logging.getLogger(__name__)
@@ -70,6 +70,17 @@ class ReadResponse:
     unknown_calls: list[RawItem] = field(default_factory=list)
     """Calls of tools that there are not."""
     used_tools: bool = False
+    stop_reason: str | None = None
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether calls are to be run: those that the provider runs itself are not."""
+        return bool(self.tool_runs or self.handoff_runs or self.unknown_calls)
+
+    @property
+    def has_content(self) -> bool:
+        """Whether anything of it stays in the history."""
+        return bool(self.items)
 
 
 def read_response(
@@ -80,7 +91,7 @@ def read_response(
     Raises:
         ModelBehaviorError: it calls a tool that there is not, and `may_be_unknown` is not set.
     """
-    found = ReadResponse()
+    found = ReadResponse(stop_reason=response.stop_reason)
     for output in response.output:
         kind = item_type(output)
         if kind == "function_call":

@@ -14,7 +14,7 @@ from agent.library.base.raw_items import read
 from agent.library.base.run_exceptions import UserError
 from agent.library.items.item_helpers import ItemHelpers
 from agent.library.items.run_items import HandoffOutputItem, RunItem, ToolCallOutputItem
-from agent.library.running.response_reading import HandoffRun
+from agent.library.rounds.response_reading import HandoffRun
 from agent.library.running.run_scope import RunScope
 from agent.library.tracing.run_spans import handoff_span
 

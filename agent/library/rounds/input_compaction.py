@@ -27,8 +27,7 @@ from agent.memory.context_manager import ContextManager, ContextManagerPorts
 from agent.memory.estimate import next_request_tokens, prefix_tokens
 from agent.memory.summariser import ModelSummariser
 from agent.messages import Message
-from agent.model.client import ModelError, ModelRequest
-from agent.recovery.classify import FailureKind, classify
+from agent.model.client import ModelRequest
 from agent.stream import discard
 
 _LOG: Final = logging.getLogger(__name__)
@@ -67,16 +66,11 @@ class InputCompaction:
         tokens = tokens if agent is self._scope.state.current_agent else 0
         return await self._compacted(self._fitting, tokens, is_refused=False)
 
-    async def after_refusal(self, error: ModelError) -> bool:
-        """Compact where the endpoint found a request too long; return whether that was done.
-
-        Never in a durable run: it would not come here again when it is taken up.
-        """
-        if self._fitting is None or self._scope.steps.is_recorded:
-            return False
-        if classify(error).kind is not FailureKind.CONTEXT_OVERFLOW:
-            return False
-        return await self._compacted(self._fitting, 0, is_refused=True)
+    async def after_refusal(self) -> bool:
+        """Compact after the endpoint found a request too long; return whether that was done."""
+        return self._fitting is not None and await self._compacted(
+            self._fitting, 0, is_refused=True
+        )
 
     def answered(self, response: ModelResponse) -> None:
         """Take the endpoint's count of what the history is now."""

@@ -1,0 +1,316 @@
+"""The rounds of a run over items: what the steps of the program's loop do for the Runner.
+
+The Runner's counting of turns, its guardrails, handoffs, approvals and errors are the edge of
+`agent.loop.turn_machine`, which decides what follows from an answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from agent.library.agents.agent_definition import Agent
+from agent.library.base.raw_items import RawItem, read
+from agent.library.base.run_exceptions import (
+    ModelBehaviorError,
+    ModelRefusalError,
+    StoppedByHook,
+)
+from agent.library.items.run_events import AgentUpdatedStreamEvent
+from agent.library.items.run_items import RunItem, ToolCallOutputItem
+from agent.library.models.seam_model import SeamModel
+from agent.library.rounds.agent_spans import AgentSpans
+from agent.library.rounds.final_outputs import (
+    Unfinished,
+    last_text,
+    message_output,
+    tools_output,
+)
+from agent.library.rounds.guard_runs import run_input_guardrails
+from agent.library.rounds.handing_over import filter_history, hand_over
+from agent.library.rounds.input_compaction import InputCompaction, model_input
+from agent.library.rounds.model_calls import TurnTools, call_model, turn_tools
+from agent.library.rounds.response_reading import ReadResponse, ToolRun, read_response
+from agent.library.rounds.run_endings import RunEndings
+from agent.library.rounds.run_hook_events import RunHookEvents
+from agent.library.rounds.session_turns import input_with_session, save_turn
+from agent.library.rounds.tool_calls import run_tools, unknown_call_output
+from agent.library.running.run_scope import RunScope
+from agent.library.tools.function_tool import FunctionToolResult
+from agent.library.tracing.run_spans import run_span
+from agent.loop.answer_schema import MAX_CORRECTIONS, correction
+from agent.loop.loop_state import LoopState
+from agent.loop.model_turn import Failed
+from agent.loop.turn_machine import TooLong
+from agent.model.client import ModelError
+from agent.recovery.classify import classify
+from agent.recovery.escalation import Fail
+
+Step = Callable[[LoopState], Awaitable[LoopState | None]]
+
+_LOG: Final = logging.getLogger("agent.library")
+_SAME_TURN: Final = {
+    "answer_correction",
+    "max_output_tokens_recovery",
+    "pause_turn",
+    "reactive_compact_retry",
+}
+"""Transitions to another part of one answer; all others begin a turn as the Runner counts them."""
+
+
+class ItemRounds:
+    """What the steps of one run do. A run ends with None: its state says how."""
+
+    def __init__(
+        self,
+        scope: RunScope,
+        events: RunHookEvents,
+        spans: AgentSpans,
+        *,
+        is_stopping: Callable[[], bool],
+        after_turn: Callable[[], RawItem] | None,
+    ) -> None:
+        """`is_stopping` says before each turn whether to end; `after_turn` is awaited."""
+        self._scope = scope
+        self._state = scope.state
+        self._events = events
+        self._spans = spans
+        self._is_stopping = is_stopping
+        self._after_turn = after_turn
+        self._guards: asyncio.Future[None] | None = None
+        self._endings = RunEndings(scope, events, spans)
+        self._compaction = InputCompaction(scope, events.before_request)
+        self._tools = TurnTools([], [])
+        self._items: list[RunItem] = []
+        """Those of the last answer."""
+        self._begun = ""
+        """What parts of the answer that the output limit cut have said."""
+
+    async def begin(self) -> LoopState | None:
+        """Take up a turn whose calls waited for approval, or read the session."""
+        state, scope = self._state, self._scope
+        if state.is_interrupted:
+            return await self._resume()
+        if state.current_turn == 0:
+            await input_with_session(scope)
+        return LoopState()
+
+    async def before(self, state: LoopState) -> LoopState | None:
+        """Count the turn; end where there may be no more."""
+        if _continues_turn(state):
+            return state
+        run = self._state
+        if self._is_stopping():
+            return None
+        if run.max_turns is not None and run.current_turn >= run.max_turns:
+            await self._endings.exceeded()
+            return None
+        run.current_turn += 1
+        self._begun = ""
+        self._spans.enter(run.current_agent)
+        return state
+
+    async def carry_out(self, state: LoopState, step: Step) -> LoopState | None:
+        """Await a step; in the first turn the guardrails on the input stand beside it."""
+        run = self._state
+        if run.current_turn == 1 and not run.input_guardrail_results:
+            found = await self._guarded(lambda: self._traced(state, step))
+        else:
+            found = await self._traced(state, step)
+        if self._after_turn is not None and (found is None or not _continues_turn(found)):
+            await self._after_turn()
+        return found
+
+    async def ask(self, state: LoopState) -> ReadResponse | Failed:
+        """Return the next answer; its items are part of the run then."""
+        run, scope = self._state, self._scope
+        agent = run.current_agent
+        scope.context.turn_input = list(model_input(scope))
+        if not run.has_started_agent:
+            await self._start_agent(agent)
+        try:
+            response = await call_model(scope, agent, self._tools, self._compaction)
+        except ModelError as error:
+            return Failed(Fail(classify(error), 0, str(error)), error, None)
+        if not _continues_turn(state):
+            run.turn_start = len(run.generated_items)
+        may_be_unknown = scope.config.tool_not_found_behavior == "return_error_to_model"
+        found = read_response(agent, response, self._tools, may_be_unknown=may_be_unknown)
+        self._items = found.items
+        scope.announce_items(found.items)
+        self._endings.add(found.items)
+        if found.used_tools:
+            run.used_tools.add(agent.name)
+        if scope.is_tripped and self._guards is not None:
+            await asyncio.shield(self._guards)
+        return found
+
+    async def run_calls(self, state: LoopState, answer: ReadResponse) -> LoopState | None:
+        """Run tools and handoffs; stop where one of them has to be approved."""
+        run, scope = self._state, self._scope
+        agent = run.current_agent
+        answered = self._answered()
+        waiting = [each for each in answer.tool_runs if each.call_id not in answered]
+        outcome = await run_tools(scope, agent, waiting)
+        unknown = [
+            await unknown_call_output(scope, agent, each)
+            for each in answer.unknown_calls
+            if read(each, "call_id") not in answered
+        ]
+        outputs = [*outcome.items, *unknown]
+        self._endings.add(outputs)
+        scope.announce_items(outputs)
+        try:
+            self._endings.add(await self._events.after_calls(agent))
+        except StoppedByHook:
+            await save_turn(scope)
+            raise
+        if outcome.interruptions:
+            run.is_interrupted = True
+            run.interruptions = outcome.interruptions
+            await save_turn(scope)
+            return None
+        if answer.handoff_runs:
+            await self._hand_over(agent, answer)
+            return state.advance("next_turn")
+        return await self._after_tools(state, agent, answer.tool_runs)
+
+    async def finish(self, state: LoopState, answer: ReadResponse) -> LoopState | None:
+        """End with the message, unless it is not what was asked for or a hook continues."""
+        scope, agent = self._scope, self._state.current_agent
+        if answer.stop_reason == "max_tokens":
+            _LOG.warning("the answer of %s hit the output limit again", agent.name)
+        try:
+            output = message_output(agent, answer.items, self._begun)
+        except Unfinished:
+            await save_turn(scope)
+            return state.advance("next_turn")
+        except ModelRefusalError as error:
+            await self._endings.by_handler(agent, "model_refusal", error)
+            return None
+        except ModelBehaviorError as error:
+            # A model of the caller is the caller's to hold to a form.
+            is_ours = isinstance(scope.find_model(agent), SeamModel)
+            if is_ours and state.corrections < MAX_CORRECTIONS:
+                self._events.admit(agent, [correction(str(error))])
+                self._begun = ""
+                return state.advance("answer_correction", detail=str(error)[:200])
+            await self._endings.by_handler(agent, "invalid_final_output", error)
+            return None
+        return await self._endings.end(state, agent, output)
+
+    async def fail(self, _state: LoopState, why: Failed | TooLong) -> None:
+        """Raise what the model raised."""
+        if why.error is not None:
+            raise why.error
+        assert isinstance(why, TooLong), "a failure has its error"
+        text = f"The conversation no longer fits the model's window ({why.detail})."
+        raise ModelError("prompt_too_long", text)
+
+    async def make_room(self) -> bool:
+        """Compact, once."""
+        return await self._compaction.after_refusal()
+
+    async def remark(self, text: str) -> None:
+        """Have the model continue its answer where it was cut."""
+        self._begun += last_text(self._items) or ""
+        self._events.admit(self._state.current_agent, [text])
+
+    # -- pieces -----------------------------------------------------------------------------
+
+    async def _resume(self) -> LoopState | None:
+        """Run the calls that waited; what has run does not run again."""
+        run, scope = self._state, self._scope
+        agent = run.current_agent
+        self._spans.enter(agent)
+        self._tools = await turn_tools(scope, agent)
+        self._spans.describe(self._tools)
+        found = read_response(agent, run.model_responses[-1], self._tools, may_be_unknown=True)
+        run.is_interrupted = False
+        run.interruptions = []
+        if found.used_tools:
+            run.used_tools.add(agent.name)
+        return await self.run_calls(LoopState(), found)
+
+    async def _traced(self, state: LoopState, step: Step) -> LoopState | None:
+        run, scope = self._state, self._scope
+        agent = run.current_agent
+        self._tools = await turn_tools(scope, agent)
+        self._spans.describe(self._tools)
+        self._events.before_request()
+        disabled = scope.config.tracing_disabled
+        with run_span("turn", disabled=disabled, turn=run.current_turn, agent_name=agent.name):
+            return await step(state)
+
+    async def _guarded(self, step: Callable[[], Awaitable[LoopState | None]]) -> LoopState | None:
+        """Await a step with the guardrails on the input before and beside it."""
+        run, scope = self._state, self._scope
+        agent, given = run.current_agent, run.original_input
+        guardrails = [*agent.input_guardrails, *(scope.config.input_guardrails or [])]
+        first = [each for each in guardrails if not each.run_in_parallel]
+        beside = [each for each in guardrails if each.run_in_parallel]
+        await run_input_guardrails(scope, agent, first, given)
+        if not beside:
+            return await step()
+        turn = asyncio.ensure_future(step())
+        guards = asyncio.ensure_future(run_input_guardrails(scope, agent, beside, given))
+        self._guards = guards
+        try:
+            await asyncio.wait({guards, turn}, return_when=asyncio.FIRST_EXCEPTION)
+            if guards.done():
+                guards.result()
+            return turn.result()
+        finally:
+            for task in (guards, turn):
+                task.cancel()
+            await asyncio.gather(guards, turn, return_exceptions=True)
+
+    async def _start_agent(self, agent: Agent) -> None:
+        scope = self._scope
+        self._state.has_started_agent = True
+        starts = [scope.hooks.on_agent_start(scope.hook_context(), agent)]
+        if agent.hooks is not None:
+            starts.append(agent.hooks.on_start(scope.hook_context(), agent))
+        await asyncio.gather(*starts)
+
+    async def _hand_over(self, agent: Agent, found: ReadResponse) -> None:
+        run, scope = self._state, self._scope
+        done = await hand_over(scope, agent, found.handoff_runs)
+        self._endings.add(done.new_items)
+        scope.announce_items(done.new_items)
+        earlier = run.generated_items[: run.turn_start]
+        turn = run.generated_items[run.turn_start :]
+        kept = await filter_history(scope, found.handoff_runs[0], earlier, turn)
+        if len(turn) <= len(run.session_items):
+            run.session_items[len(run.session_items) - len(turn) :] = kept
+        await save_turn(scope)
+        run.current_agent = done.agent
+        run.has_started_agent = False
+        scope.announce(AgentUpdatedStreamEvent(done.agent))
+
+    async def _after_tools(
+        self, state: LoopState, agent: Agent, runs: list[ToolRun]
+    ) -> LoopState | None:
+        """End with what tools returned, those that ran before an interruption included."""
+        answered = self._answered()
+        results = [
+            FunctionToolResult(run.tool, answered[run.call_id].output, answered[run.call_id])
+            for run in runs
+            if run.call_id in answered
+        ]
+        found = await tools_output(self._scope, agent, results)
+        if found.is_final_output:
+            return await self._endings.end(state, agent, found.final_output)
+        await save_turn(self._scope)
+        return state.advance("next_turn")
+
+    def _answered(self) -> dict[str | None, ToolCallOutputItem]:
+        """Return the outputs of the turn's calls, by call."""
+        turn: list[RunItem] = self._state.generated_items[self._state.turn_start :]
+        return {each.call_id: each for each in turn if isinstance(each, ToolCallOutputItem)}
+
+
+def _continues_turn(state: LoopState) -> bool:
+    return state.transition is not None and state.transition.reason in _SAME_TURN

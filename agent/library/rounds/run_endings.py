@@ -1,0 +1,105 @@
+"""How a run ends: with an output that a model or a tool gave, or one of the caller's handlers."""
+
+from __future__ import annotations
+
+from agent.library.agents.agent_definition import Agent
+from agent.library.base.raw_items import RawItem
+from agent.library.base.run_exceptions import (
+    AgentsException,
+    MaxTurnsExceeded,
+    OutputGuardrailTripwireTriggered,
+)
+from agent.library.items.run_items import RunItem
+from agent.library.rounds.agent_spans import AgentSpans
+from agent.library.rounds.final_outputs import handled, handler_message
+from agent.library.rounds.guard_runs import run_output_guardrails
+from agent.library.rounds.run_hook_events import RunHookEvents
+from agent.library.rounds.session_turns import save_turn
+from agent.library.running.run_scope import RunScope
+from agent.loop.loop_state import LoopState
+
+
+class RunEndings:
+    """The ends of one run."""
+
+    def __init__(self, scope: RunScope, events: RunHookEvents, spans: AgentSpans) -> None:
+        """`events` fire Stop; `spans` take what went wrong."""
+        self._scope = scope
+        self._state = scope.state
+        self._events = events
+        self._spans = spans
+
+    def add(self, items: list[RunItem]) -> None:
+        """Add items to what the model is given and to what results and sessions hold."""
+        self._state.generated_items.extend(items)
+        self._state.session_items.extend(items)
+
+    async def end(self, state: LoopState, agent: Agent, output: RawItem) -> LoopState | None:
+        """End with an output, unless a Stop hook has the run continue."""
+        scope = self._scope
+        if await self._events.continues(agent, output, active=state.stop_hook_blocks > 0):
+            await save_turn(scope)
+            return state.advance("stop_hook_blocking")
+        await self._fire_end(agent, output)
+        await self._store(agent, output, [])
+        return None
+
+    async def exceeded(self) -> None:
+        """End after the last turn that there may be.
+
+        Raises:
+            MaxTurnsExceeded: no handler gives an output.
+        """
+        limit = self._state.max_turns
+        error = MaxTurnsExceeded(f"Max turns ({limit}) exceeded")
+        self._spans.fail("Max turns exceeded", {"max_turns": limit})
+        await self.by_handler(self._state.current_agent, "max_turns", error)
+
+    async def by_handler(self, agent: Agent, kind: str, error: AgentsException) -> None:
+        """End with the output that the caller's handler gives for an error.
+
+        Raises:
+            AgentsException: the error, where there is no handler or it gives nothing.
+        """
+        found = await handled(self._scope, kind, error)
+        if found is None:
+            raise error
+        message: list[RunItem] = []
+        if found.include_in_history:
+            message.append(handler_message(agent, found.final_output))
+        else:
+            await self._fire_end(agent, found.final_output)
+        await self._store(agent, found.final_output, message)
+
+    async def _fire_end(self, agent: Agent, output: RawItem) -> None:
+        scope = self._scope
+        await scope.hooks.on_agent_end(scope.hook_context(), agent, output)
+        if agent.hooks is not None:
+            await agent.hooks.on_end(scope.hook_context(), agent, output)
+
+    async def _store(self, agent: Agent, output: RawItem, message: list[RunItem]) -> None:
+        """Ask the guardrails and end; `message` stands for one that no model wrote."""
+        scope = self._scope
+        try:
+            await run_output_guardrails(scope, agent, output)
+        except OutputGuardrailTripwireTriggered:
+            raise
+        except Exception:
+            await self._save_with(message)
+            raise
+        await self._save_with(message)
+        self._state.final_output = output
+        self._state.has_finished = True
+        scope.announce_items(message)
+
+    async def _save_with(self, message: list[RunItem]) -> None:
+        """Add a message and store it; one that cannot be stored is not part of the run."""
+        state = self._state
+        self.add(message)
+        try:
+            await save_turn(self._scope)
+        except BaseException:
+            if message:
+                del state.generated_items[-len(message) :]
+                del state.session_items[-len(message) :]
+            raise
