@@ -110,7 +110,11 @@ from agent.library.program.mcp_server import (
 )
 from agent.library.program.standard_gate import program_gate
 from agent.library.program.transcript_session import TranscriptSession
-from agent.library.running.run_config import (
+from agent.library.running.runner import AgentRunner, Runner, set_default_agent_runner
+from agent.library.sessions.item_session import ItemSession as Session
+from agent.library.sessions.item_session import SessionABC, SessionSettings
+from agent.library.sessions.sqlite_session import SQLiteSession
+from agent.library.state.run_config import (
     CallModelData,
     ModelInputData,
     RunConfig,
@@ -123,12 +127,8 @@ from agent.library.running.run_config import (
     ToolExecutionConfig,
     TracingConfig,
 )
-from agent.library.running.run_result import AgentToolInvocation, RunResult, RunResultStreaming
-from agent.library.running.run_state import RunState
-from agent.library.running.runner import AgentRunner, Runner, set_default_agent_runner
-from agent.library.sessions.item_session import ItemSession as Session
-from agent.library.sessions.item_session import SessionABC, SessionSettings
-from agent.library.sessions.sqlite_session import SQLiteSession
+from agent.library.state.run_result import AgentToolInvocation, RunResult, RunResultStreaming
+from agent.library.state.run_state import RunState
 from agent.library.tools.argument_schema import FuncSchema, function_schema
 from agent.library.tools.function_tool import (
     FunctionTool,

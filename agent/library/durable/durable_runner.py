@@ -33,12 +33,12 @@ from agent.library.context.run_steps import use_steps
 from agent.library.durable.owners import OwnerLocks
 from agent.library.durable.sqlite_clock import connect_options
 from agent.library.items.run_items import ToolApprovalItem
-from agent.library.running.run_config import DEFAULT_MAX_TURNS, RunConfig
-from agent.library.running.run_result import RunResult
-from agent.library.running.run_state import RunState
 from agent.library.running.runner import AgentRunner
-from agent.library.running.state_json import agents_by_name
-from agent.library.running.state_results import result_of
+from agent.library.state.run_config import DEFAULT_MAX_TURNS, RunConfig
+from agent.library.state.run_result import RunResult
+from agent.library.state.run_state import RunState
+from agent.library.state.state_json import agents_by_name
+from agent.library.state.state_results import result_of
 
 if TYPE_CHECKING:
     from dbos import DBOS, StepReservation

@@ -16,14 +16,14 @@ from agent.library.base.run_exceptions import (
 )
 from agent.library.items.item_helpers import ItemHelpers
 from agent.library.items.run_items import MessageOutputItem, RunItem
-from agent.library.running.run_config import (
+from agent.library.state.run_config import (
     RunErrorData,
     RunErrorHandler,
     RunErrorHandlerInput,
     RunErrorHandlerResult,
 )
-from agent.library.running.run_result import items_as_input
-from agent.library.running.run_scope import RunScope
+from agent.library.state.run_result import items_as_input
+from agent.library.state.run_scope import RunScope
 from agent.library.tools.function_tool import FunctionToolResult
 
 

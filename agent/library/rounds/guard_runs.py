@@ -17,7 +17,7 @@ from agent.library.base.run_exceptions import (
     InputGuardrailTripwireTriggered,
     OutputGuardrailTripwireTriggered,
 )
-from agent.library.running.run_scope import RunScope
+from agent.library.state.run_scope import RunScope
 from agent.library.tracing.run_spans import guardrail_span
 
 ResultT = TypeVar("ResultT", InputGuardrailResult, OutputGuardrailResult)

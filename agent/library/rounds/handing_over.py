@@ -15,7 +15,7 @@ from agent.library.base.run_exceptions import UserError
 from agent.library.items.item_helpers import ItemHelpers
 from agent.library.items.run_items import HandoffOutputItem, RunItem, ToolCallOutputItem
 from agent.library.rounds.response_reading import HandoffRun
-from agent.library.running.run_scope import RunScope
+from agent.library.state.run_scope import RunScope
 from agent.library.tracing.run_spans import handoff_span
 
 IGNORED = "Multiple handoffs detected, ignoring this one."

@@ -20,8 +20,8 @@ from agent.library.items.run_items import ModelResponse
 from agent.library.models.item_messages import input_items, messages_of, run_usage
 from agent.library.models.seam_model import SeamModel
 from agent.library.program.transcript_session import TranscriptSession
-from agent.library.running.run_result import items_as_input
-from agent.library.running.run_scope import RunScope
+from agent.library.state.run_result import items_as_input
+from agent.library.state.run_scope import RunScope
 from agent.memory.budget import ContextBudget, Pressure
 from agent.memory.context_manager import ContextManager, ContextManagerPorts
 from agent.memory.estimate import next_request_tokens, prefix_tokens

@@ -37,7 +37,7 @@ from agent.library.rounds.run_endings import RunEndings
 from agent.library.rounds.run_hook_events import RunHookEvents
 from agent.library.rounds.session_turns import input_with_session, save_turn
 from agent.library.rounds.tool_calls import run_tools, unknown_call_output
-from agent.library.running.run_scope import RunScope
+from agent.library.state.run_scope import RunScope
 from agent.library.tools.function_tool import FunctionToolResult
 from agent.library.tracing.run_spans import run_span
 from agent.loop.answer_schema import MAX_CORRECTIONS, correction

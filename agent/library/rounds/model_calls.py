@@ -29,8 +29,8 @@ from agent.library.items.run_items import ModelResponse
 from agent.library.models.model_interface import Model, ModelTracing
 from agent.library.models.seam_model import SeamModel
 from agent.library.rounds.input_compaction import InputCompaction, model_input
-from agent.library.running.run_config import CallModelData, ModelInputData
-from agent.library.running.run_scope import RunScope
+from agent.library.state.run_config import CallModelData, ModelInputData
+from agent.library.state.run_scope import RunScope
 from agent.library.tracing.run_spans import get_current_span
 from agent.model.client import ModelError
 from agent.recovery.classify import FailureKind, classify

@@ -15,7 +15,7 @@ from agent.library.rounds.final_outputs import handled, handler_message
 from agent.library.rounds.guard_runs import run_output_guardrails
 from agent.library.rounds.run_hook_events import RunHookEvents
 from agent.library.rounds.session_turns import save_turn
-from agent.library.running.run_scope import RunScope
+from agent.library.state.run_scope import RunScope
 from agent.loop.loop_state import LoopState
 
 

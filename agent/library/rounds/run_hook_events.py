@@ -20,7 +20,7 @@ from agent.library.base.run_exceptions import StoppedByHook
 from agent.library.items.run_items import AdmittedInputItem, RunItem
 from agent.library.program.standard_gate import RunGate
 from agent.library.program.transcript_session import TranscriptSession
-from agent.library.running.run_scope import RunScope
+from agent.library.state.run_scope import RunScope
 from agent.loop.stop_check import stop_feedback
 from agent.model.client import ModelError
 

@@ -6,8 +6,8 @@ from agent.library.base.awaiting import resolved
 from agent.library.base.raw_items import InputItem, as_input, input_list
 from agent.library.base.run_exceptions import UserError
 from agent.library.items.run_items import ToolApprovalItem
-from agent.library.running.run_scope import RunScope
 from agent.library.sessions.item_session import SessionSettings
+from agent.library.state.run_scope import RunScope
 
 
 async def input_with_session(scope: RunScope) -> None:

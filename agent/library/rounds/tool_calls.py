@@ -22,7 +22,7 @@ from agent.library.items.item_helpers import ItemHelpers
 from agent.library.items.run_items import RunItem, ToolApprovalItem, ToolCallOutputItem
 from agent.library.program.standard_gate import CallStopped
 from agent.library.rounds.response_reading import ToolRun
-from agent.library.running.run_scope import RunScope
+from agent.library.state.run_scope import RunScope
 from agent.library.tools.function_tool import (
     FunctionToolResult,
     ToolErrorFormatterArgs,

@@ -1,1 +1,1 @@
-"""Running agents: how a run begins and ends, its results, and states that can be stored."""
+"""Running agents: `Runner`, and what begins a run."""

@@ -11,9 +11,9 @@ from agent.library.context.call_context import CallContext
 from agent.library.items.item_helpers import ItemHelpers
 from agent.library.items.run_items import MessageOutputItem, ToolCallOutputItem
 from agent.library.running.run_arguments import RunInput
-from agent.library.running.run_config import DEFAULT_MAX_TURNS
-from agent.library.running.run_result import RunResult, RunResultBase, RunResultStreaming
-from agent.library.running.run_state import RunState
+from agent.library.state.run_config import DEFAULT_MAX_TURNS
+from agent.library.state.run_result import RunResult, RunResultBase, RunResultStreaming
+from agent.library.state.run_state import RunState
 
 
 class AgentToolRuns:

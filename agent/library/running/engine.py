@@ -9,7 +9,7 @@ from agent.library.base.run_exceptions import AgentsException, RunErrorDetails
 from agent.library.rounds.agent_spans import AgentSpans
 from agent.library.rounds.item_rounds import ItemRounds
 from agent.library.rounds.run_hook_events import RunHookEvents
-from agent.library.running.run_scope import RunScope
+from agent.library.state.run_scope import RunScope
 from agent.loop.turn_machine import TurnMachine
 from agent.model.client import ModelError
 

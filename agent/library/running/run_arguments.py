@@ -7,9 +7,9 @@ from typing import TypedDict
 
 from agent.library.agents.run_hooks import RunHooks
 from agent.library.base.raw_items import InputItem, RawItem
-from agent.library.running.run_config import RunConfig, RunErrorHandlers
-from agent.library.running.run_state import RunState
 from agent.library.sessions.item_session import ItemSession
+from agent.library.state.run_config import RunConfig, RunErrorHandlers
+from agent.library.state.run_state import RunState
 
 RunInput = str | list[InputItem] | RunState
 """Text, items, or the state of an earlier run to continue from."""

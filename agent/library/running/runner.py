@@ -20,16 +20,16 @@ from agent.library.program.standard_models import StandardModels
 from agent.library.running.agent_tool_runs import AgentToolRuns
 from agent.library.running.engine import RunEngine
 from agent.library.running.run_arguments import RunArguments, RunInput
-from agent.library.running.run_config import (
+from agent.library.state.run_config import (
     DEFAULT_MAX_TURNS,
     RunConfig,
     RunErrorHandlers,
     run_config_of,
 )
-from agent.library.running.run_result import RunResult, RunResultStreaming
-from agent.library.running.run_scope import RunScope
-from agent.library.running.run_state import RunState
-from agent.library.running.state_results import result_of, streaming_result, update_result
+from agent.library.state.run_result import RunResult, RunResultStreaming
+from agent.library.state.run_scope import RunScope
+from agent.library.state.run_state import RunState
+from agent.library.state.state_results import result_of, streaming_result, update_result
 from agent.library.tracing.run_spans import RunTrace, get_current_trace, trace
 
 

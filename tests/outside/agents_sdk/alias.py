@@ -21,13 +21,13 @@ from typing import Any
 from agent.library import api
 from agent.library.base import run_exceptions
 from agent.library.rounds import guard_runs
-from agent.library.running.run_scope import RunScope
+from agent.library.state.run_scope import RunScope
 
 INTERNAL = {
     "agents.exceptions": "agent.library.base.run_exceptions",
     "agents.handoffs.history": "agent.library.agents.handoff_history",
-    "agents.run_error_handlers": "agent.library.running.run_config",
-    "agents.run_config": "agent.library.running.run_config",
+    "agents.run_error_handlers": "agent.library.state.run_config",
+    "agents.run_config": "agent.library.state.run_config",
     "agents.strict_schema": "agent.library.base.strict_schema",
     "agents.usage": "agent.library.base.run_usage",
     "agents.agent_output": "agent.library.agents.agent_output",

@@ -28,7 +28,7 @@ from agent.library.items.run_items import (
     ToolApprovalItem,
     ToolCallOutputItem,
 )
-from agent.library.running.run_progress import RunProgress
+from agent.library.state.run_progress import RunProgress
 
 StateT = TypeVar("StateT", bound=RunProgress)
 

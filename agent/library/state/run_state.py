@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from agent.library.agents.agent_definition import Agent
 from agent.library.base.raw_items import RawItem
-from agent.library.running.run_progress import RunProgress
-from agent.library.running.state_json import (
+from agent.library.state.run_progress import RunProgress
+from agent.library.state.state_json import (
     parse_state,
     read_state,
     state_to_json,

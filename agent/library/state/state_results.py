@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agent.library.base.raw_items import RawItem
-from agent.library.running.run_result import RunResult, RunResultStreaming
-from agent.library.running.run_state import RunState
+from agent.library.state.run_result import RunResult, RunResultStreaming
+from agent.library.state.run_state import RunState
 
 
 def result_of(state: RunState) -> RunResult:

@@ -17,7 +17,7 @@ from agent.library.context.call_context import CallContext
 from agent.library.context.run_context import RunContextWrapper
 from agent.library.items.run_events import StreamEvent
 from agent.library.items.run_items import ModelResponse, RunItem, ToolApprovalItem
-from agent.library.running.run_state import RunState
+from agent.library.state.run_state import RunState
 
 T = TypeVar("T")
 

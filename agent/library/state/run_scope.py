@@ -13,9 +13,9 @@ from agent.library.items.run_events import StreamEvent, item_event
 from agent.library.items.run_items import RunItem
 from agent.library.models.model_interface import Model
 from agent.library.program.standard_gate import RunGate, StandardGate
-from agent.library.running.run_config import RunConfig, RunErrorHandlers
-from agent.library.running.run_progress import RunProgress
 from agent.library.sessions.item_session import ItemSession
+from agent.library.state.run_config import RunConfig, RunErrorHandlers
+from agent.library.state.run_progress import RunProgress
 
 Emit = Callable[[StreamEvent], None]
 

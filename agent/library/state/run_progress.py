@@ -1,4 +1,4 @@
-"""Where a run stands; `agent.library.running.run_state` adds how it is stored."""
+"""Where a run stands; `agent.library.state.run_state` adds how it is stored."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Where a run stands, what it returns, and how both are stored."""
