@@ -62,6 +62,7 @@ from tui.status_line.status_widget import StatusLine
 from tui.status_line.user_status_command import UserStatusCommand
 from tui.terminal.bell import TerminalBell
 from tui.terminal.title import TerminalTitle
+from tui.text.file_links import find_file
 from tui.text.highlight import Highlighter
 from tui.transcript.earlier_pages import EarlierPages
 from tui.transcript.inline.inline_transcript import InlineTranscript
@@ -141,7 +142,11 @@ class ScreenParts:
         self._highlighted: Signal[[]] = Signal()
         self._text_changed: Signal[[]] = Signal()
         self._dialogs_changed: Signal[[]] = Signal()
-        self.highlighter = Highlighter(self.executor, self._highlighted)
+        self.highlighter = Highlighter(
+            self.executor,
+            self._highlighted,
+            lambda path: find_file(path, self.document.directory, str(self.options.home)),
+        )
         self.transcript = TranscriptWidget(self.highlighter, id="transcript")
         self._keyboard: Late[Keyboard] = Late("keyboard")
         self.composer = Composer(

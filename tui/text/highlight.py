@@ -1,7 +1,8 @@
-"""Syntax colours for code, off the frame path: line by line at once, whole blocks in a thread.
+"""What text looks like by more than itself, off the frame path: colours of code, links to files.
 
-Line by line is wrong inside strings that span lines; a finished block is therefore lexed once as a
-whole, in a thread, and drawn again when that is done.
+Code is coloured line by line at once, which is wrong inside strings that span lines; a finished
+block is therefore lexed once as a whole. That, and looking for files that a text names, is done in
+a thread, and the text is drawn again afterwards.
 """
 
 from __future__ import annotations
@@ -10,18 +11,23 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from themes.theme import Role
+from tui.text.file_links import FindFile
 from tui.text.styled_rows import TEXT, Ink, Run
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
+_Result = TypeVar("_Result")
 HighlightedLine = tuple[Run, ...]
 
 BlockKey = tuple[str, str]
-"""A block of code: its language and its text."""
+"""A block of code: its language and its text; a file that may be there: `_FILE` and its path."""
+_FILE: Final = "\0file"
+_CACHED_FILES: Final = 10_000
 
 _MAX_CODE_CHARS: Final = 200_000
 _MAX_LINE_CHARS: Final = 2_000
@@ -36,11 +42,16 @@ class Highlighter:
     """Colours code; one per app. Without an executor everything is lexed at once, for tests."""
 
     def __init__(
-        self, executor: Executor | None = None, on_ready: Callable[[], None] = lambda: None
+        self,
+        executor: Executor | None = None,
+        on_ready: Callable[[], None] = lambda: None,
+        find_file: FindFile | None = None,
     ) -> None:
-        """Take where whole blocks are lexed and a callback for finished ones."""
+        """Take where whole blocks are lexed, a callback for finished ones, and what finds files."""
         self._executor = executor
         self._on_ready = on_ready
+        self._find_file = find_file
+        self._files: OrderedDict[BlockKey, str | None] = OrderedDict()
         self._done: OrderedDict[BlockKey, tuple[HighlightedLine, ...]] = OrderedDict()
         self._running: set[BlockKey] = set()
         self._unready: set[BlockKey] = set()
@@ -61,20 +72,32 @@ class Highlighter:
             return plain_lines(code)
         if self._executor is None:
             return self._store(key, lex_block(code, language))
-        if key not in self._running:
-            self._running.add(key)
-            loop = asyncio.get_running_loop()
-            try:
-                future = loop.run_in_executor(self._executor, lex_block, code, language)
-            except RuntimeError:
-                # The app is closing and has shut the thread down; what is drawn is the last.
-                self._running.discard(key)
-                return plain_lines(code)
-            future.add_done_callback(lambda result: self._finish(key, result))
-        self._unready.add(key)
+        if not self._start(key, partial(lex_block, code, language), partial(self._store, key)):
+            return plain_lines(code)
         if code.count("\n") > _LINEWISE_LINES:
             return plain_lines(code)
         return tuple(self.line(line, language) for line in code.split("\n"))
+
+    def file_address(self, path: str) -> str | None:
+        """Return the address of a file that a text names, as `file_links.find_file` does.
+
+        None where there is none, and where it is still being looked for.
+        """
+        if self._find_file is None:
+            return None
+        key = (_FILE, path)
+        if key in self._files:
+            self._files.move_to_end(key)
+            return self._files[key]
+        if self._executor is None:
+            return self._find_file(path)
+        self._start(key, partial(self._find_file, path), partial(self._store_file, key))
+        return None
+
+    def forget_missing(self) -> None:
+        """Look again for files that were not there."""
+        for key in [key for key, address in self._files.items() if address is None]:
+            del self._files[key]
 
     def take_unready(self) -> frozenset[BlockKey]:
         """Return which blocks asked for since the last call are still being lexed."""
@@ -95,13 +118,36 @@ class Highlighter:
     def _language(self, language: str) -> str:
         return _canonical(language) if self.is_on else "text"
 
-    def _finish(self, key: BlockKey, result: asyncio.Future[tuple[HighlightedLine, ...]]) -> None:
+    def _start(
+        self, key: BlockKey, work: Callable[[], _Result], store: Callable[[_Result], object]
+    ) -> bool:
+        """Do work in the thread, once; False where there is none any more."""
+        if key not in self._running:
+            self._running.add(key)
+            try:
+                future = asyncio.get_running_loop().run_in_executor(self._executor, work)
+            except RuntimeError:
+                # The app is closing and has shut the thread down; what is drawn is the last.
+                self._running.discard(key)
+                return False
+            future.add_done_callback(lambda result: self._finish(key, result, store))
+        self._unready.add(key)
+        return True
+
+    def _finish(
+        self, key: BlockKey, result: asyncio.Future[Any], store: Callable[[Any], object]
+    ) -> None:
         self._running.discard(key)
         if result.cancelled() or result.exception() is not None:
             return
-        self._store(key, result.result())
+        store(result.result())
         self.generation += 1
         self._on_ready()
+
+    def _store_file(self, key: BlockKey, address: str | None) -> None:
+        self._files[key] = address
+        while len(self._files) > _CACHED_FILES:
+            self._files.popitem(last=False)
 
     def _store(
         self, key: BlockKey, lines: tuple[HighlightedLine, ...]

@@ -222,7 +222,7 @@ def _result(
 
 def _plan(text: str, width: int, limit: int | None, highlighter: Highlighter) -> list[Row]:
     """Return a plan as its dialog showed it, or its first rows and a count of the rest."""
-    rows = markdown_rows(text, width, highlighter)
+    rows = markdown_rows(text, width, highlighter, is_final=True)
     if limit is None or len(rows) <= limit + 1:
         return rows
     left_out = _left_out(len(rows) - limit, "more")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from themes.theme import Role
+from tui.text.file_links import FindFile, as_path, with_files
 from tui.text.highlight import HighlightedLine, Highlighter
 from tui.text.styled_rows import BLANK, FAINT, TEXT, Ink, Row, Run, indented, on_ground
 from tui.text.wrap import chop, wrap
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _FENCE: Final = re.compile(r"( {0,3})(`{3,}|~{3,})([^\n`]*)\n")
 _MAX_DEPTH: Final = 12
+_MAX_PATHS: Final = 200
+"""Further paths in one piece of text are not looked for."""
 _EMPHASIS: Final = {"strong": "bold", "em": "italic", "s": "strike"}
 """The attribute of text inside these nodes."""
 _ADDRESS: Final = re.compile(
@@ -34,12 +37,18 @@ _NOT_AT_END: Final = ".,:;!?*_~]}|"
 _SAFE_LINK: Final = re.compile(r"(?:https?|file)://", re.IGNORECASE)
 
 
-def markdown_rows(text: str, width_cells: int, highlighter: Highlighter) -> list[Row]:
-    """Return the rows of a Markdown text; never fails, malformed Markdown shows as text."""
+def markdown_rows(
+    text: str, width_cells: int, highlighter: Highlighter, *, is_final: bool = False
+) -> list[Row]:
+    """Return the rows of a Markdown text; never fails, malformed Markdown shows as text.
+
+    In a text that is final, paths of files are links.
+    """
     if not text.strip():
         return []
     nodes = _tree(text).children
-    return _Painter(highlighter).blocks(nodes, max(1, width_cells), TEXT, depth=0)
+    painter = _Painter(highlighter, highlighter.file_address if is_final else None)
+    return painter.blocks(nodes, max(1, width_cells), TEXT, depth=0)
 
 
 def block_starts(text: str) -> list[int]:
@@ -146,8 +155,10 @@ def command_rows(lines: Iterable[HighlightedLine], width_cells: int) -> list[Row
 
 
 class _Painter:
-    def __init__(self, highlighter: Highlighter) -> None:
+    def __init__(self, highlighter: Highlighter, address: FindFile | None) -> None:
         self._highlighter = highlighter
+        self._find = address
+        self._paths_left = _MAX_PATHS
 
     def blocks(
         self,
@@ -254,11 +265,13 @@ class _Painter:
     def _inline(self, node: SyntaxTreeNode, ink: Ink, runs: list[Run]) -> None:
         match node.type:
             case "text":
-                runs.extend(_with_addresses(node.content, ink))
+                for part in _with_addresses(node.content, ink):
+                    runs.extend(self._with_files(part))
             case "softbreak" | "hardbreak":
                 runs.append(("\n", ink))
             case "code_inline":
-                runs.append((node.content, replace(ink, role=Role.CODE)))
+                code = (node.content, replace(ink, role=Role.CODE))
+                runs.extend(self._with_files(code, is_code=True))
             case "strong" | "em" | "s" as kind:
                 self._children(node, replace(ink, **{_EMPHASIS[kind]: True}), runs)
             case "link":
@@ -271,6 +284,18 @@ class _Painter:
             case _:
                 runs.append((node.content, replace(ink, role=Role.MUTED)))
 
+    def _with_files(self, run: Run, *, is_code: bool = False) -> Iterable[Run]:
+        text, ink = run
+        if self._find is None or ink.link is not None:
+            return (run,)
+        return with_files(text, ink, self._address, is_code=is_code)
+
+    def _address(self, path: str) -> str | None:
+        if self._find is None or self._paths_left == 0:
+            return None
+        self._paths_left -= 1
+        return self._find(path)
+
     def _children(self, node: SyntaxTreeNode, ink: Ink, runs: list[Run]) -> None:
         for child in node.children:
             self._inline(child, ink, runs)
@@ -278,10 +303,14 @@ class _Painter:
     def _link(self, node: SyntaxTreeNode, ink: Ink, runs: list[Run]) -> None:
         target = str(node.attrs.get("href", ""))
         label: list[Run] = []
-        self._children(node, replace(ink, role=Role.LINK, underline=True), label)
+        linked = replace(ink, role=Role.LINK, underline=True)
+        # What the label names does not matter: the target is what is opened.
+        _Painter(self._highlighter, None)._children(node, linked, label)
         text = "".join(part for part, _ in label)
         is_shown = text in (target, target.removeprefix("mailto:"))
         address = target if _SAFE_LINK.match(target) else None
+        if address is None and (path := as_path(target)):
+            address = self._address(path)
         if is_shown:
             runs.extend((part, replace(look, link=address)) for part, look in label)
             return

@@ -59,6 +59,8 @@ class MarkdownStream:
         self._tail_rows: list[Row] | None = []
         self._parsed_chars = 0
         self._is_over = False
+        # What an earlier answer announced may be there by now.
+        highlighter.forget_missing()
 
     def feed(self, text: str) -> None:
         """Add text at the end."""
@@ -169,7 +171,7 @@ class MarkdownStream:
 
     def _paint(self, text: str, start: int, unready: list[_Piece]) -> list[Row]:
         self._highlighter.take_unready()
-        rows = markdown_rows(text, self._width, self._highlighter)
+        rows = markdown_rows(text, self._width, self._highlighter, is_final=True)
         if keys := self._highlighter.take_unready():
             unready.append(_Piece(text, start, len(rows), keys))
         return rows

@@ -1,0 +1,72 @@
+"""Paths in running text, as links to the files that exist.
+
+What looks like a path is a matter of the text alone; whether there is such a file is asked for off
+the frame path, by `tui.text.highlight`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from tui.text.styled_rows import Ink, Run
+
+FindFile = Callable[[str], str | None]
+"""Returns the address of the file that a path in a text means; None where there is none."""
+
+_MAX_CHARS: Final = 300
+_PATH: Final = re.compile(
+    r"(?<![\w/.~@:+-])(?P<path>~?/?(?:[\w.+@-]+/)*[\w.+@-]*\w/?)(?:(?::|#L)(?P<line>\d{1,7}))?"
+)
+_SUFFIX: Final = re.compile(r"\.[A-Za-z]\w{0,9}$")
+
+
+def find_file(path: str, directory: str, home: str) -> str | None:
+    """Return the `file://` address of a file; None where it is not there. May block.
+
+    `path` may begin with `~/` and end with `:LINE`, which becomes the fragment, as in the links
+    that ripgrep writes.
+    """
+    name, _, line = path.partition(":")
+    place = home + name[1:] if name.startswith("~/") else name
+    target = os.path.normpath(os.path.join(directory, place))
+    try:
+        if not os.path.exists(target):
+            return None
+        return Path(target).as_uri() + (f"#{line}" if int(line or 1) > 1 else "")
+    except (OSError, ValueError):
+        return None
+
+
+def as_path(target: str) -> str:
+    """Return the target of a link as a path and its line; empty where it is none."""
+    from urllib.parse import unquote  # with the first link, not with the first frame
+
+    match = _PATH.fullmatch(unquote(target))
+    if match is None or len(target) > _MAX_CHARS:
+        return ""
+    return f"{match['path']}:{match['line']}" if match["line"] else match["path"]
+
+
+def with_files(text: str, ink: Ink, address: FindFile, *, is_code: bool = False) -> Iterable[Run]:
+    """Yield a text with the paths in it as links; in code a bare word may be a path as well."""
+    position = 0
+    for match in _PATH.finditer(text):
+        path, line = match["path"], match["line"]
+        is_path = "/" in path or _SUFFIX.search(path) or (is_code and match[0] == text)
+        if not is_path or len(path) > _MAX_CHARS:
+            continue
+        link = address(f"{path}:{line}" if line else path)
+        if link is None:
+            continue
+        if match.start() > position:
+            yield text[position : match.start()], ink
+        yield match[0], replace(ink, link=link)
+        position = match.end()
+    if position < len(text):
+        yield text[position:], ink
