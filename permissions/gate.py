@@ -285,7 +285,7 @@ class PermissionGate:
         self, request: PermissionRequest, pending: Decision, abort: Abort, cwd: Path | None
     ) -> Decision:
         if self._history.take_retry(request):
-            decision = user_decision(Behavior.ALLOW, message="The person wants it tried again.")
+            decision = user_decision(Behavior.ALLOW, message="The user wants it tried again.")
             decision = replace(decision, trace=pending.trace, parts=pending.parts)
         else:
             described = self._described(pending, self.current_evaluation(request, cwd=cwd))

@@ -126,7 +126,7 @@ class Consultation:
         try:
             return await abort.race(self._answer(model))
         except ModelError as error:
-            return _none(f"The advisor could not be asked ({error}). Go on without it.", model)
+            return _none(f"The advisor could not be asked ({error}). Continue without it.", model)
 
     async def _answer(self, model: str) -> AdvisorAnswer:
         ports = self._ports

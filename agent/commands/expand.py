@@ -214,10 +214,10 @@ def command_message(command: PromptCommand, text: str, *, agent: str | None = No
     if agent is not None:
         how = (
             f"have a sub-agent carry it out: call Agent with subagent_type {agent!r} and all of it "
-            "as the prompt, and tell the person what comes back."
+            "as the prompt, and tell the user what comes back."
         )
     return user_message(
-        f"The person runs /{name} with the next message. It stands for the following; {how}"
+        f"The user runs /{name} with the next message. It stands for the following; {how}"
         f"{directory}\n\n{text}",
         origin="reminder",
     )

@@ -19,7 +19,7 @@ from agent.prompt.system import note
 
 MAX_TOKENS: Final = 2_000
 _ASK: Final = (
-    "The person asks something beside the work. Answer from what you know, shortly and without "
+    "The user asks something beside the work. Answer from what you know, shortly and without "
     "tools; this question and your answer will not be part of the conversation."
 )
 

@@ -152,7 +152,7 @@ class MentionReader(Struct):
             is_copy = path.is_relative_to(self.services().scratch_dir)
             label = path.name if is_copy else name
             names.append(_with_lines(label, mention, is_directory=os.path.isdir(path)))
-            blocks.append(text_block(f"The person attached {name} with @. The Read tool shows:"))
+            blocks.append(text_block(f"The user attached {name} with @. The Read tool shows:"))
             blocks.extend(content)
         message = Message(role="user", content=tuple(blocks), origin="reminder")
         notes = [Note("warning", text) for text in dict.fromkeys(refusals)]
@@ -169,7 +169,7 @@ class MentionReader(Struct):
             except ToolError as error:
                 return _Attached(refusals=(f"@{mention.path} is not attached: {error}",))
             if content is not None:
-                head = text_block(f"The person attached {mention.path} with @. It contains:")
+                head = text_block(f"The user attached {mention.path} with @. It contains:")
                 return _Attached((mention.path,), (head, *content))
         return None
 

@@ -26,7 +26,7 @@ _ASK: Final = """\
 Summarise this conversation: what you write replaces it, and nothing else of it will be remembered.
 {contents}
 {focus}
-At the end repeat these messages of the person word for word, under the heading "The person's \
+At the end repeat these messages of the user word for word, under the heading "The user's \
 messages so far":
 {words}"""
 
@@ -88,7 +88,7 @@ class EndpointSummaries:
         await self._emit(Notice(self._turn_id(), "info", words))
         ask = _ASK.format(
             contents=CONTENTS,
-            focus=f"The person asks to keep in particular: {focus}\n" if focus.strip() else "",
+            focus=f"The user asks to keep in particular: {focus}\n" if focus.strip() else "",
             words=own_words(messages) or "(none)",
         )
         turn = ModelTurn(

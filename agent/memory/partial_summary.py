@@ -58,7 +58,7 @@ def replace_part(
     quoted = own_words(messages[start:])
     words = f"\n\n{WORDS_HEAD}{quoted}" if quoted else ""
     text = (
-        "<system-note>\nWhat came next was compacted, as the person asked. What matters of it:"
+        "<system-note>\nWhat came next was compacted, as the user asked. What matters of it:"
         f"\n\n{summary.strip()}{words}{WORDS_END} read before you edit.\n</system-note>"
     )
     return (*messages[:start], user_message(text, origin="summary"))

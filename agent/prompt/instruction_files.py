@@ -310,7 +310,7 @@ def render(files: Sequence[InstructionFile]) -> str:
     for file in files:
         if not file.text:
             continue
-        kind = {"User": "the person's own", "Project": "of the project", "Local": "local"}
+        kind = {"User": "the user's own", "Project": "of the project", "Local": "local"}
         path = sanitize(str(file.path)).replace("\n", " ").replace('"', "'")
         tag = f'<instructions path="{path}" scope="{kind[file.memory_type]}">'
         parts.append(f"{tag}\n{file.text}\n</instructions>")

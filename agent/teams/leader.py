@@ -157,7 +157,7 @@ class TeamLeader:
     async def spawn(self, new: NewMember) -> MemberEntry:
         """Start a worker; it claims its task first. Raises TeamError and OSError."""
         if not await self._spending.may_start(len(self.staff.members)):
-            raise TeamError("The limit of agents is reached. Go on with those that there are.")
+            raise TeamError("The limit of agents is reached. Continue with the present ones.")
         if new.task_id is None:
             return await self.staff.spawn(new)
         owner = agent_id(new.name, self._post.place.name)

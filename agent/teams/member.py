@@ -40,7 +40,7 @@ MAX_REPORT: Final = 50_000
 MAX_KEPT: Final = 3
 """How often in a row a TeammateIdle hook may have a worker continue."""
 MEMBER_PROMPT: Final = """You are {agent_id}, a worker of a team, and you work for its leader \
-{leader_id}, not for a person: nobody can answer questions. Do the task you are given with the \
+{leader_id}, not for a user: nobody can answer questions. Do the task you are given with the \
 tools you have. What you may not do by yourself is decided by the leader's user; wait for it.
 
 You end with a report, your last message; nothing else of your work is passed on, and the answer \

@@ -23,13 +23,11 @@ def failed_sibling(abort: AbortSignal) -> str | None:
 def interruption_cause(abort: AbortSignal) -> str:
     """Return what stopped a call, as the end of a sentence for the model."""
     sibling = failed_sibling(abort)
-    return "by the person" if sibling is None else f"because {sibling}"
+    return "by the user" if sibling is None else f"because {sibling}"
 
 
 def interrupted_text(abort: AbortSignal) -> str:
     """Return the model's result for a call that was stopped."""
     if (sibling := failed_sibling(abort)) is not None:
         return f"Stopped, because {sibling}. Call it again if it is still needed."
-    return (
-        "Interrupted by the person. Whether it had an effect is not known; check before repeating."
-    )
+    return "Interrupted by the user. Whether it had an effect is not known; check before repeating."

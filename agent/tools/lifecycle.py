@@ -172,7 +172,7 @@ async def _finish(
     if call.user_change:
         content = _appended(content, call.user_change)
     if call.comment:
-        content = _appended(content, f"The person approved this call and said: {call.comment}")
+        content = _appended(content, f"The user approved this call and said: {call.comment}")
     kind: Outcome = "ok"
     if outcome.is_error:
         kind = "interrupted" if call.abort.aborted else "failed"

@@ -61,7 +61,7 @@ class RepeatedFailures:
         if answer == AGAIN:
             self._counts.pop(_key(use), None)
             return None
-        comment = f" The person says: {answer}" if answer and answer != DIFFERENTLY else ""
+        comment = f" The user says: {answer}" if answer and answer != DIFFERENTLY else ""
         return _REFUSAL.format(count=count) + comment
 
 

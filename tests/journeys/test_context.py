@@ -29,7 +29,7 @@ from agent.model.scripted.scenario import (
 from agent.session.resume import load
 from tests.journeys.conftest import Begin, terminal
 
-SUMMARY = "The person wants every commit message in Esperanto. Files were read."
+SUMMARY = "The user wants every commit message in Esperanto. Files were read."
 WORKING = Turn((Thinking("hm"), Text("Working. " + "word " * 4_000)), times=0)
 
 

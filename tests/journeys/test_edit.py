@@ -84,7 +84,7 @@ async def test_a_person_who_changes_the_edit_gets_theirs_and_the_model_hears_of_
 
     assert (journey.project / "greet.py").read_text() == "print('hallo')\nprint('bye')\n"
     told = str(journey.last_messages()[-1])
-    assert "The person changed this call before approving it" in told
+    assert "The user changed this call before approving it" in told
     assert "+print('hallo')" in told
 
 

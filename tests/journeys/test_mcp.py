@@ -130,5 +130,5 @@ async def test_prompts_are_commands_and_resources_are_mentioned(
         assert status == 0, err
         await run("-p", "see @plain:note:///1 please", *flags, cwd=project, env=env)
     greeted, mentioned = (json.dumps(one.body["messages"]) for one in server.requests)
-    assert "The person runs /mcp__plain__do" in greeted
-    assert "The person attached plain:note:///1 with @" in mentioned
+    assert "The user runs /mcp__plain__do" in greeted
+    assert "The user attached plain:note:///1 with @" in mentioned

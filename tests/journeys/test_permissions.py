@@ -183,7 +183,7 @@ async def test_auto_mode_lets_the_classifier_decide(begin: Begin, fresh_home: Pa
     assert resolved(events)[0].decision.source is DecisionSource.CLASSIFIER
     question = next(r.body for r in journey.server.requests if "haiku" in r.body["model"])
     shown = json.loads(question["messages"][0]["content"][0]["text"])
-    assert shown["person_said"] == ["make a file"]
+    assert shown["user_said"] == ["make a file"]
     assert "deploying" in question["system"][0]["text"]
     assert "tools" not in question or question["tools"] == []
 

@@ -169,7 +169,7 @@ async def test_the_number_of_workers_has_a_limit_that_is_asked_about(
         team.user = user = LimitUser("Stop")
         events = await run(await team.lead(), "Please do it.")
         [refused] = [one.text for one in results(events) if one.is_error]
-        assert refused == "The limit of agents is reached. Go on with those that there are."
+        assert refused == "The limit of agents is reached. Continue with the present ones."
         assert user.asked == [
             "1 agents were started in this session, which is the limit. Allow 1 more?"
         ]

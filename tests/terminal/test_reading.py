@@ -50,7 +50,7 @@ def test_one_part_of_a_change_is_made_and_the_transcript_is_searched(
     assert program.wait_until(shows("needle")), program.emulator.text()
     assert (project / "list.txt").read_text() == OLD.replace("line 18\n", "LINE 18\n")
     told = str(server.server.requests[-1].body)
-    assert "The person changed this call before approving it" in told
+    assert "The user changed this call before approving it" in told
 
     program.type(b"\x0f")
     assert program.wait_until(shows("/ search")), program.emulator.text()

@@ -19,5 +19,5 @@ what is usual; traps.
 project. Do not make anything up.
 5. Keep it under 100 lines of plain Markdown. Check each command against the files it comes from.
 
-When it is written, tell the person in two or three sentences what is in it and what you were not \
+When it is written, tell the user in two or three sentences what is in it and what you were not \
 sure about."""

@@ -8,7 +8,7 @@ from agent.commands.command_context import CommandContext
 from agent.commands.command_results import CommandResult, ShowText
 
 QUESTION: Final = (
-    "The person comes back after a while. Say in at most six short lines where this conversation "
+    "The user comes back after a while. Say in at most six short lines where this conversation "
     "stands: what they wanted, what was done and changed, what is open, and what comes next. "
     "Plain text, no heading."
 )

@@ -16,7 +16,7 @@ transcript_path, version. The command may print up to three lines \
 with ANSI colours and OSC 8 links; it should end within a second.
 
 1. If no wish is given below, ask what the line should show, or take over the shell prompt (PS1) \
-of the person if they want that.
+of the user if they want that.
 2. Write the script to ~/.agent/statusline.sh and make it executable. Use only programs that are \
 installed; jq may be missing, python3 -c is a way without it.
 3. Try it with a sample object, and correct it.

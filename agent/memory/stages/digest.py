@@ -13,7 +13,9 @@ from agent.messages import Message, ToolUse
 
 OWN_WORDS_CHARACTERS: Final = 12_000
 ONE_PROMPT_CHARACTERS: Final = 4_000
-WORDS_HEAD: Final = "The person's messages so far, word for word:\n"
+WORDS_HEAD: Final = "The user's messages so far, word for word:\n"
+_ANY_HEAD: Final = re.compile(r"The (?:user|person)'s messages so far, word for word:\n")
+"""Sessions of earlier versions say `person`."""
 WORDS_END: Final = "\n\nFiles may have changed since:"
 MAX_PATHS: Final = 60
 MAX_COMMANDS: Final = 20
@@ -46,10 +48,10 @@ def own_words(messages: Iterable[Message]) -> str:
 
 def _earlier_words(summary: str) -> list[str | None]:
     """Return the prompts that a summary message carries."""
-    _, found, rest = summary.partition(WORDS_HEAD)
-    if not found:
+    head = _ANY_HEAD.search(summary)
+    if head is None:
         return []
-    text = rest.rpartition(WORDS_END)[0]
+    text = summary[head.end() :].rpartition(WORDS_END)[0]
     prompts: list[str | None] = []
     for line in text.strip("\n").split("\n"):
         start = f"{len(prompts) + 1}. "

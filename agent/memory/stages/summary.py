@@ -10,7 +10,7 @@ from agent.messages import Message, user_message
 
 CONTENTS = """\
 Write, in at most 1,500 words and in this order:
-1. Goal: what the person wants, with every constraint and preference they stated, also early ones.
+1. Goal: what the user wants, with every constraint and preference they stated, also early ones.
 2. State: what is done, what is being worked on at this moment, what is left.
 3. Files: each file that matters by path, what is in it or was changed in it, with the names of \
 functions and the few lines of code that are needed to go on.
@@ -26,7 +26,7 @@ write now, and nothing else of it will be remembered. Call no tools. {CONTENTS}
 
 def instruction(focus: str = "") -> Message:
     """Return the message that asks for a summary; `focus` is what the user wants it to cover."""
-    line = f"The person asks to keep in particular: {focus.strip()}\n" if focus.strip() else ""
+    line = f"The user asks to keep in particular: {focus.strip()}\n" if focus.strip() else ""
     return user_message(INSTRUCTION.format(focus=line), origin="reminder")
 
 

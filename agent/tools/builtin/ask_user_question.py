@@ -21,14 +21,14 @@ from agent.tools.services import PartialAnswers, Question, QuestionOption
 MAX_QUESTIONS: Final = 4
 MAX_OPTIONS: Final = 4
 
-DESCRIPTION: Final = f"""Asks the person 1 to {MAX_QUESTIONS} questions, each with 2 to \
+DESCRIPTION: Final = f"""Asks the user 1 to {MAX_QUESTIONS} questions, each with 2 to \
 {MAX_OPTIONS} answers to choose from.
 
-Use it when a decision is the person's to make and the work depends on it: requirements, \
+Use it when a decision is the user's to make and the work depends on it: requirements, \
 preferences, a choice between real alternatives. Do not use it for what you can find out yourself, \
 to ask whether to go on, or to have a plan approved (ExitPlanMode does that).
 
-The person can always answer in their own words, so leave out "Other". Put the answer you \
+The user can always answer in their own words, so leave out "Other". Put the answer you \
 recommend first and mark it "(Recommended)". Where answers are better seen than described (a \
 layout, a piece of code), give each a `preview`. `header` is a label of at most 12 characters. Set \
 `multiSelect` when several answers may apply at once."""
@@ -88,7 +88,7 @@ async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOu
     asked = [question.model_dump() for question in tool_input.questions]
     if answers is None:
         return ToolOutcome(
-            "The person declined to answer. Do not ask the same again: go on with the most "
+            "The user declined to answer. Do not ask the same again: continue with the most "
             "reasonable assumption, or wait for what they say next.",
             is_error=True,
             structured={"questions": asked, "answers": {}},
@@ -97,10 +97,10 @@ async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOu
         f"{question.question}\n→ {answers.get(question.question) or '(no answer)'}"
         for question in questions
     ]
-    head = "The person answered:"
+    head = "The user answered:"
     if isinstance(answers, PartialAnswers):
         head = (
-            "Nobody finished the form: the person may be away. Go on with the most reasonable "
+            "Nobody finished the form: the user may be away. Continue with the most reasonable "
             "assumption for what has no answer, and ask again later if it matters. So far:"
         )
     return ToolOutcome(

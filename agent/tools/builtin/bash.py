@@ -92,7 +92,7 @@ class BashInput(BaseModel):
     ] = None
     description: Annotated[
         str | None,
-        Field(description="What the command does, in five to ten words, for the person to read."),
+        Field(description="What the command does, in five to ten words, for the user to read."),
     ] = None
     run_in_background: Annotated[
         bool, Field(description="Return at once and let the command run on.")
@@ -177,7 +177,7 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
         return _in_background(shell, summary, services)
     if why == "background":
         services.shells.to_background(shell)
-        summary = f"The person sent the command to the background as {shell.id}."
+        summary = f"The user sent the command to the background as {shell.id}."
         return _in_background(shell, summary, services)
     if shell.is_running:
         services.shells.to_background(shell)

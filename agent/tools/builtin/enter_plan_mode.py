@@ -8,11 +8,11 @@ from pydantic import BaseModel, ConfigDict
 
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 
-DESCRIPTION: Final = """Switches to plan mode: nothing is changed until the person has approved a \
+DESCRIPTION: Final = """Switches to plan mode: nothing is changed until the user has approved a \
 plan.
 
 Use it before work with several sensible ways to do it, changes across many files, or unclear \
-requirements, when a wrong start would cost the person time. Do not use it for small or clearly \
+requirements, when a wrong start would cost the user time. Do not use it for small or clearly \
 described changes, or for research only. In plan mode read and search, then call ExitPlanMode \
 with the plan."""
 
@@ -28,7 +28,7 @@ async def _run(_input: EnterPlanModeInput, context: ToolContext) -> ToolOutcome:
     if context.agent_id is not None:
         raise ToolError("A sub-agent cannot change the mode. Report the plan as your result.")
     if services.user is None:
-        raise ToolError("Nobody is there to approve a plan. Go on without plan mode.")
+        raise ToolError("Nobody is there to approve a plan. Continue without plan mode.")
     if services.mode.mode == "plan":
         return ToolOutcome("Plan mode is already on.", structured={"message": "already on"})
     services.mode.enter_plan_mode()

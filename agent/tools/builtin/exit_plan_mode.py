@@ -18,7 +18,7 @@ from agent.tools.base import (
 )
 from agent.tools.declined import DECLINED_AND_STOPPED
 
-DESCRIPTION: Final = """Shows the person a plan for approval and ends plan mode when they agree.
+DESCRIPTION: Final = """Shows the user a plan for approval and ends plan mode when they agree.
 
 Use it in plan mode once the plan is complete: what will change, in which files, in which order, \
 how it will be checked. Write it in Markdown, short enough to be read. Ask open questions with \
@@ -73,7 +73,7 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
         if answer.plan is not None:
             comment += f"\nThey changed the plan themselves; it now reads:\n{plan}"
         return ToolOutcome(
-            f"The person did not approve the plan; plan mode stays on.{comment}",
+            f"The user did not approve the plan; plan mode stays on.{comment}",
             is_error=True,
             display=display,
             structured=structured,
@@ -83,7 +83,7 @@ async def _run(tool_input: ExitPlanModeInput, context: ToolContext) -> ToolOutco
     if answer.plan is not None:
         comment += f"\nThey changed the plan first. Carry out this version, not yours:\n{plan}"
     return ToolOutcome(
-        f"The person approved the plan. Carry it out now (mode: {services.mode.mode}).{comment}",
+        f"The user approved the plan. Carry it out now (mode: {services.mode.mode}).{comment}",
         display=display,
         structured=structured,
     )

@@ -21,7 +21,7 @@ from agent.tools.base import (
 )
 from agent.tools.builtin.agent import run_subagent
 
-DESCRIPTION: Final = """Loads a skill: instructions that the person keeps for a kind of task.
+DESCRIPTION: Final = """Loads a skill: instructions that the user keeps for a kind of task.
 
 The skills there are were listed to you, each with what it is for. Use it first when a task is \
 one of those, and follow what comes back; do not guess what a skill says. Do not use it for \

@@ -12,9 +12,9 @@ from agent.tools.base import Concurrency, Tool, ToolContext, ToolOutcome, build_
 
 MAX_TODOS: Final = 100
 
-DESCRIPTION: Final = f"""Replaces the task list that the person sees.
+DESCRIPTION: Final = f"""Replaces the task list that the user sees.
 
-Use it for work of three or more steps, or when the person gives several tasks: write the list \
+Use it for work of three or more steps, or when the user gives several tasks: write the list \
 first, set a task to `in_progress` when you begin it (exactly one at a time), to `completed` as \
 soon as it is really done, and add what you discover. Do not use it for a single simple step or \
 for questions. Send the whole list each time, at most {MAX_TODOS} tasks; an empty list clears it.

@@ -65,7 +65,7 @@ def unread_objection(path: Path, current: CurrentFile | None, context: ToolConte
         return f"{name} exists and has not been read yet. Read it first, then change it."
     if known != current.digest:
         return (
-            f"{name} changed on disk since it was read (by the person, a formatter or a command). "
+            f"{name} changed on disk since it was read (by the user, a formatter or a command). "
             "Read it again before changing it."
         )
     return None

@@ -59,7 +59,7 @@ def change_note(proposed: Mapping[str, object], applied: Mapping[str, object]) -
     if not parts:
         return ""
     return (
-        "The person changed this call before approving it; this is what ran, so do not assume "
+        "The user changed this call before approving it; this is what ran, so do not assume "
         "your own version:\n" + "\n".join(parts)
     )
 

@@ -173,7 +173,7 @@ async def test_interrupt_returns_what_was_printed(bench: Bench) -> None:
     assert isinstance(outcome.content, str)
     # Bash may still tell that its child was terminated.
     assert outcome.content.startswith("partial\n")
-    assert "by the person, and ended." in outcome.content
+    assert "by the user, and ended." in outcome.content
     assert outcome.structured is not None
     assert outcome.structured["interrupted"] is True
     assert not await _running(sleep(61))

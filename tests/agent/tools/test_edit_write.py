@@ -130,10 +130,10 @@ async def test_change_between_permission_and_run_is_noticed(bench: Bench) -> Non
     await bench.call(READ, file_path="a")
     parsed = EDIT.parse({"file_path": "a", "old_string": "old", "new_string": "new"})
     assert await EDIT.validate(parsed, bench.context) is None
-    path.write_text("the person was faster: old")
+    path.write_text("the user was faster: old")
     with pytest.raises(ToolError, match="changed on disk"):
         await EDIT.run(parsed, bench.context)
-    assert path.read_text() == "the person was faster: old"
+    assert path.read_text() == "the user was faster: old"
 
 
 @pytest.mark.parametrize(

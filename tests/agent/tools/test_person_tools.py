@@ -93,7 +93,7 @@ async def test_answers_come_back_by_question(bench: Bench) -> None:
     person = Person({"Which one?": "b"})
     bench.services.user = person
     outcome = await bench.call(ASK, questions=[QUESTION])
-    assert outcome.content == "The person answered:\n\nWhich one?\n→ b"
+    assert outcome.content == "The user answered:\n\nWhich one?\n→ b"
     assert outcome.structured is not None
     assert outcome.structured["answers"] == {"Which one?": "b"}
     assert person.asked == [

@@ -72,5 +72,5 @@ async def test_the_user_decides() -> None:
     assert text.endswith("what is in the way.")
     text = await failed_twice().refusal(CALL, "Read /nowhere", comment, SIGNAL)
     assert text is not None
-    assert text.endswith("The person says: the file is in /b")
+    assert text.endswith("The user says: the file is in /b")
     assert await failed_twice().refusal(CALL, "Read /nowhere", User(None), SIGNAL) is not None
