@@ -10,10 +10,12 @@ from msgspec import Struct
 
 MAX_CHARACTERS: Final = 20_000
 _HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)(?:^|\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_BRACKET: Final = re.compile(r"[\[\]{}]")
 _TAG: Final = re.compile(r"(?<![\w)])!")
 MAX_NESTING: Final = 200
 MAX_PARTS: Final = 10_000
 """Of a head with aliases."""
+_BEGUN: Final = re.compile(r"^\W*([A-Za-z][A-Za-z0-9_-]*)", re.MULTILINE)
 _LINE: Final = re.compile(r"^([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)$")
 
 
@@ -24,6 +26,8 @@ class FrontMatter(Struct, frozen=True):
     body: str
     problem: str = ""
     """Why the head could not be read as YAML; its single lines still count."""
+    unread: frozenset[str] = frozenset()
+    """Keys that begin a line of such a head and are not among the values; lower case."""
 
 
 def read_head(text: str) -> FrontMatter:
@@ -48,8 +52,10 @@ def read_head(text: str) -> FrontMatter:
         values = _line_by_line(head)
         if all(_is_whole(line) for line in head.splitlines()):
             return FrontMatter(values, body)
+        problem = f"the front matter is not valid YAML: {_problem_text(error)}"
+        begun = {word.lower() for word in _BEGUN.findall(head)}
         return FrontMatter(
-            values, body, f"the front matter is not valid YAML: {_problem_text(error)}"
+            values, body, problem, frozenset(begun - {key.lower() for key in values})
         )
     if values is None:
         return FrontMatter({}, body)
@@ -71,6 +77,8 @@ def _load(text: str) -> object:
     """Read YAML, by the fast parser where it is built and means the same."""
     import yaml  # as in `split`
 
+    if _depth(text) > MAX_NESTING:
+        raise ValueError("it is nested too deeply")
     # Nesting is a danger to it, and a lone `!` is a text to it.
     is_flat = text.count("[") + text.count("{") + text.count("- ") < MAX_NESTING
     is_fast = is_flat and _TAG.search(text) is None
@@ -79,6 +87,15 @@ def _load(text: str) -> object:
     if "&" in text and not _is_small(value):
         raise ValueError("what its aliases (*name) stand for adds up to too much")
     return value
+
+
+def _depth(text: str) -> int:
+    """Return how deep brackets are nested: the time that a parser takes grows with its square."""
+    depth = deepest = 0
+    for bracket in _BRACKET.findall(text):
+        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _is_small(value: object) -> bool:

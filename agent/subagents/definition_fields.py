@@ -27,7 +27,16 @@ from permissions.mode import Mode, parse_mode
 MAX_DESCRIPTION: Final = 4_000
 NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 COLORS: Final = ("red", "blue", "green", "yellow", "purple", "orange", "pink", "cyan")
+_LIMITS: Final = ("tools", "disallowedTools", "permissionMode")
+_UNREADABLE: Final = object()
 _UNTRUSTED_FOR_PLUGINS: Final = ("hooks", "mcpServers", "permissionMode")
+
+
+_FIELDS: Final = (
+    "tools", "disallowedTools", "model", "effort", "permissionMode", "maxTurns", "skills",
+    "mcpServers", "hooks", "memory", "background", "isolation", "color", "initialPrompt",
+    "omitClaudeMd",
+)  # fmt: skip
 
 
 class NoAgent(Exception):
@@ -39,12 +48,15 @@ def agent_from_markdown(
 ) -> AgentDefinition:
     """Return the agent of a Markdown file. Raises NoAgent."""
     head = read_head(data.decode("utf-8-sig", "replace"))
-    if "name" not in head.values and not head.problem:
-        raise NoAgent("")
-    fields = DefinitionFields(head.values, source)
+    name = head.values.get("name")
+    if name is None:
+        raise NoAgent("is not UTF-8 text" if b"\0" in data[:100] else head.problem)
+    # What limits an agent and cannot be read must not become no limit.
+    lost = {key: _UNREADABLE for key in _LIMITS if key.lower() in head.unread}
+    fields = DefinitionFields({**head.values, **lost}, source)
     if head.problem:
         fields.problems.append(head.problem)
-    return fields.definition(str(head.values.get("name", "")), head.body.strip(), path, prefix)
+    return fields.definition(str(name), head.body.strip(), path, prefix)
 
 
 def agent_from_json(name: str, raw: object, *, source: AgentSource) -> AgentDefinition:
@@ -62,9 +74,12 @@ class DefinitionFields:
 
     def __init__(self, values: Mapping[str, object], source: AgentSource) -> None:
         """Read these values; a plugin's may not widen what its agents can do."""
-        self._values = dict(values)
+        known = {_folded(key): key for key in _FIELDS}
+        self._values = {known.get(_folded(key), key): value for key, value in values.items()}
         self._source = source
         self.problems: list[str] = []
+        if "tools" not in self._values and "allowedtools" in map(_folded, values):
+            self.problems.append("allowed-tools has no effect in an agent; the field is `tools`")
         if source is AgentSource.PLUGIN:
             for key in _UNTRUSTED_FOR_PLUGINS:
                 if self._values.pop(key, None) is not None:
@@ -85,7 +100,7 @@ class DefinitionFields:
             prompt=prompt,
             source=self._source,
             path=path,
-            tools=self._entries("tools"),
+            tools=self._tools(),
             disallowed_tools=self._entries("disallowedTools") or (),
             model=self._model(),
             effort=self._effort(),
@@ -111,11 +126,18 @@ class DefinitionFields:
         self.problems.append(f"{key} should be text")
         return ""
 
+    def _tools(self) -> tuple[str, ...] | None:
+        """Return the tools: none where it cannot be read what is left out."""
+        left_out = self._values.get("disallowedTools")
+        is_clear = left_out is None or isinstance(left_out, str) or _is_list_of_texts(left_out)
+        listed = self._entries("tools")
+        return listed if is_clear else ()
+
     def _entries(self, key: str) -> tuple[str, ...] | None:
         value = self._values.get(key)
         if value is None:
             return None
-        if isinstance(value, list):
+        if isinstance(value, list) and _is_list_of_texts(value):
             return tuple(text for part in value for text in (str(part).strip(),) if text)
         if isinstance(value, str):
             return split_rules(value)
@@ -125,14 +147,14 @@ class DefinitionFields:
 
     def _model(self) -> str | None:
         model = self._text("model", 200)
-        return model if model not in {"", "inherit", "default"} else None
+        return model if model.lower() not in {"", "inherit", "default"} else None
 
     def _effort(self) -> Effort | None:
         return cast(Effort | None, self._choice("effort", get_args(Effort)))
 
     def _mode(self) -> Mode | None:
         text = self._text("permissionMode", 40)
-        if not text:
+        if not text and isinstance(self._values.get("permissionMode"), str | None):
             return None
         mode = Mode.DEFAULT if text == "manual" else parse_mode(text)
         if mode is None:
@@ -200,3 +222,12 @@ class DefinitionFields:
             return text or None
         self.problems.append(f"{key} is {text!r}; known: {', '.join(known)}")
         return None
+
+
+def _folded(key: str) -> str:
+    """Return a key as it is compared: people write `disallowed-tools` and `Tools`."""
+    return key.lower().replace("-", "").replace("_", "")
+
+
+def _is_list_of_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(part, str | int) for part in value)

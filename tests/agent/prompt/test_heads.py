@@ -102,3 +102,10 @@ def test_an_alias_of_itself_is_taken_as_it_is_written() -> None:
 
 def test_aliases_that_stand_for_little_count() -> None:
     assert read_head("---\na: &a [x, y]\nb: *a\n---\n").values["b"] == ["x", "y"]
+
+
+def test_deep_nesting_is_refused_before_a_parser_sees_it() -> None:
+    """Its time grows with the square of the depth."""
+    deep = "[" * 5_000 + "]" * 5_000
+    assert "it is nested too deeply" in read_head(f"---\na:\n - {deep}\n---\n").problem
+    assert read_head(f"---\na: {deep}\n---\n").values == {"a": deep}

@@ -82,12 +82,48 @@ def test_a_file_without_a_name_is_documentation() -> None:
         ("---\nname: a:b\ndescription: x\n---\n", "name is 'a:b'"),
         ("---\nname: -x\ndescription: x\n---\n", "name is '-x'"),
         ("---\nname: x\n---\n", "no description"),
-        ("---\nname: x\ndescription: y\n", "name is ''"),
+        ("---\nname: x\ndescription: y\n", "no closing ---"),
     ],
 )
 def test_a_file_that_defines_no_agent_says_why(text: str, why: str) -> None:
     with pytest.raises(NoAgent, match=why):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "tools:\n\t- Read",
+        "tools [Read",
+        "- tools: [Read",
+        "tools: [[Read]]",
+        "tools: {Read: yes}",
+        "disallowedTools: 5",
+        "disallowedTools: [[Bash]]",
+        "disallowedTools:\n\t- Bash",
+        "Disallowed-Tools: {Bash: yes}",
+    ],
+)
+def test_limits_that_cannot_be_read_are_no_tools_and_not_all(head: str) -> None:
+    found = parse(f"---\nname: a\ndescription: d\n{head}\n---\nYou are it.\n")
+    assert found.tools == ()
+    assert found.problems
+
+
+@pytest.mark.parametrize("value", ["[plan]", "{plan: x}", "5", "\n\t- plan"])
+def test_a_mode_that_cannot_be_read_is_the_strictest(value: str) -> None:
+    found = parse(f"---\nname: a\ndescription: d\npermissionMode: {value}\n---\n")
+    assert found.permission_mode is Mode.PLAN
+
+
+@pytest.mark.parametrize("key", ["disallowed-tools", "disallowed_tools", "DisallowedTools"])
+def test_a_field_is_known_in_each_spelling(key: str) -> None:
+    assert parse(f"---\nname: a\ndescription: d\n{key}: Bash\n---\n").disallowed_tools == ("Bash",)
+
+
+def test_the_field_of_skills_is_named_where_it_does_nothing() -> None:
+    found = parse("---\nname: a\ndescription: d\nallowed-tools: Read\n---\n")
+    assert found.problems == ("allowed-tools has no effect in an agent; the field is `tools`",)
 
 
 def test_a_list_of_tools_that_cannot_be_read_is_no_tools_and_not_all() -> None:
