@@ -10,6 +10,7 @@ from typing import Final
 
 from agent.errors import UsageError
 from agent.settings.load import Settings
+from agent.typed_json.read_record import as_values
 from hooks.config.config import HookConfig, HookLayer, build_config
 from hooks.config.sources import SourceError, read_plugin
 from hooks.config.spec import HandlerSpec, HookSource
@@ -99,7 +100,7 @@ def hook_layers(settings: Settings) -> list[HookLayer]:
         )
         for text in settings.hooks
     ]
-    values = settings.values.model_dump(exclude_none=True)
+    values = as_values(settings.values)
     for switch in SWITCHES:
         if switch in values and switch in settings.merged.origins:
             source = settings.merged.origins[switch].source

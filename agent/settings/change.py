@@ -72,7 +72,7 @@ def set_entry(file: Path, section: str, name: str, value: object, *, is_shared: 
 
 def check_key(key: str) -> None:
     """Raise ConfigError, with what may have been meant, where no setting is called so."""
-    if key not in SettingsFile.model_fields:
+    if key not in SettingsFile.__struct_fields__:
         raise ConfigError(f"Unknown setting {key!r}.{_meant(key)}")
 
 
@@ -86,7 +86,7 @@ def _text(data: dict[str, object]) -> str:
 def _meant(key: str) -> str:
     import difflib  # only for what is mistyped
 
-    near = difflib.get_close_matches(key, SettingsFile.model_fields, n=1)
+    near = difflib.get_close_matches(key, SettingsFile.__struct_fields__, n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from agent.settings.schema import SettingsFile
 from agent.settings.sections.project_limits import FORBIDDEN_IN_PROJECT
+from agent.typed_json.record_schema import record_schema
 
 DESCRIPTIONS: Final[Mapping[str, str]] = {
     "permissions": "Rules (`allow`, `ask`, `deny`), `defaultMode`, `additionalDirectories`, and "
@@ -197,11 +198,11 @@ class SettingDescription(Struct, frozen=True):
 
 def setting_descriptions() -> Iterator[SettingDescription]:
     """Yield every setting, in the order of the schema."""
-    schema = SettingsFile.model_json_schema()
+    schema = record_schema(SettingsFile)
     for key, part in schema["properties"].items():
         yield SettingDescription(
             key,
-            _form(part, schema),
+            _form(part),
             DESCRIPTIONS.get(key, ""),
             key not in WITHOUT_EFFECT,
             key not in FORBIDDEN_IN_PROJECT and key not in _USERS_OWN,
@@ -210,9 +211,8 @@ def setting_descriptions() -> Iterator[SettingDescription]:
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON schema of a settings file, with descriptions, for editors."""
-    schema = SettingsFile.model_json_schema()
+    schema = record_schema(SettingsFile)
     for key, part in schema["properties"].items():
-        part.pop("title", None)
         part["description"] = DESCRIPTIONS.get(key, "")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -230,20 +230,19 @@ _TYPES: Final = {
 }
 
 
-def _form(part: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+def _form(part: Mapping[str, Any]) -> str:
     """Return a schema's part as a few words."""
     choices = [choice for choice in part.get("anyOf", ()) if choice.get("type") != "null"]
     if choices:
-        return " or ".join(dict.fromkeys(_form(choice, schema) for choice in choices))
-    if "$ref" in part:
-        section = schema["$defs"][part["$ref"].rpartition("/")[2]]
-        return "object: " + ", ".join(f"`{name}`" for name in section["properties"])
+        return " or ".join(dict.fromkeys(_form(choice) for choice in choices))
+    if "properties" in part:
+        return "object: " + ", ".join(f"`{name}`" for name in part["properties"])
     if "enum" in part:
         return ", ".join(f"`{value}`" for value in part["enum"])
     if "const" in part:
         return f"`{part['const']}`"
     if part.get("type") == "array":
-        return "list of " + _plural(_form(part.get("items", {}), schema))
+        return "list of " + _plural(_form(part.get("items", {})))
     return _TYPES.get(str(part.get("type")), "any value")
 
 

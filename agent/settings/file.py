@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.errors import ConfigError
 from agent.settings.broken_json import recover
@@ -150,7 +151,7 @@ def _restricting_part(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
 def _without_widening(model: SettingsFile) -> SettingsFile:
     if model.sandbox is None:
         return model
-    return model.model_copy(update={"sandbox": tightening_part(model.sandbox)[0]})
+    return replace(model, sandbox=tightening_part(model.sandbox)[0])
 
 
 def _unknown_key_warnings(

@@ -413,7 +413,7 @@ def _with_flags(merged: MergedSettings, flags: CliSettings) -> MergedSettings:
         if value is not None and _source_of(merged, key) is not RuleSource.POLICY
     }
     origins = {**merged.origins, **{k: Origin(RuleSource.CLI, None, None) for k in update}}
-    return MergedSettings(merged.values.model_copy(update=update), MappingProxyType(origins))
+    return MergedSettings(replace(merged.values, **update), MappingProxyType(origins))
 
 
 def _source_of(merged: MergedSettings, key: str) -> RuleSource | None:

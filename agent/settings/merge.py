@@ -67,8 +67,8 @@ def merge(files: Iterable[LoadedFile]) -> MergedSettings:
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
     for loaded in files:
-        for key in sorted(loaded.model.model_fields_set - _APART):
-            value = getattr(loaded.model, key, None)
+        for key in sorted({*SettingsFile.__struct_fields__} - _APART):
+            value = getattr(loaded.model, key)
             if value is None:
                 continue
             if key in _ONLY_OFF and loaded.source in _OF_PROJECTS and value is True:
@@ -78,8 +78,7 @@ def merge(files: Iterable[LoadedFile]) -> MergedSettings:
             else:
                 values[key] = value
                 origins[key] = Origin(loaded.source, loaded.path, loaded.line_of(key))
-    merged = SettingsFile.model_construct(_fields_set=set(values), **values)
-    return MergedSettings(merged, MappingProxyType(origins))
+    return MergedSettings(SettingsFile(**values), MappingProxyType(origins))
 
 
 def _combined(key: str, first: Any, second: Any) -> Any:

@@ -24,6 +24,7 @@ from agent.settings.sections.project_limits import (
 )
 from agent.settings.sections.sandbox_section import tightening_part
 from agent.settings.trust import TrustState
+from agent.typed_json.read_record import as_values
 from permissions.rule import RuleSource
 
 PROJECT_SOURCES: Final = (RuleSource.PROJECT, RuleSource.LOCAL)
@@ -48,12 +49,13 @@ def trusted_part(loaded: LoadedFile, state: TrustState) -> tuple[LoadedFile, lis
     update: dict[str, object] = {}
     for key in sorted(FORBIDDEN_IN_PROJECT & loaded.root.members.keys()):
         refuse(key, key)
-        update[key] = None
+        if key in model.__struct_fields__:
+            update[key] = None
     if model.permissions is not None:
-        bad = sorted(FORBIDDEN_PERMISSIONS_IN_PROJECT & model.permissions.model_fields_set)
+        bad = sorted(FORBIDDEN_PERMISSIONS_IN_PROJECT & as_values(model.permissions).keys())
         for key in bad:
             refuse(f"permissions.{key}", "permissions", key)
-        update["permissions"] = model.permissions.model_copy(update=dict.fromkeys(bad))
+        update["permissions"] = replace(model.permissions, **dict.fromkeys(bad))
     for name in filter(is_forbidden_variable, model.env or {}):
         refuse(f"env.{name}", "env", name)
     if model.sandbox is not None:
@@ -61,7 +63,7 @@ def trusted_part(loaded: LoadedFile, state: TrustState) -> tuple[LoadedFile, lis
         for path in widening:
             refuse(".".join(("sandbox", *path)), "sandbox", *path)
     update |= _only_trusted(model, state)
-    return replace(loaded, model=model.model_copy(update=update)), warnings
+    return replace(loaded, model=replace(model, **update)), warnings
 
 
 def _trusted_hooks(hooks: Mapping[str, object], state: TrustState) -> dict[str, object]:

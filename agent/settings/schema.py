@@ -1,4 +1,4 @@
-"""What a settings file may contain: one validating model, spelled with the keys users know.
+"""What a settings file may contain: one record, spelled with the keys users know.
 
 Validation is lenient: a bad key is reported and left out, the rest of the file counts; unknown keys
 are preserved. Next: `agent.settings.file` (one file), `agent.settings.load` (all of them).
@@ -7,27 +7,23 @@ are preserved. Next: `agent.settings.file` (one file), `agent.settings.load` (al
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from msgspec import Meta, Struct
 
 from agent.settings.json_positions import JsonValue
 from agent.settings.sections.agents_section import AgentsSection
 from agent.settings.sections.project_limits import FORBIDDEN_IN_PROJECT
 from agent.settings.sections.sandbox_section import SANDBOX_PARTS, SandboxSection
 from agent.settings.sections.workflows_section import WorkflowsSection
+from agent.typed_json.read_record import Path, Problem, read_record
 
 ServerTool = Literal["web_search", "web_fetch", "code_execution", "programmatic_tool_calling"]
 """One that the model's server runs itself."""
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True, populate_by_name=True)
-
-
-class PermissionsSection(_Section):
+class PermissionsSection(Struct, frozen=True, kw_only=True):
     """`permissions`: the rule lists are read apart, each rule with its line."""
 
     allow: list[Any] | None = None
@@ -39,40 +35,40 @@ class PermissionsSection(_Section):
     disableAutoMode: Literal["disable"] | bool | None = None
 
 
-class StatusLineSection(_Section):
+class StatusLineSection(Struct, frozen=True, kw_only=True):
     """`statusLine`: a command whose first output line is shown below the prompt."""
 
     type: Literal["command"] = "command"
     command: str
-    padding: Annotated[int, Field(ge=0, le=40)] = 0
-    refreshInterval: Annotated[float, Field(ge=0.3)] | None = None
+    padding: Annotated[int, Meta(ge=0, le=40)] = 0
+    refreshInterval: Annotated[float, Meta(ge=0.3)] | None = None
     """Seconds after which it runs again by itself."""
 
 
-class FileSuggestionSection(_Section):
+class FileSuggestionSection(Struct, frozen=True, kw_only=True):
     """`fileSuggestion`: a command that names files for what was typed after `@`."""
 
     type: Literal["command"] = "command"
     command: str
 
 
-class WebSearchSection(_Section):
+class WebSearchSection(Struct, frozen=True, kw_only=True):
     """`webSearch`: the service that WebSearch asks; its key is in the environment."""
 
     provider: Literal["brave", "tavily", "searxng"]
     url: str | None = None
 
 
-class ModelSection(_Section):
+class ModelSection(Struct, frozen=True, kw_only=True):
     """One entry of `modelCapabilities`: what a model can take, where its server reports nothing."""
 
-    contextWindow: Annotated[int, Field(gt=0)] | None = None
-    maxOutputTokens: Annotated[int, Field(gt=0)] | None = None
+    contextWindow: Annotated[int, Meta(gt=0)] | None = None
+    maxOutputTokens: Annotated[int, Meta(gt=0)] | None = None
     thinking: Literal["adaptive", "budget", "none"] | None = None
     promptCaching: bool | None = None
 
 
-class ProviderSection(_Section):
+class ProviderSection(Struct, frozen=True, kw_only=True):
     """One entry of `providers`: where models of another provider are, and whose key they take."""
 
     api: (
@@ -88,7 +84,7 @@ class ProviderSection(_Section):
     reasoningBack: Literal["never", "calls", "always"] | None = None
 
 
-class AutoModeSection(_Section):
+class AutoModeSection(Struct, frozen=True, kw_only=True):
     """`autoMode`: the model classifier, and what it should know, in plain words."""
 
     enabled: bool | None = None
@@ -98,23 +94,23 @@ class AutoModeSection(_Section):
     hard_deny: list[str] | None = None
 
 
-class PermissionBridgeSection(_Section):
+class PermissionBridgeSection(Struct, frozen=True, kw_only=True):
     """`permissionBridge`: another program may answer permission requests, over loopback."""
 
     enabled: bool = False
-    port: Annotated[int, Field(ge=0, le=65535)] = 0
+    port: Annotated[int, Meta(ge=0, le=65535)] = 0
     """0 takes a free one."""
     origins: list[str] | None = None
     """Web pages that may call it."""
 
 
-class PermissionChannelSection(_Section):
+class PermissionChannelSection(Struct, frozen=True, kw_only=True):
     """`permissionChannel`: a command that is given permission requests and may print answers."""
 
-    command: Annotated[list[str], Field(min_length=1)]
+    command: Annotated[list[str], Meta(min_length=1)]
 
 
-class McpMatchSection(_Section):
+class McpMatchSection(Struct, frozen=True, kw_only=True):
     """One entry of `allowedMcpServers` and `deniedMcpServers`: exactly one of its keys."""
 
     serverName: str | None = None
@@ -122,28 +118,26 @@ class McpMatchSection(_Section):
     serverUrl: str | None = None
     """`*` stands for any characters; without a path it is every path."""
 
-    @model_validator(mode="after")
-    def _one_key(self) -> McpMatchSection:
+    def __post_init__(self) -> None:
         given = (self.serverName, self.serverCommand, self.serverUrl)
         if sum(one is not None for one in given) != 1:
             raise ValueError("expected one of serverName, serverCommand, serverUrl")
-        return self
 
 
-class McpSection(_Section):
+class McpSection(Struct, frozen=True, kw_only=True):
     """`mcp`: how servers are handled."""
 
     toolChanges: Literal["withhold", "notify"] | None = None
     """What happens to a tool whose description or schema changed after it was accepted."""
-    toolSearch: Annotated[int, Field(ge=0, le=100)] | None = None
+    toolSearch: Annotated[int, Meta(ge=0, le=100)] | None = None
     """Per cent of the window that definitions of MCP tools may take before they are only named."""
 
 
-class SettingsFile(_Section):
+class SettingsFile(Struct, frozen=True, kw_only=True):
     """One settings file. Absent keys are None."""
 
     permissions: PermissionsSection | None = None
-    hooks: dict[str, object] | None = None
+    hooks: dict[str, Any] | None = None
     disableAllHooks: bool | None = None
     allowManagedHooksOnly: bool | None = None
     allowManagedPermissionRulesOnly: bool | None = None
@@ -154,7 +148,7 @@ class SettingsFile(_Section):
     smallFastModel: str | None = None
     fallbackModel: str | list[str] | None = None
     advisorModel: str | None = None
-    advisorMaxUses: Annotated[int, Field(ge=1, le=50)] | None = None
+    advisorMaxUses: Annotated[int, Meta(ge=1, le=50)] | None = None
     effortLevel: Literal["low", "medium", "high", "xhigh", "max"] | None = None
     alwaysThinkingEnabled: bool | None = None
     respondToBashCommands: bool | None = None
@@ -170,11 +164,11 @@ class SettingsFile(_Section):
     statusLine: StatusLineSection | None = None
     autoCompactEnabled: bool | None = None
     autoMemoryEnabled: bool | None = None
-    autoCompactWindow: Annotated[int, Field(gt=0)] | None = None
-    cleanupPeriodDays: Annotated[int, Field(ge=0)] | None = None
+    autoCompactWindow: Annotated[int, Meta(gt=0)] | None = None
+    cleanupPeriodDays: Annotated[int, Meta(ge=0)] | None = None
     includeCoAuthoredBy: bool | None = None
     claudeMdExcludes: list[str] | None = None
-    mcpServers: dict[str, object] | None = None
+    mcpServers: dict[str, Any] | None = None
     """Read entry by entry: `agent.settings.servers.mcp_file`."""
     enableAllProjectMcpServers: bool | None = None
     enabledMcpjsonServers: list[str] | None = None
@@ -184,13 +178,13 @@ class SettingsFile(_Section):
     allowManagedMcpServersOnly: bool | None = None
     mcp: McpSection | None = None
     blockedHosts: list[str] | None = None
-    maxTurns: Annotated[int, Field(gt=0)] | None = None
-    maxBudgetUsd: Annotated[float, Field(ge=0)] | None = None
-    tokenBudget: Annotated[int, Field(gt=0)] | None = None
+    maxTurns: Annotated[int, Meta(gt=0)] | None = None
+    maxBudgetUsd: Annotated[float, Meta(ge=0)] | None = None
+    tokenBudget: Annotated[int, Meta(gt=0)] | None = None
     persistentRetry: bool | None = None
-    maxParallelTools: Annotated[int, Field(ge=1, le=100)] | None = None
+    maxParallelTools: Annotated[int, Meta(ge=1, le=100)] | None = None
     backgroundOnTimeout: bool | None = None
-    prices: dict[str, object] | None = None
+    prices: dict[str, Any] | None = None
     webSearch: WebSearchSection | None = None
     serverTools: list[ServerTool] | None = None
     modelCapabilities: dict[str, ModelSection] | None = None
@@ -204,11 +198,11 @@ class SettingsFile(_Section):
     orchestration: bool | None = None
     agent: str | None = None
     teammateMode: Literal["auto", "in-process", "process", "panes", "tmux", "iterm2"] | None = None
-    teamLeaderGraceSeconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
+    teamLeaderGraceSeconds: Annotated[float, Meta(ge=0, le=86_400)] | None = None
     verbose: bool | None = None
     syntaxHighlightingDisabled: bool | None = None
     screen: Literal["full", "inline"] | None = None
-    readingWidth: Annotated[int, Field(ge=40)] | None = None
+    readingWidth: Annotated[int, Meta(ge=40)] | None = None
     sideBySideDiff: bool | None = None
     pinPrompt: bool | None = None
     toolDetail: dict[str, Literal["line", "short", "full"]] | None = None
@@ -260,37 +254,18 @@ ACCEPTED_ELSEWHERE: Final = frozenset(
 """Keys of other agents' settings files that have no effect here: preserved, not reported."""
 
 
-def check(
-    raw: Mapping[str, JsonValue],
-) -> tuple[SettingsFile, tuple[tuple[tuple[str | int, ...], str], ...]]:
-    """Validate one file's object.
-
-    Returns:
-        The model of everything usable, and `(path, message)` for each part left out.
-    """
-    problems: list[tuple[tuple[str | int, ...], str]] = []
-    usable: JsonValue = dict(raw)
-    while True:
-        try:
-            return SettingsFile.model_validate(usable), tuple(problems)
-        except ValidationError as error:
-            # One part may be reported once per branch of a union: the first is enough.
-            failing: dict[tuple[str | int, ...], str] = {}
-            for detail in error.errors(include_url=False):
-                path = _existing(usable, detail["loc"])
-                failing.setdefault(path, _expected(detail["msg"], path))
-        for path, message in failing.items():
-            problems.append((path, message))
-        # Later indexes first, so that removing one item does not move the next.
-        for path in sorted(failing, key=_removal_order, reverse=True):
-            usable = _without(usable, path)
+def check(raw: Mapping[str, JsonValue]) -> tuple[SettingsFile, tuple[Problem, ...]]:
+    """Return the record of everything usable in one file's object, and what was left out."""
+    model, problems = read_record(SettingsFile, raw)
+    assert model is not None, "no field is required"
+    return model, tuple((path, _expected(message, path)) for path, message in problems)
 
 
 def unknown_keys(
     raw: Mapping[str, JsonValue],
 ) -> tuple[tuple[tuple[str, ...], str | None], ...]:
     """Return the paths of keys that mean nothing here, each with the key it may be meant as."""
-    known = SettingsFile.model_fields.keys()
+    known = SettingsFile.__struct_fields__
     elsewhere = ACCEPTED_ELSEWHERE | FORBIDDEN_IN_PROJECT
     found: list[tuple[tuple[str, ...], str | None]] = [
         ((key,), _MEANT.get(key) or _nearest(key, known, 0.75))
@@ -298,7 +273,7 @@ def unknown_keys(
         if key not in known and key not in elsewhere
     ]
     permissions = raw.get("permissions")
-    fields = PermissionsSection.model_fields.keys()
+    fields = PermissionsSection.__struct_fields__
     for key in permissions if isinstance(permissions, dict) else ():
         if key not in fields and key not in ACCEPTED_ELSEWHERE:
             # A list of restrictions must not get lost over its name.
@@ -315,8 +290,8 @@ def _unknown_sandbox_keys(
         for step in path:
             part = part.get(step) if isinstance(part, dict) else None
         for key in part if isinstance(part, dict) else ():
-            if key not in model.model_fields:
-                yield (*path, key), _nearest(key, model.model_fields, 0.6)
+            if key not in model.__struct_fields__:
+                yield (*path, key), _nearest(key, model.__struct_fields__, 0.6)
 
 
 def _nearest(key: str, known: Iterable[str], cutoff: float) -> str | None:
@@ -328,56 +303,7 @@ _MEANT: Final = {
     "rules": "permissions",
 }
 """Keys whose names are far from the place where they are."""
-_INSTANCE: Final = re.compile(r" or instance of \w+")
-"""What the validator reports of classes that no file can name."""
 
 
-def _expected(message: str, path: tuple[str | int, ...]) -> str:
-    text = message[0].lower() + message[1:] if message else "invalid"
-    if path == ("permissions", "defaultMode"):
-        return "expected the name of a mode"
-    text = text.replace("input should be", "expected").replace("a valid integer", "a whole number")
-    text = _INSTANCE.sub("", text.replace("a valid dictionary", "an object"))
-    return text.replace("a valid boolean", "true or false").replace("a valid ", "a ")
-
-
-def _existing(raw: JsonValue, loc: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """Return the part of an error's path that exists in the data.
-
-    Never empty: an error about the whole object has no other place. Error paths also name
-    branches of unions and missing fields, which are not places in the file.
-    """
-    path: list[str | int] = []
-    here = raw
-    for step in loc:
-        part = _part(here, step)
-        if part is None:
-            break
-        here = part[0]
-        path.append(step)
-    return tuple(path) or tuple(loc[:1])
-
-
-def _part(raw: JsonValue, step: str | int) -> tuple[JsonValue] | None:
-    if isinstance(raw, dict) and isinstance(step, str):
-        return (raw[step],) if step in raw else None
-    if isinstance(raw, list) and isinstance(step, int):
-        return (raw[step],) if step < len(raw) else None
-    return None
-
-
-def _removal_order(path: tuple[str | int, ...]) -> tuple[tuple[int, str], ...]:
-    return tuple((s, "") if isinstance(s, int) else (0, s) for s in path)
-
-
-def _without(raw: JsonValue, path: tuple[str | int, ...]) -> JsonValue:
-    step, rest = path[0], path[1:]
-    if isinstance(raw, dict) and isinstance(step, str):
-        if rest and step in raw:
-            return {**raw, step: _without(raw[step], rest)}
-        return {key: value for key, value in raw.items() if key != step}
-    if isinstance(raw, list) and isinstance(step, int) and step < len(raw):
-        if rest:
-            return [*raw[:step], _without(raw[step], rest), *raw[step + 1 :]]
-        return raw[:step] + raw[step + 1 :]
-    return raw
+def _expected(message: str, path: Path) -> str:
+    return "expected the name of a mode" if path == ("permissions", "defaultMode") else message

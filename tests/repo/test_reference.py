@@ -51,8 +51,8 @@ def test_every_action_is_documented() -> None:
 
 
 def test_every_setting_is_described_once() -> None:
-    assert set(DESCRIPTIONS) == set(SettingsFile.model_fields)
-    assert WITHOUT_EFFECT - set(SettingsFile.model_fields) == set()
+    assert set(DESCRIPTIONS) == set(SettingsFile.__struct_fields__)
+    assert WITHOUT_EFFECT - set(SettingsFile.__struct_fields__) == set()
     assert all(each.form and each.text for each in setting_descriptions())
 
 

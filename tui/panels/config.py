@@ -11,10 +11,14 @@ from pathlib import Path
 from types import NoneType
 from typing import Literal, get_args, get_origin
 
+from msgspec import Struct
+from msgspec.structs import fields
+
 from agent.errors import AgentError
 from agent.settings.change import parse_value, set_value
 from agent.settings.describe import DESCRIPTIONS, UNSET
 from agent.settings.schema import SettingsFile
+from agent.typed_json.read_record import as_values
 from themes.registry import load_theme
 from themes.theme import ThemeError
 from tui.editing.text_buffer import TextBuffer
@@ -112,7 +116,7 @@ async def _choose(screen: CommandScreen, file: Path, key: str, choices: Sequence
 
 def choices_of(key: str) -> tuple[object, ...] | None:
     """Return the values of a setting that has few, None among them for "not set"; else None."""
-    kind = SettingsFile.model_fields[key].annotation
+    kind = next(each.type for each in fields(SettingsFile) if each.name == key)
     found: list[object] = []
     for part in get_args(kind) or (kind,):
         if part is bool:
@@ -183,4 +187,4 @@ def _about(screen: CommandScreen, key: str) -> str:
 
 
 def _plain(value: object) -> object:
-    return value.model_dump(exclude_none=True) if hasattr(value, "model_dump") else str(value)
+    return as_values(value) if isinstance(value, Struct) else str(value)

@@ -6,16 +6,14 @@ Next: `agent.sandbox.configuration` (what they mean together).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct, convert
 
-
-class _SandboxPart(BaseModel):
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+from agent.typed_json.read_record import as_values
 
 
-class SandboxFilesystemSection(_SandboxPart):
+class SandboxFilesystemSection(Struct, frozen=True, kw_only=True):
     """`sandbox.filesystem`: paths beside the working directories."""
 
     allowWrite: list[str] | None = None
@@ -26,7 +24,7 @@ class SandboxFilesystemSection(_SandboxPart):
     disabled: bool | None = None
 
 
-class SandboxNetworkSection(_SandboxPart):
+class SandboxNetworkSection(Struct, frozen=True, kw_only=True):
     """`sandbox.network`: hosts."""
 
     allowedDomains: list[str] | None = None
@@ -37,36 +35,36 @@ class SandboxNetworkSection(_SandboxPart):
     allowAllUnixSockets: bool | None = None
     allowLocalBinding: bool | None = None
     allowMachLookup: list[str] | None = None
-    httpProxyPort: Annotated[int, Field(ge=1, le=65535)] | None = None
-    socksProxyPort: Annotated[int, Field(ge=1, le=65535)] | None = None
-    tlsTerminate: dict[str, object] | None = None
+    httpProxyPort: Annotated[int, Meta(ge=1, le=65535)] | None = None
+    socksProxyPort: Annotated[int, Meta(ge=1, le=65535)] | None = None
+    tlsTerminate: dict[str, Any] | None = None
 
 
-class SandboxCredentialFile(_SandboxPart):
+class SandboxCredentialFile(Struct, frozen=True, kw_only=True):
     """One entry of `sandbox.credentials.files`."""
 
     path: str
     mode: Literal["deny", "mask"]
 
 
-class SandboxCredentialVariable(_SandboxPart):
+class SandboxCredentialVariable(Struct, frozen=True, kw_only=True):
     """One entry of `sandbox.credentials.envVars`."""
 
     name: str
     mode: Literal["deny", "mask"]
 
 
-class SandboxCredentialsSection(_SandboxPart):
+class SandboxCredentialsSection(Struct, frozen=True, kw_only=True):
     """`sandbox.credentials`: files and variables that commands do not see."""
 
     files: list[SandboxCredentialFile] | None = None
     envVars: list[SandboxCredentialVariable] | None = None
-    awsPairs: list[object] | None = None
-    sigv4: object | None = None
+    awsPairs: list[Any] | None = None
+    sigv4: Any | None = None
     allowPlaintextInject: bool | None = None
 
 
-class SandboxSection(_SandboxPart):
+class SandboxSection(Struct, frozen=True, kw_only=True):
     """`sandbox`."""
 
     enabled: bool | None = None
@@ -85,10 +83,10 @@ class SandboxSection(_SandboxPart):
     allowAppleEvents: bool | None = None
     bwrapPath: str | None = None
     socatPath: str | None = None
-    ripgrep: dict[str, object] | None = None
+    ripgrep: dict[str, Any] | None = None
 
 
-SANDBOX_PARTS: Final[Mapping[tuple[str, ...], type[BaseModel]]] = {
+SANDBOX_PARTS: Final[Mapping[tuple[str, ...], type[Struct]]] = {
     ("sandbox",): SandboxSection,
     ("sandbox", "filesystem"): SandboxFilesystemSection,
     ("sandbox", "network"): SandboxNetworkSection,
@@ -131,17 +129,17 @@ def tightening_part(
             below[path[-1]] = value
         elif _is_known(path):
             refused.append(path)
-    return (SandboxSection.model_validate(kept) if kept else None), tuple(refused)
+    return (convert(kept, SandboxSection) if kept else None), tuple(refused)
 
 
 def add_section(first: SandboxSection, second: SandboxSection) -> SandboxSection:
     """Return two sections as one: of two values the first one's, lists and objects added up."""
-    return SandboxSection.model_validate(_added(values_of(first), values_of(second)))
+    return convert(_added(values_of(first), values_of(second)), SandboxSection)
 
 
 def values_of(section: SandboxSection) -> Values:
     """Return the keys that are set, as in the file."""
-    return section.model_dump(exclude_none=True, exclude_unset=True)
+    return as_values(section)
 
 
 def _added(first: Values, second: Values) -> Values:
@@ -169,4 +167,4 @@ def _leaves(values: Values) -> Iterator[tuple[tuple[str, ...], object]]:
 
 def _is_known(path: tuple[str, ...]) -> bool:
     """Return whether the key is one of ours; the others are reported as unknown."""
-    return path[-1] in SANDBOX_PARTS["sandbox", *path[:-1]].model_fields
+    return path[-1] in SANDBOX_PARTS["sandbox", *path[:-1]].__struct_fields__

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct
 
 
-class WorkflowsSection(BaseModel):
+class WorkflowsSection(Struct, frozen=True, kw_only=True):
     """`workflows`: how many agents of a run work at once, and what runs of a session may use."""
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
-
-    maxConcurrent: Annotated[int, Field(ge=1, le=64)] | None = None
-    maxAgents: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    maxTokens: Annotated[int, Field(ge=1)] | None = None
-    maxUsd: Annotated[float, Field(gt=0)] | None = None
-    waitSeconds: Annotated[float, Field(ge=0, le=86_400)] | None = None
+    maxConcurrent: Annotated[int, Meta(ge=1, le=64)] | None = None
+    maxAgents: Annotated[int, Meta(ge=1, le=10_000)] | None = None
+    maxTokens: Annotated[int, Meta(ge=1)] | None = None
+    maxUsd: Annotated[float, Meta(gt=0)] | None = None
+    waitSeconds: Annotated[float, Meta(ge=0, le=86_400)] | None = None
     """How long a run without a screen waits for its workflows after its last turn."""

@@ -13,6 +13,7 @@ import pytest
 from agent.prompt.instruction_files import InstructionLocations, Instructions
 from agent.settings.load import load_settings
 from agent.settings.project_root import find_project_root
+from agent.typed_json.read_record import as_values
 
 Close = Callable[[Path], None]
 
@@ -40,7 +41,7 @@ def test_settings_are_loaded_without_what_cannot_be_seen(
         directory.mkdir(parents=True)
     close(project / name)
     settings = load_settings(launch_dir=project, home=home, agent_home=home / ".agent")
-    assert settings.values.model_dump(exclude_none=True) == {}
+    assert as_values(settings.values) == {}
 
 
 def test_a_repository_is_looked_for_above_a_directory_that_cannot_be_seen(

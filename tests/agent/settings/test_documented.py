@@ -18,4 +18,4 @@ def test_the_documented_settings_are_valid_and_every_key_is_known() -> None:
     for block in blocks:
         loaded = parse_settings(block, RuleSource.USER, PAGE)
         assert [str(warning) for warning in loaded.warnings] == []
-        assert loaded.model.model_fields_set <= SettingsFile.model_fields.keys()
+        assert loaded.root.members.keys() <= {*SettingsFile.__struct_fields__}

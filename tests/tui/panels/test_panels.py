@@ -284,7 +284,7 @@ def test_every_setting_that_has_an_effect_is_named() -> None:
     administrators = {
         "allowManagedHooksOnly", "allowManagedMcpServersOnly", "allowManagedPermissionRulesOnly",
     }  # fmt: skip
-    known = set(SettingsFile.model_fields) - WITHOUT_EFFECT - administrators
+    known = set(SettingsFile.__struct_fields__) - WITHOUT_EFFECT - administrators
     assert sorted(named) == sorted(known - {"prefersReducedMotion"})
 
 

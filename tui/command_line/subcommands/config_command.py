@@ -12,6 +12,7 @@ import click
 from agent.errors import AgentError
 from agent.settings.change import check_key, parse_value, set_value
 from agent.settings.load import Settings
+from agent.typed_json.read_record import as_values
 from permissions.base.text.sanitize import reveal
 from permissions.mode import Mode, parse_mode
 from tui.command_line.subcommands.places import here, settings_here
@@ -48,7 +49,9 @@ def list_settings(as_json: bool) -> None:
 
 def _show(as_json: bool) -> None:
     settings = settings_here(here())
-    values = settings.values.model_dump(exclude_none=True, exclude={"permissions", "hooks"})
+    values = as_values(settings.values)
+    for key in ("permissions", "hooks"):
+        values.pop(key, None)
     if as_json:
         data = _as_json(settings, values)
         click.echo(json.dumps(data, ensure_ascii=False, indent=2, default=str))
@@ -116,7 +119,7 @@ def get_key(key: str, as_json: bool) -> int:
             f"{key} is merged from several files: {_SHOWN_ELSEWHERE[key]} shows it."
         )
     settings = settings_here(here())
-    values = settings.values.model_dump(exclude_none=True)
+    values = as_values(settings.values)
     if settings.env:
         values["env"] = dict(settings.env)
     if settings.mcp_servers:
@@ -127,9 +130,9 @@ def get_key(key: str, as_json: bool) -> int:
         click.echo(f"{key} is not set", err=True)
         return 1
     value = values[key]
-    is_plain = isinstance(value, str) and not as_json
-    text = value if is_plain else json.dumps(value, ensure_ascii=False, default=str)
-    click.echo(reveal(text))
+    if not isinstance(value, str) or as_json:
+        value = json.dumps(value, ensure_ascii=False, default=str)
+    click.echo(reveal(value))
     return 0
 
 

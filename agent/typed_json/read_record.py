@@ -1,0 +1,188 @@
+"""JSON into a record by the types of its fields, leniently.
+
+What does not fit is left out and reported with its path: an item of a list, an entry of an object,
+a field; an object that lacks a field it needs is left out as a whole. Keys that the record does not
+have are not looked at. Next: `agent.settings.schema`.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import FieldInfo
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Where a value is: keys, and places in lists."""
+Problem: TypeAlias = tuple[Path, str]
+"""What was left out, and what is expected there."""
+RecordT = TypeVar("RecordT", bound=Struct)
+
+_LEFT_OUT: Final = object()
+_PLAIN: Final[Mapping[object, tuple[type | tuple[type, ...], str]]] = {
+    str: (str, "a string"),
+    bool: (bool, "true or false"),
+    int: (int, "a whole number"),
+    float: ((int, float), "a number"),
+}
+_LIMITS: Final[Mapping[str, tuple[str, Callable[[Any, Any], bool]]]] = {
+    "gt": ("greater than", operator.gt),
+    "ge": ("greater than or equal to", operator.ge),
+    "lt": ("less than", operator.lt),
+    "le": ("less than or equal to", operator.le),
+}
+
+
+def read_record(
+    kind: type[RecordT], raw: Mapping[str, object]
+) -> tuple[RecordT | None, tuple[Problem, ...]]:
+    """Return the record of what can be used, and what was left out; None where a field is missing.
+
+    A ValueError of the record itself (`__post_init__`) is a problem of the whole.
+    """
+    reader = _Reader()
+    record = reader.record(kind, raw, ())
+    return (None if record is _LEFT_OUT else cast("RecordT", record)), tuple(reader.problems)
+
+
+def as_values(record: Struct) -> dict[str, object]:
+    """Return a record's fields that are set, as JSON has them."""
+    found = ((name, getattr(record, name)) for name in record.__struct_fields__)
+    return {name: _plain(value) for name, value in found if value is not None}
+
+
+def _plain(value: object) -> object:
+    match value:
+        case Struct():
+            return as_values(value)
+        case list():
+            return [_plain(item) for item in value]
+        case dict():
+            return {key: _plain(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+@functools.cache
+def fields_of(kind: type[Struct]) -> tuple[FieldInfo, ...]:
+    """Return the fields of a record in order, their types resolved."""
+    return msgspec.structs.fields(kind)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def record(self, kind: type[Struct], raw: Mapping[str, object], path: Path) -> object:
+        values: dict[str, object] = {}
+        for field in fields_of(kind):
+            if field.name in raw:
+                value = self.value(field.type, raw[field.name], (*path, field.name))
+                if value is not _LEFT_OUT:
+                    values[field.name] = value
+                elif field.required:
+                    return _LEFT_OUT
+            elif field.required:
+                return self._leave_out(path, f"expected {field.name!r} in it")
+        try:
+            return kind(**values)
+        except ValueError as error:
+            return self._leave_out(path, str(error))
+
+    def value(self, kind: Any, raw: object, path: Path) -> object:
+        """Return what is there as this type has it."""
+        origin = get_origin(kind)
+        if origin is Annotated:
+            inner, *notes = get_args(kind)
+            return self._limited(self.value(inner, raw, path), notes, path)
+        if origin in (Union, types.UnionType):
+            return self._first_of(get_args(kind), raw, path)
+        if origin is Literal:
+            return self._one_of(get_args(kind), raw, path)
+        if origin is list:
+            return self._list(get_args(kind)[0], raw, path)
+        if origin is dict:
+            return self._object(get_args(kind)[1], raw, path)
+        if kind in _PLAIN:
+            return self._simple(kind, raw, path)
+        if isinstance(kind, type) and issubclass(kind, Struct):
+            if not isinstance(raw, dict):
+                return self._leave_out(path, _OBJECT)
+            return self.record(kind, raw, path)
+        return raw
+
+    def _leave_out(self, path: Path, message: str) -> object:
+        self.problems.append((path, message))
+        return _LEFT_OUT
+
+    def _simple(self, kind: type, raw: object, path: Path) -> object:
+        classes, name = _PLAIN[kind]
+        if not isinstance(raw, classes) or (isinstance(raw, bool) and kind is not bool):
+            return self._leave_out(path, f"expected {name}")
+        return float(cast("int | float", raw)) if kind is float else raw
+
+    def _one_of(self, choices: Sequence[object], raw: object, path: Path) -> object:
+        if isinstance(raw, str) and raw in choices:
+            return raw
+        *most, last = map(repr, choices)
+        names = f"{', '.join(most)} or {last}" if most else last
+        return self._leave_out(path, f"expected {names}")
+
+    def _first_of(self, kinds: Sequence[object], raw: object, path: Path) -> object:
+        """Return the value by the first type that takes all of it."""
+        if raw is None and types.NoneType in kinds:
+            return None
+        kinds = [kind for kind in kinds if kind is not types.NoneType]
+        if len(kinds) == 1:
+            return self.value(kinds[0], raw, path)
+        for kind in reversed(kinds):
+            attempt = _Reader()
+            value = attempt.value(kind, raw, path)
+            if not attempt.problems:
+                return value
+        return self._leave_out(path, attempt.problems[0][1])
+
+    def _list(self, kind: object, raw: object, path: Path) -> object:
+        if not isinstance(raw, list):
+            return self._leave_out(path, "expected a list")
+        items = (self.value(kind, item, (*path, place)) for place, item in enumerate(raw))
+        return [item for item in items if item is not _LEFT_OUT]
+
+    def _object(self, kind: object, raw: object, path: Path) -> object:
+        if not isinstance(raw, dict):
+            return self._leave_out(path, _OBJECT)
+        entries = ((key, self.value(kind, item, (*path, key))) for key, item in raw.items())
+        return {key: item for key, item in entries if item is not _LEFT_OUT}
+
+    def _limited(self, value: object, notes: Sequence[object], path: Path) -> object:
+        if value is _LEFT_OUT or value is None:
+            return value
+        for note in notes:
+            if not isinstance(note, Meta):
+                continue
+            if note.min_length is not None and len(cast("list[object]", value)) < note.min_length:
+                return self._leave_out(path, f"expected at least {note.min_length} in it")
+            for name, (words, holds) in _LIMITS.items():
+                limit = getattr(note, name)
+                if limit is not None and not holds(value, limit):
+                    return self._leave_out(path, f"expected {words} {limit}")
+        return value
+
+
+_OBJECT: Final = "expected an object"
