@@ -142,9 +142,10 @@ def _left_of_allow(
 ) -> PartVerdict:
     if view.mode is _DONT_ASK:
         return _by_mode(part, _DENY, f"{named(view.mode)} denies what no rule allows")
-    what = "reading" if confinement is Confinement.READ_ONLY else "the project"
-    question = _mode_question(part, view.mode) if verdict.rule is None else verdict.message
-    return _by_mode(part, _ASK, f"{question}; no sandbox here limits it to {what}")
+    if confinement is Confinement.READ_ONLY:
+        question = _mode_question(part, view.mode) if verdict.rule is None else verdict.message
+        return _by_mode(part, _ASK, f"{question}; no sandbox here limits it to reading")
+    return _by_mode(part, _ASK, f"{verdict.message}, but no sandbox here limits it to the project")
 
 
 def _not_below(floor: Floor | None, verdict: PartVerdict, part: Part) -> PartVerdict:

@@ -17,7 +17,7 @@ from tests.terminal.conftest import Held, release, shows, written
 
 pytestmark = pytest.mark.pty
 
-READY = shows("manual approval")
+READY = shows("default mode")
 EARLY = shows("❯")
 
 

@@ -24,7 +24,7 @@ _OWN: Final = "export ANTHROPIC_BASE_URL=http://localhost:11434 ANTHROPIC_MODEL=
 _OWN_KEY: Final = "If the server needs its own key, set ANTHROPIC_AUTH_TOKEN."
 KEYS: Final = (
     ("enter", "send"),
-    ("shift+tab", "change the approval mode"),
+    ("shift+tab", "change the permission mode"),
     ("esc", "interrupt (work so far is kept)"),
     ("?", "all shortcuts, / all commands"),
 )

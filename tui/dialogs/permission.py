@@ -307,10 +307,12 @@ class PermissionDialog:
         width = max(1, width_cells - INDENT - 1)
         subject = subject_rows(ask.request, ask.display, width_cells, self._highlighter)
         more: list[Row] = []
+        # What it does and why it asks stay in sight, however long the command or the change.
+        pinned = [*effect_rows(ask.pending, width), *why_rows(ask.pending, width, ask.short)]
         if needs_part_table(ask.pending):
             more.extend([BLANK, *part_rows(ask.pending, width, ask.short)])
-        # What it does and why it asks stay in sight, however long the command or the change.
-        pinned = [BLANK, *effect_rows(ask.pending, width), *why_rows(ask.pending, width, ask.short)]
+        else:
+            pinned.insert(0, BLANK)
         if self._is_traced:
             more, pinned = [*more, *pinned, BLANK], []
         trace_at = len(subject) + len(more)

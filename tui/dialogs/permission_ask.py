@@ -99,10 +99,14 @@ def _storing(offer: GrantOffer, *, is_named: bool) -> Choice:
 
 
 def _without_command(offer: GrantOffer) -> str:
-    """Return what else the rules cover, without the command that a single rule has just named."""
-    rules = offer.choice.rules
-    command = rules[0].removeprefix("Bash(").removesuffix(" *)") if len(rules) == 1 else ""
-    return offer.also_allows.removeprefix(f"{command} with ")
+    """Return what else the rules cover, without what the rules before it have just named."""
+    rules, texts = offer.choice.rules, offer.also_allows.split("; ")
+    if len(rules) == 1:
+        command = rules[0].removeprefix("Bash(").removesuffix(" *)")
+        return offer.also_allows.removeprefix(f"{command} with ")
+    any_arguments = " with any arguments"
+    named = [text.replace(f"{any_arguments}, ", ": ") for text in texts]
+    return "; ".join(text for text in named if not text.endswith(any_arguments))
 
 
 def decision_of(ask: PermissionAsk, chosen: Chosen) -> Decision:

@@ -121,9 +121,18 @@ def _command(
 
 
 def needs_part_table(pending: Decision) -> bool:
-    """Whether the parts explain more than the command: several, or one behind a wrapper."""
+    """Whether the parts explain more than the command and its effects.
+
+    They do where they differ in verdict or ground, and where one is behind a wrapper.
+    """
     parts = pending.parts
-    return len(parts) > 1 or any(part.detail.startswith("through ") for part in parts)
+    if any(part.detail.startswith("through ") for part in parts):
+        return True
+    grounds = {(part.behavior, part.rule, part.message) for part in parts}
+    details = [piece for part in parts for piece in part.detail.split("; ") if piece]
+    effects = " · ".join(pending.effects)
+    is_said = all(piece.partition(" ")[2] in effects for piece in details)
+    return len(parts) > 1 and (len(grounds) > 1 or pending.rule is not None or not is_said)
 
 
 def part_rows(pending: Decision, width: int, short: Shorten = str) -> list[Row]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from permissions.context import SandboxState
 
 MODE_LABELS: Final = {
-    Mode.DEFAULT: "⏸ manual approval",
+    Mode.DEFAULT: "⏸ default mode",
     Mode.ACCEPT_EDITS: "⏵⏵ accept edits on",
     Mode.PLAN: "⏸ plan mode on",
     Mode.DONT_ASK: "⏵⏵ don't ask on",
@@ -37,7 +37,7 @@ MODE_ROLES: Final = {
     Mode.AUTO: Role.MODE_AUTO,
 }
 _SHORT_LABELS: Final = {
-    Mode.DEFAULT: "⏸ manual",
+    Mode.DEFAULT: "⏸ default",
     Mode.ACCEPT_EDITS: "⏵⏵ edits",
     Mode.PLAN: "⏸ plan",
     Mode.DONT_ASK: "⏵⏵ no asking",

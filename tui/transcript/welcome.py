@@ -52,7 +52,7 @@ def welcome_rows(
         row(("   ◆ ", ACCENT), (name, Ink(Role.HEADING, bold=True)), (f"  {directory}", MUTED)),
         BLANK,
         *(row((f"     {line}", MUTED)) for line in (_ABOUT_DEMO if is_demo else _ABOUT)),
-        row(("     shift+tab: approval mode · ?: shortcuts", MUTED)),
+        row(("     shift+tab: permission mode · ?: shortcuts", MUTED)),
     ]
     if recent:
         rows += [BLANK, row(("     Recent conversations", Ink(bold=True)), ("  /resume", MUTED))]

@@ -171,7 +171,7 @@ async def test_shift_tab_cycles_the_modes_and_shows_it() -> None:
         for mode, label in (
             (Mode.ACCEPT_EDITS, "⏵⏵ accept edits on"),
             (Mode.PLAN, "⏸ plan mode on"),
-            (Mode.DEFAULT, "⏸ manual approval"),
+            (Mode.DEFAULT, "⏸ default mode"),
         ):
             await pilot.press("shift+tab")
             assert conversation.mode is mode

@@ -521,7 +521,6 @@ PERMISSION_BASH = """\
    allow pytest -q  Bash(pytest *) —
          ~/.agent/settings.json:12
    ask   git push  nothing matches
-
    ◆ No rule covers git push, and manual mode asks.
 --
 

@@ -276,7 +276,10 @@ async def test_what_was_typed_when_somebody_else_answers_goes_to_the_prompt() ->
 async def test_the_hint_stays_while_there_is_room_beside_a_body_that_scrolls(
     height: int, has_hint: bool
 ) -> None:
-    parts = tuple(replace(PENDING.parts[1], text=f"step {number}") for number in range(14))
+    parts = tuple(
+        replace(PENDING.parts[1], text=f"step {number}", detail=f"writes {number}.txt")
+        for number in range(14)
+    )
     conversation, _ = await asked((call("x"), replace(PENDING, parts=parts)))
     app = make_app(conversation)
     async with app.run_test(size=(80, height)) as pilot:
@@ -285,6 +288,28 @@ async def test_the_hint_stays_while_there_is_room_beside_a_body_that_scrolls(
         assert ("ctrl+y why" in text_of(app.parts.dialogs)) is has_hint
         await pilot.press("escape")
         await settled(pilot)
+
+
+async def test_parts_that_say_no_more_than_the_command_take_no_rows() -> None:
+    first, second = (
+        replace(PENDING.parts[1], text=text, message="nothing matches", detail=detail)
+        for text, detail in (("rm -rf dist", "removes dist"), ("make dist", ""))
+    )
+    pending = replace(PENDING, parts=(first, second), effects=("deletes dist",), rule=None)
+    offer = GrantOffer(
+        GrantChoice(("Bash(git add *)", "Bash(git push *)"), "session"),
+        "git add with any arguments; git push with any arguments, --force included",
+    )
+    ask = PermissionAsk(call("rm -rf dist && make dist"), pending, offers=(offer,))
+    text = drawn(PermissionDialog(ask, Highlighter()), 80)
+    assert "nothing matches" not in text
+    assert text.count("make dist") == 1
+    assert "Bash(git add *), Bash(git push *)  git push: --force included\n" in text
+    assert len(text.replace("--\n", "").strip().splitlines()) <= 12
+    behind = replace(pending, parts=(first, replace(second, detail="writes out.txt")))
+    assert "writes out.txt" in drawn(
+        PermissionDialog(replace(ask, pending=behind), Highlighter()), 80
+    )
 
 
 async def test_what_would_be_stored_is_told_without_unseen_characters() -> None:

@@ -88,7 +88,7 @@ async def test_lines_stand_on_their_own_and_a_link_leads_on(tmp_path: Path) -> N
         first, second, mode = text_of(app.parts.status_line).splitlines()
         assert first.split() == ["here", "0" * 69 + "1"]
         assert second.strip() == "second"
-        assert mode.startswith(" ⏸ manual approval")
+        assert mode.startswith(" ⏸ default mode")
         assert app.parts.user_status.lines[0][1][1].link == "https://x.org/"
 
 

@@ -208,11 +208,11 @@ NARROW = {
 
 STATUS_LINES = {
     ("start", 90): """\
- ⏸ manual approval                                                                ~/slugs""",
+ ⏸ default mode                                                                   ~/slugs""",
     ("start", 60): """\
- ⏸ manual approval                                  ~/slugs""",
+ ⏸ default mode                                     ~/slugs""",
     ("start", 20): """\
- ⏸ manual   ~/slugs""",
+ ⏸ default  ~/slugs""",
     ("working", 90): """\
  ⏵⏵ accept edits on          ~/slugs ⎇ main · $0.04 · ▂ 48.2k tokens, 24% · sonnet-5 high""",
     ("working", 60): """\
@@ -220,11 +220,11 @@ STATUS_LINES = {
     ("working", 20): """\
  ⏵⏵ edits""",
     ("demo", 90): """\
- ⏸ manual approval                           demo: scripted model · ~/slugs ⎇ main · demo""",
+ ⏸ default mode                              demo: scripted model · ~/slugs ⎇ main · demo""",
     ("demo", 60): """\
- ⏸ manual approval              demo: scripted model · demo""",
+ ⏸ default mode                 demo: scripted model · demo""",
     ("demo", 20): """\
- ⏸ manual      demo""",
+ ⏸ default     demo""",
     ("nearly_full", 90): """\
  ⏸ plan mode on                          ~/slugs · $12.50 · █ 190k tokens, 95% · sonnet-5""",
     ("nearly_full", 60): """\
