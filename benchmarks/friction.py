@@ -1,4 +1,4 @@
-"""How often everyday commands are asked about or denied: no rules, by mode and level.
+"""How often everyday commands are asked about or denied, by mode and level.
 
 `python -m benchmarks.friction` prints a table of questions and denials in 100 commands.
 """
@@ -17,8 +17,13 @@ from permissions.decision import Behavior
 from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.mode import Mode
 from permissions.request import PermissionRequest
-from permissions.rules.rule_set import RuleSet
+from permissions.rules.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
 
+RULES: Final = tuple(
+    RuleText(f"Bash({name} *)", RuleBehavior.ALLOW, RuleSource.USER)
+    for name in "cargo cp curl docker gh git go make mkdir mv node npm npx pip pytest ruff uv".split()
+)
+"""What users allow who are tired of questions."""
 COMMANDS: Final = Path(__file__).parents[1] / "tests/permissions/commands/allowed.txt"
 MODES: Final = (Mode.DEFAULT, Mode.ACCEPT_EDITS, Mode.PLAN, Mode.DONT_ASK)
 STATES: Final = {
@@ -40,19 +45,29 @@ def everyday_commands() -> Iterator[str]:
 def main() -> None:
     """Print the table."""
     commands = list(everyday_commands())
-    print(f"of 100 everyday commands ({len(commands)} without any rule): asked / denied\n")
+    print(f"of 100 everyday commands ({len(commands)}): asked / denied\n")
     print("| mode | " + " | ".join(STATES) + " |")
     print("| --- |" + " --: |" * len(STATES))
     with tempfile.TemporaryDirectory() as scratch:
         for mode in MODES:
             cells = [_cell(commands, Path(scratch), mode, state) for state in STATES.values()]
             print(f"| {mode} | " + " | ".join(cells) + " |")
+        allowed = [
+            _cell(commands, Path(scratch), Mode.DEFAULT, state, RULES) for state in STATES.values()
+        ]
+        print(f"| default, {len(RULES)} rules | " + " | ".join(allowed) + " |")
 
 
-def _cell(commands: list[str], directory: Path, mode: Mode, state: SandboxState) -> str:
+def _cell(
+    commands: list[str],
+    directory: Path,
+    mode: Mode,
+    state: SandboxState,
+    rules: tuple[RuleText, ...] = (),
+) -> str:
     context = PermissionContext(
         mode=mode,
-        rules=RuleSet(),
+        rules=RuleSet.build(rules)[0],
         launch_dir=directory,
         project_root=directory,
         home=directory / "home",
