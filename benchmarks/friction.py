@@ -19,9 +19,9 @@ from permissions.mode import Mode
 from permissions.request import PermissionRequest
 from permissions.rules.rule_set import RuleBehavior, RuleSet, RuleSource, RuleText
 
+_ALLOWED: Final = "cargo cp curl docker gh git go make mkdir mv node npm npx pip pytest ruff uv"
 RULES: Final = tuple(
-    RuleText(f"Bash({name} *)", RuleBehavior.ALLOW, RuleSource.USER)
-    for name in "cargo cp curl docker gh git go make mkdir mv node npm npx pip pytest ruff uv".split()
+    RuleText(f"Bash({name} *)", RuleBehavior.ALLOW, RuleSource.USER) for name in _ALLOWED.split()
 )
 """What users allow who are tired of questions."""
 COMMANDS: Final = Path(__file__).parents[1] / "tests/permissions/commands/allowed.txt"

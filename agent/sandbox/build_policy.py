@@ -13,7 +13,8 @@ from agent.sandbox.credential_paths import credential_paths
 from agent.sandbox.denied_files import denied_files
 from agent.sandbox.package_caches import PackageCaches, private_caches, shared_caches
 from agent.sandbox.policy import OVERLAID, Network, SandboxPolicy
-from agent.sandbox.protected_mounts import pins_around, protected_mounts
+from agent.sandbox.protected.protected_mounts import pins_around, protected_mounts
+from agent.sandbox.protected.protected_names import NameSearch
 from permissions.base.process.neutral_git import with_git_values
 from permissions.confinement import Confinement
 from permissions.context import PermissionContext
@@ -46,6 +47,8 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
     """What the settings add."""
     unix_sockets: bool = False
     """For `project` alone, as the network."""
+    search: NameSearch = field(default_factory=NameSearch)
+    """Finds protected names; one that is used again remembers what it read."""
 
 
 def build_policy(request: PolicyRequest) -> SandboxPolicy:
@@ -78,7 +81,9 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
     by_rules = denied_files(context, scope) if request.masks_denied else ()
     denied = (*_canonical(configured.deny_read), *by_rules)
     kept = (*credentials, *_canonical(configured.deny_write), *denied_files(context, roots, "Edit"))
-    mounts = protected_mounts(roots, cwd, context.protected_files)
+    found = {root: request.search.find(root, cwd) for root in roots}
+    names = {root: one.names for root, one in found.items()}
+    mounts = protected_mounts(roots, cwd, context.protected_files, names=names)
     return SandboxPolicy(
         confinement=request.confinement,
         cwd=cwd,
@@ -90,6 +95,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         repositories=_unique(mounts.repositories),
         missing_directories=_unique(mounts.missing_directories),
         watched=_unique((*mounts.watched, *_missing(configured.deny_write, roots))),
+        found=found,
         links=tuple(mounts.links),
         contents=tuple(mounts.contents),
         secret=secret,

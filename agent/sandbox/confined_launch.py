@@ -17,7 +17,7 @@ from agent.sandbox.placeholders import Placeholders
 from agent.sandbox.planted.planted_names import move_planted
 from agent.sandbox.planted.tripwire import Tripwire
 from agent.sandbox.policy import PROTECTED, SandboxPolicy
-from agent.sandbox.protected_mounts import LEADING_GIT, may_be_placeholder
+from agent.sandbox.protected.protected_mounts import LEADING_GIT, may_be_placeholder
 from agent.sandbox.refusals import Refusal, RefusalKind, find_refusals
 from agent.sandbox.seatbelt import seatbelt_arguments
 from agent.sandbox.seccomp import WITH_UNIX, WITHOUT_UNIX, filter_program

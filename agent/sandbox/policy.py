@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from agent.sandbox.protected.protected_names import Found
 from permissions.confinement import Confinement
 from permissions.paths.resolve import is_below
 
@@ -59,6 +60,8 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     """Protected directories that do not exist and may not be made."""
     watched: tuple[str, ...] = ()
     """Protected names that do not exist and cannot be blocked: looked for after the run."""
+    found: Mapping[str, Found] = field(default_factory=dict)
+    """By writable directory, the protected names that were there: what a run adds is looked for."""
     links: tuple[tuple[str, str], ...] = ()
     """Protected names that are links, each with its target: looked at after the run."""
     contents: tuple[tuple[str, bytes | None], ...] = ()

@@ -31,6 +31,7 @@ from agent.sandbox.network.session_network import SessionNetwork
 from agent.sandbox.placeholders import Placeholders
 from agent.sandbox.planted.planted_repositories import SubmoduleSearch
 from agent.sandbox.policy import Network, SandboxPolicy
+from agent.sandbox.protected.protected_names import NameSearch
 from agent.sandbox.refusals import RefusalLog
 from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.process.spawn import CannotConfine, Confine, Launch
@@ -85,6 +86,7 @@ class Sandbox:
         self._placeholders = Placeholders(state_dir)
         self._quarantine = state_dir / "quarantine"
         self._submodules = SubmoduleSearch()
+        self._names = NameSearch()
 
     def within(self, context: Callable[[], PermissionContext]) -> Sandbox:
         """Return the same sandbox for other working directories."""
@@ -116,6 +118,7 @@ class Sandbox:
                     visible=(*request.visible, *named, os.path.dirname(program.argv[0])),
                     masks_denied=request.masks_denied,
                     network=request.network,
+                    search=self._names,
                     configured=path_lists(configured, context, request.confinement)
                     if request.masks_denied
                     else PathLists(),
@@ -172,8 +175,18 @@ class Sandbox:
         if policy.write_roots and isinstance(launch.confined, SandboxRun):
             confine = self.confine_where_held(RunRequest(Confinement.READ_ONLY, masks_denied=False))
             reading = ReadingPrograms(program.env, self._context().project_root, confine)
-            launch.confined.planted = lambda made: self._submodules.planted(made, reading)
+            launch.confined.planted = lambda made: (
+                *self._names_made(made),
+                *self._submodules.planted(made, reading),
+            )
         return launch
+
+    def _names_made(self, policy: SandboxPolicy) -> list[str]:
+        return [
+            path
+            for root, before in policy.found.items()
+            for path in self._names.find(root, policy.cwd).made_since(before)
+        ]
 
     async def launch_call(self, program: Launch, request: RunRequest, call: NetworkCall) -> Launch:
         """Return the launch of a command of the model, as its decision assumed.

@@ -9,25 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
+from agent.sandbox.protected.protected_names import NAMES
 from permissions.base.files.plain_file import read_plain
-from permissions.paths.protected_paths import (
-    PROTECTED_DIRS,
-    PROTECTED_FILES,
-    Protection,
-    protection_of,
-)
 from permissions.paths.resolve import is_below
 
-MAX_DEPTH: Final = 3
-"""How deep protected names are looked for; below that they concern only their own directory."""
-MAX_ENTRIES: Final = 20_000
-_SKIPPED: Final = frozenset({"node_modules", ".venv", "venv", "__pycache__", "target", ".tox"})
+MAX_NAMES: Final = 200
+"""How many are mounted, those less deep first; each takes some time."""
+_MODULE_DEPTH: Final = 3
 _PLACEHOLDER_DIRECTORIES: Final = (".agent", ".claude", ".codex", ".vscode", ".idea", ".husky")
 _PLACEHOLDER_NAMES: Final = frozenset((*_PLACEHOLDER_DIRECTORIES, "hooks"))
 _READ_ONLY_IN_GIT: Final = ("config", "config.worktree", "hooks", "info")
@@ -35,7 +28,6 @@ _WATCHED_IN_GIT: Final = ("commondir", "config.worktree")
 LEADING_GIT: Final = frozenset((*_WATCHED_IN_GIT, "HEAD"))
 """Names by which git finds its configuration: what makes one is ended at once."""
 _UNCHANGED_IN_WORK_TREE: Final = ("commondir", "config.worktree")
-_NAMES: Final = PROTECTED_DIRS | PROTECTED_FILES
 _BARE_MARKERS: Final = ("HEAD", "objects", "refs")
 
 
@@ -61,17 +53,26 @@ class ProtectedMounts(Struct):
     """Directories that git itself writes."""
 
 
-def protected_mounts(roots: Iterable[str], cwd: str, files: Iterable[str] = ()) -> ProtectedMounts:
+def protected_mounts(
+    roots: Iterable[str],
+    cwd: str,
+    files: Iterable[str] = (),
+    *,
+    names: Mapping[str, Sequence[str]],
+) -> ProtectedMounts:
     """Return what protects canonical writable directories as they are now.
 
     Args:
         files: Absolute paths of files that are protected whatever their names.
-        cwd: Where the command starts: names around it are protected however deep it is.
+        cwd: Where the command starts: of too many names those around it come first.
+        names: By root, the paths of protected names in it, those less deep first.
     """
     mounts = ProtectedMounts([], [], [], [], [], [], [], [])
     for root in filter(os.path.isdir, roots):
         inside = [path for path in sorted(files) if is_below(path, root) and os.path.lexists(path)]
-        _protect(mounts, root, [*_protected_names(root, cwd), *inside])
+        around = [path for path in names[root] if is_below(cwd, os.path.dirname(path))]
+        first = dict.fromkeys([*around, *names[root]])
+        _protect(mounts, root, [*list(first)[:MAX_NAMES], *inside])
     return mounts
 
 
@@ -88,34 +89,12 @@ def _protect(mounts: ProtectedMounts, root: str, paths: Iterable[str]) -> None:
     mounts.pinned[:] = dict.fromkeys(mounts.pinned)
 
 
-def _protected_names(root: str, cwd: str) -> Iterator[str]:
-    """Yield the paths of protected names, those that are less deep first."""
-    pending = deque([(root, MAX_DEPTH)])
-    if is_below(cwd, root):
-        pending.extend((directory, 0) for directory in (cwd, *_between(root, cwd)))
-    seen = 0
-    while pending and seen < MAX_ENTRIES:
-        directory, depth = pending.popleft()
-        for entry in _entries(directory):
-            seen += 1
-            if _is_protected(entry.name):
-                yield entry.path
-            elif depth and entry.name not in _SKIPPED and _is_directory(entry):
-                pending.append((entry.path, depth - 1))
-
-
 def _entries(directory: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(directory) as entries:
             return list(entries)
     except OSError:
         return []
-
-
-def _is_protected(name: str) -> bool:
-    if name.isascii():
-        return name.lower() in _NAMES
-    return protection_of(name) is not Protection.NONE
 
 
 def _is_directory(entry: os.DirEntry[str]) -> bool:
@@ -162,7 +141,7 @@ def _add_git_directory(mounts: ProtectedMounts, git: str) -> None:
     if not os.path.lexists(hooks):
         mounts.missing_directories.append(hooks)
     modules = os.path.join(git, "modules")
-    for module in _modules(modules, MAX_DEPTH):
+    for module in _modules(modules, _MODULE_DEPTH):
         mounts.pinned.extend((*_between(git, module), module))
         _add_guarded(mounts, module)
     _add_work_trees(mounts, os.path.join(git, "worktrees"))
@@ -225,13 +204,13 @@ def _common_directory(git_file: str) -> str | None:
 
 
 def _add_missing(mounts: ProtectedMounts, root: str) -> None:
-    names = (*_PLACEHOLDER_DIRECTORIES, *_NAMES, *_BARE_MARKERS)
+    names = (*_PLACEHOLDER_DIRECTORIES, *NAMES, *_BARE_MARKERS)
     absent = {one for one in names if not os.path.lexists(os.path.join(root, one))}
     mounts.missing_directories.extend(
         [os.path.join(root, name) for name in _PLACEHOLDER_DIRECTORIES if name in absent]
     )
     # An empty directory in its place goes unseen by git; an empty file would be committed.
-    unblocked = _NAMES - {*_PLACEHOLDER_DIRECTORIES, ".git"}
+    unblocked = NAMES - {*_PLACEHOLDER_DIRECTORIES, ".git"}
     mounts.watched.extend([os.path.join(root, name) for name in sorted(unblocked & absent)])
     if absent.issuperset(_BARE_MARKERS):
         mounts.watched.append(os.path.join(root, "HEAD"))

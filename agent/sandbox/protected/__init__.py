@@ -1,0 +1,1 @@
+"""Names inside writable directories that no confined program may change or make."""

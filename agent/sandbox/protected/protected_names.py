@@ -1,0 +1,169 @@
+"""Where protected names are in a writable directory, and which a run made.
+
+Looking at every file before and after each command would take too long in a large project. The time
+at which a directory last changed says whether it has to be read again.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from permissions.paths.protected_paths import (
+    PROTECTED_DIRS,
+    PROTECTED_FILES,
+    Protection,
+    protection_of,
+)
+from permissions.paths.resolve import is_below
+
+MAX_DIRECTORIES: Final = 5_000
+"""The directories that are looked at, those less deep first; as many again that a run made."""
+SKIPPED: Final = frozenset({"node_modules", ".venv", "venv", "__pycache__", "target", ".tox"})
+NAMES: Final = PROTECTED_DIRS | PROTECTED_FILES
+_UNSETTLED_NS: Final = 100_000_000
+"""A directory that changed so shortly before it was read may have changed again unseen."""
+
+_State = tuple[int, int, int]
+
+
+class _Directory(Struct, frozen=True):
+    state: _State
+    """Device, number, and when it last changed."""
+    is_settled: bool
+    names: tuple[str, ...]
+    """Paths of protected names in it."""
+    inside: tuple[str, ...]
+    """Paths of its directories that may have some."""
+
+
+class Found(Struct, frozen=True):
+    """The protected names below one directory at one time."""
+
+    names: tuple[str, ...]
+    """Absolute paths, those less deep first."""
+    directories: Mapping[str, _Directory]
+    """All that were looked at, by path."""
+    is_complete: bool
+    """Whether these are all that there are."""
+
+    def made_since(self, before: Found) -> Iterator[str]:
+        """Yield the names that were not there before.
+
+        Not in a repository in a directory that was not there either: what was cloned or made anew
+        governs nothing but itself. Nor a repository, nor an empty directory: another command may
+        need it as a placeholder.
+        """
+        known = frozenset(before.names)
+        added = [path for path in self.names if path not in known and not _is_repository(path)]
+        own = self._repositories_since(before) if added else set()
+        for path in added:
+            # What was never looked at may have been there.
+            is_known = before.is_complete or os.path.dirname(path) in before.directories
+            if is_known and own.isdisjoint(_above(path)) and not _is_empty(path):
+                yield path
+
+    def _repositories_since(self, before: Found) -> set[str]:
+        """Return the directories with a repository that were not there before."""
+        numbers = {one.state[:2] for one in before.directories.values()}
+        around = {
+            os.path.dirname(path) for path in self.names if os.path.basename(path).lower() == ".git"
+        }
+        return {
+            one
+            for one in around - before.directories.keys()
+            if self.directories[one].state[:2] not in numbers
+        }
+
+
+def _is_repository(path: str) -> bool:
+    return os.path.basename(path).lower() == ".git"
+
+
+def _is_empty(path: str) -> bool:
+    try:
+        with os.scandir(path) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return False
+
+
+def _above(path: str) -> Iterator[str]:
+    while len(path) > 1:
+        path = os.path.dirname(path)
+        yield path
+
+
+class NameSearch:
+    """Looks for protected names; remembers what it read. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        """Nothing is read yet."""
+        self._read: dict[str, Mapping[str, _Directory]] = {}
+        self._lock = threading.Lock()
+
+    def find(self, root: str, cwd: str) -> Found:
+        """Return what is below a canonical directory now, around `cwd` first. Raises nothing."""
+        with self._lock:
+            known = self._read.get(root, {})
+            found: dict[str, _Directory] = {}
+            around = (one for one in (cwd, *_above(cwd)) if is_below(one, root))
+            first, later, limit = deque([*around, root]), deque[str](), MAX_DIRECTORIES
+            while (first or later) and len(found) < limit:
+                path = first.popleft() if first else later.popleft()
+                directory = None if path in found else _looked_at(path, known.get(path))
+                if directory is None:
+                    continue
+                found[path] = directory
+                for one in directory.inside:
+                    # What a command made does not take the place of what was there.
+                    (first if not known or one in known else later).append(one)
+                if not first and limit == MAX_DIRECTORIES:
+                    limit = len(found) + MAX_DIRECTORIES
+            self._read[root] = found
+        names = [path for one in found.values() for path in one.names]
+        return Found(tuple(sorted(names, key=_depth)), found, not (first or later))
+
+
+def _depth(path: str) -> int:
+    return path.count("/")
+
+
+def _looked_at(path: str, known: _Directory | None) -> _Directory | None:
+    """Return what is in a directory; None where there is none, or it cannot be read."""
+    try:
+        status = os.lstat(path)
+        if not stat.S_ISDIR(status.st_mode):
+            return None
+        state = status.st_dev, status.st_ino, status.st_ctime_ns
+        if known is not None and known.is_settled and known.state == state:
+            return known
+        is_settled = time.time_ns() - status.st_ctime_ns > _UNSETTLED_NS
+        with os.scandir(path) as entries:
+            return _read(entries, state, is_settled)
+    except OSError:
+        return None
+
+
+def _read(entries: Iterable[os.DirEntry[str]], state: _State, is_settled: bool) -> _Directory:
+    names, inside = [], []
+    for entry in entries:
+        if is_protected(entry.name):
+            names.append(entry.path)
+        elif entry.is_dir(follow_symlinks=False) and entry.name not in SKIPPED:
+            inside.append(entry.path)
+    return _Directory(state, is_settled, tuple(names), tuple(inside))
+
+
+def is_protected(name: str) -> bool:
+    """Whether a last component is a protected name, in whatever spelling."""
+    if name.isascii():
+        return name.lower() in NAMES
+    return protection_of(name) is not Protection.NONE
