@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, ConfigDict
+from msgspec import Struct
 
 from agent.advisor.consultation import AdvisorChoice, Consultation
 from agent.display import TextDisplay
@@ -41,10 +41,8 @@ conversation but has no tools itself.
 """Before a prompt: the endpoint's own tool has no description of ours."""
 
 
-class AdvisorInput(BaseModel):
+class AdvisorInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Advisor has no parameters."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 def advisor_tool(consultation: Consultation) -> Tool[AdvisorInput]:

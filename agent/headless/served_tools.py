@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
-from pydantic import ValidationError
 
 from agent.abort import AbortController
 from agent.permission_config.bare_services import bare_services
 from agent.permission_config.permission_context import permission_setup
 from agent.settings.load import Settings
-from agent.tools.base import AnyTool, ToolContext, ToolError, ToolOutcome
+from agent.tools.base import AnyTool, InputError, ToolContext, ToolError, ToolOutcome
 from agent.tools.builtin.glob import glob_tool
 from agent.tools.builtin.grep import grep_tool
 from agent.tools.builtin.read import read_tool
@@ -62,9 +61,8 @@ class ServedTools:
         )
         try:
             return await self._run(tool, raw, context)
-        except ValidationError as error:
-            fields = (".".join(map(str, one["loc"])) for one in error.errors(include_url=False))
-            return ToolOutcome(f"The input does not fit: {', '.join(fields)}", is_error=True)
+        except InputError as error:
+            return ToolOutcome(f"The input does not fit: {', '.join(error.places)}", is_error=True)
         except (ToolError, OSError) as error:
             return ToolOutcome(str(error), is_error=True)
 

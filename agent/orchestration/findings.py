@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct
 
 NAME: Final = "report_findings"
 DESCRIPTION: Final = (
@@ -18,24 +18,20 @@ RECORDED: Final = "Findings recorded."
 Verdict = Literal["confirmed", "refuted"]
 
 
-class ReportedFinding(BaseModel):
+class ReportedFinding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One finding."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    claim: Annotated[str, Field(description="What is the case, in one sentence")]
+    claim: Annotated[str, Meta(description="What is the case, in one sentence")]
     evidence: Annotated[
-        str, Field(description="What shows it: file and line, or output of a command")
+        str, Meta(description="What shows it: file and line, or output of a command")
     ]
     severity: Literal["high", "medium", "low", "info"]
 
 
-class Findings(BaseModel):
+class Findings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Input of the tool."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    summary: Annotated[str, Field(description="The whole in two or three sentences")]
+    summary: Annotated[str, Meta(description="The whole in two or three sentences")]
     findings: list[ReportedFinding]
 
 

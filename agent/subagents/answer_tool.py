@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from msgspec import Struct
 
 from agent.tools.agent_port import AnswerForm
-from agent.tools.base import AnyTool, Concurrency, ToolContext, ToolOutcome, build_tool, schema_of
+from agent.tools.base import AnyTool, Concurrency, ToolContext, ToolOutcome, build_tool
+from agent.typed_json.read_record import as_values
 
 
 def answer_tool(form: AnswerForm, take: Callable[[Mapping[str, Any]], None]) -> AnyTool:
     """Return the tool; `take` gets the answer of each call."""
 
-    async def run(tool_input: BaseModel, _context: ToolContext) -> ToolOutcome:
-        take(tool_input.model_dump(mode="json"))
+    async def run(tool_input: Struct, _context: ToolContext) -> ToolOutcome:
+        take(as_values(tool_input))
         return ToolOutcome(form.taken)
 
     return build_tool(
@@ -27,5 +28,4 @@ def answer_tool(form: AnswerForm, take: Callable[[Mapping[str, Any]], None]) -> 
         is_read_only=lambda _: True,
         is_destructive=lambda _: False,
         requires_permission=False,
-        input_schema=schema_of(form.model),
     )

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
-from pydantic import BaseModel
 
 from agent.abort import AbortController
 from agent.events import AgentEvent, RetryScheduled, UsageUpdate
@@ -113,23 +112,17 @@ def _own_gate(gate: PermissionGate, cwd: Callable[[], Path]) -> PermissionGate:
     return own
 
 
-class StructuredOutputInput(BaseModel):
-    """Anything: the hook's own check decides what fits."""
-
-    model_config = {"extra": "allow"}
-
-
 def structured_output_tool(take: Callable[[Mapping[str, object]], None]) -> AnyTool:
     """Return the tool that ends the sub-agent with an answer."""
 
-    async def run(tool_input: StructuredOutputInput, _context: ToolContext) -> ToolOutcome:
-        take(dict(tool_input.model_extra or {}))
+    async def run(tool_input: Mapping[str, object], _context: ToolContext) -> ToolOutcome:
+        take(tool_input)
         return ToolOutcome("Taken.")
 
     return build_tool(
         name="StructuredOutput",
         description="Give your conclusion. Call it exactly once, as your last action.",
-        input_model=StructuredOutputInput,
+        input_model=dict,  # the hook's own check decides what fits
         run=run,
         concurrency=lambda _: Concurrency.UNSAFE,
         is_read_only=lambda _: True,

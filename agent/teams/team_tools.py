@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct
 
 from agent.errors import AgentError
 from agent.subagents.report_text import defused
@@ -25,20 +25,14 @@ if TYPE_CHECKING:
 _ID: Final = r"^[a-z0-9][a-z0-9-]{0,39}(@[a-z0-9-]{1,40})?$"
 
 
-class _Input(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class SpawnInput(_Input):
+class SpawnInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of SpawnTeammate."""
 
-    name: Annotated[str, Field(pattern=_ID, description="What it is called, e.g. `researcher`.")]
-    prompt: Annotated[
-        str, Field(min_length=1, max_length=100_000, description="Its whole subtask.")
-    ]
+    name: Annotated[str, Meta(pattern=_ID, description="What it is called, e.g. `researcher`.")]
+    prompt: Annotated[str, Meta(min_length=1, max_length=100_000, description="Its whole subtask.")]
     agent_type: Annotated[
         str | None,
-        Field(
+        Meta(
             max_length=100,
             description="A kind of agent: its instructions, its model, its tools. Leave it out for "
             "a general worker.",
@@ -46,57 +40,57 @@ class SpawnInput(_Input):
     ] = None
     tools: Annotated[
         list[str],
-        Field(
+        Meta(
             max_length=30,
             description="The tools of its subtask, no others. With `agent_type` they may be left "
             "out.",
         ),
     ] = []
-    task_id: Annotated[str | None, Field(description="The task of the list that it claims.")] = None
+    task_id: Annotated[str | None, Meta(description="The task of the list that it claims.")] = None
     on_failure: Annotated[
         OnFailure,
-        Field(
+        Meta(
             description="What happens if it fails: go on with what the others bring, stop all, or "
             "have it try once more."
         ),
     ] = "continue"
 
 
-class SendInput(_Input):
+class SendInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of SendMessage."""
 
-    to: Annotated[str, Field(pattern=_ID, description="A member's name, or its id.")]
-    message: Annotated[str, Field(min_length=1, max_length=100_000)]
+    to: Annotated[str, Meta(pattern=_ID, description="A member's name, or its id.")]
+    message: Annotated[str, Meta(min_length=1, max_length=100_000)]
 
 
-class StopInput(_Input):
+class StopInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of StopTeammate."""
 
-    name: Annotated[str, Field(pattern=_ID, description="A member's name, or its id.")]
-    reason: Annotated[str, Field(max_length=1_000)] = "Its work is not needed any more."
+    name: Annotated[str, Meta(pattern=_ID, description="A member's name, or its id.")]
+    reason: Annotated[str, Meta(max_length=1_000)] = "Its work is not needed any more."
 
 
-class TaskCreateInput(_Input):
+class TaskCreateInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of TaskCreate."""
 
-    subject: Annotated[str, Field(min_length=1, max_length=200)]
-    description: Annotated[str, Field(max_length=20_000)] = ""
+    subject: Annotated[str, Meta(min_length=1, max_length=200)]
+    description: Annotated[str, Meta(max_length=20_000)] = ""
     blocked_by: Annotated[
-        list[str], Field(max_length=50, description="Ids of tasks to be completed first.")
+        list[str], Meta(max_length=50, description="Ids of tasks to be completed first.")
     ] = []
 
 
-class TaskListInput(_Input):
+class TaskListInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """TaskList has no parameters."""
 
 
-class TaskUpdateInput(_Input):
+class TaskUpdateInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of TaskUpdate."""
 
     task_id: str
     status: Annotated[
         Literal["in_progress", "completed", "deleted"],
-        Field(description="`in_progress` claims it for you."),
+        Meta(description="`in_progress` claims it for you."),
     ]
 
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Literal, Protocol
 
 from msgspec import Struct
-from pydantic import BaseModel
 
 from agent.abort import AbortSignal
 
@@ -19,7 +18,7 @@ class AnswerForm(Struct, frozen=True):
 
     tool: str
     description: str
-    model: type[BaseModel]
+    model: type[Struct]
     """Its fields."""
     taken: str
     """What the agent gets back."""

@@ -7,25 +7,26 @@ step by step), `agent.tools.dispatch` (many calls of one turn). Source: the patt
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
-from pydantic import BaseModel
 
 from agent.abort import AbortSignal
 from agent.display import Display
 from agent.errors import AgentError
 from agent.messages import Block
 from agent.sandbox.refusals import Refusal
+from agent.typed_json.read_record import Problem, read_record
+from agent.typed_json.record_schema import record_schema
 from permissions.confinement import Confinement
 
 if TYPE_CHECKING:
     from agent.tools.services import ToolServices
 
-InputT = TypeVar("InputT", bound=BaseModel)
+InputT = TypeVar("InputT")
 
 DEFAULT_MAX_RESULT_CHARS: Final = 30_000
 _NAME: Final = re.compile(r"^[A-Za-z0-9_-]{1,128}$")
@@ -50,6 +51,20 @@ class InterruptBehavior(StrEnum):
 
 class ToolError(AgentError):
     """A tool could not do what was asked; the text goes to the model as an error result."""
+
+
+class InputError(ValueError):
+    """The input of a call does not fit the schema of its tool."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        """Take each place with what is expected there."""
+        super().__init__(problems)
+        self.problems = problems
+
+    @property
+    def places(self) -> Sequence[str]:
+        """The places, as names joined by dots."""
+        return [".".join(map(str, path)) or "(input)" for path, _ in self.problems]
 
 
 class ToolOutcome(Struct, frozen=True):
@@ -98,7 +113,7 @@ class Tool(Struct, Generic[InputT], frozen=True, kw_only=True):
     input_schema: Mapping[str, Any]
     """JSON schema without `$ref`."""
     parse: Callable[[Mapping[str, object]], InputT]
-    """Schema validation; raises pydantic's ValidationError."""
+    """Schema validation; raises InputError."""
     run: Callable[[InputT, ToolContext], Awaitable[ToolOutcome]]
     validate: Callable[[InputT, ToolContext], Awaitable[str | None]]
     """Semantic validation without side effects: the error for the model, or None."""
@@ -169,9 +184,14 @@ def build_tool(
         Callable[[InputT, Mapping[str, object], ToolContext], Mapping[str, object]] | None
     ) = None,
     input_schema: Mapping[str, Any] | None = None,
+    ignored: frozenset[str] = frozenset(),
 ) -> Tool[InputT]:
     """Build a tool whose every undeclared flag is the strictest one (pattern "Fail-Closed
     Defaults").
+
+    `input_model` is a record, `dict` for any input (with its own schema), or a pydantic model
+    where a library brings one; `ignored` are
+    parameters that models know from elsewhere.
 
     Raises:
         ValueError: the name is not one the API accepts.
@@ -183,7 +203,7 @@ def build_tool(
         name=name,
         description=description,
         input_schema=schema,
-        parse=input_model.model_validate,
+        parse=_parser(input_model, ignored),
         run=run,
         validate=validate,
         concurrency=concurrency,
@@ -203,8 +223,33 @@ def build_tool(
     )
 
 
-def schema_of(model: type[BaseModel]) -> dict[str, object]:
-    """Return the model's JSON schema with every `$ref` resolved in place and titles removed."""
+def _parser(model: Any, ignored: frozenset[str]) -> Callable[[Mapping[str, object]], Any]:
+    def read(raw: Mapping[str, object]) -> object:
+        known = {name: value for name, value in raw.items() if name not in ignored}
+        record, problems = read_record(model, known, is_lax=True)
+        if problems:
+            raise InputError(problems)
+        return record
+
+    def validate(raw: Mapping[str, object]) -> object:
+        try:
+            return model.model_validate(raw)
+        except ValueError as error:
+            details = error.errors(include_url=False)  # type: ignore[attr-defined]  # pydantic's
+            raise InputError([(one["loc"], one["msg"]) for one in details]) from error
+
+    if model is dict:
+        return dict
+    return read if issubclass(model, Struct) else validate
+
+
+def schema_of(model: Any) -> dict[str, Any]:
+    """Return the schema of a tool's input."""
+    return record_schema(model) if issubclass(model, Struct) else _without_references(model)
+
+
+def _without_references(model: Any) -> dict[str, Any]:
+    """Return a pydantic model's schema, every `$ref` resolved in place and titles removed."""
     schema = model.model_json_schema()
     definitions = schema.pop("$defs", {})
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Final, Literal, Protocol
 
 from msgspec import Struct, field
-from pydantic import BaseModel
 
 from agent.abort import AbortSignal
 from agent.display import Display
@@ -156,7 +155,7 @@ class Ready(Struct, frozen=True):
     """A call whose input passed both validations."""
 
     tool: AnyTool
-    parsed: BaseModel
+    parsed: object
     raw: Mapping[str, object]
     seen: Mapping[str, object]
     """What rules, hooks and users see."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 
-from pydantic import BaseModel, ValidationError
-
-from agent.tools.base import AnyTool, ToolError
+from agent.tools.base import AnyTool, InputError, ToolError
 from agent.tools.call import Ready, Refused, RunningCall
 from permissions.base.text.sanitize import reveal
 
@@ -32,7 +30,7 @@ async def read_input(call: RunningCall, raw: Mapping[str, object]) -> Ready:
         )
     try:
         parsed = tool.parse(raw)
-    except ValidationError as error:
+    except InputError as error:
         raise Refused("invalid", _schema_error(tool.name, error)) from error
     call.identifier = _identify(call, tool, parsed)
     if tool.requires_user_interaction and not call.ports.services.can_ask(tool.name):
@@ -48,7 +46,7 @@ async def read_input(call: RunningCall, raw: Mapping[str, object]) -> Ready:
     return Ready(tool, parsed, raw, seen)
 
 
-def _identify(call: RunningCall, tool: AnyTool, parsed: BaseModel) -> str:
+def _identify(call: RunningCall, tool: AnyTool, parsed: object) -> str:
     try:
         line = tool.identifier(parsed, call.ports.services.launch_dir)
     except (ValueError, OSError, AttributeError):
@@ -67,9 +65,8 @@ async def _guard(validation: Awaitable[str | None], name: str) -> str | None:
     return result
 
 
-def _schema_error(name: str, error: ValidationError) -> str:
+def _schema_error(name: str, error: InputError) -> str:
     lines = [f"InputValidationError: {name} was called with input that does not fit its schema:"]
-    for item in error.errors(include_url=False, include_context=False)[:10]:
-        where = ".".join(str(part) for part in item["loc"]) or "(input)"
-        lines.append(f"- {where}: {item['msg']}")
+    for where, (_, message) in zip(error.places[:10], error.problems, strict=False):
+        lines.append(f"- {where}: {message}")
     return "\n".join(lines)

@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Sequence
 
 from msgspec import Struct
-from pydantic import ValidationError
 
 from agent.abort import AbortController, AbortSignal
 from agent.messages import ToolUse
@@ -50,7 +49,7 @@ def _class_of(call: ToolUse, registry: ToolRegistry) -> Concurrency | None:
         return None
     try:
         found = tool.concurrency(tool.parse(call.input))
-    except (ValidationError, ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         return None
     return found if found in {Concurrency.READ_ONLY, Concurrency.INDEPENDENT} else None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import (
@@ -50,13 +51,14 @@ _LIMITS: Final[Mapping[str, tuple[str, Callable[[Any, Any], bool]]]] = {
 
 
 def read_record(
-    kind: type[RecordT], raw: Mapping[str, object]
+    kind: type[RecordT], raw: Mapping[str, object], *, is_lax: bool = False
 ) -> tuple[RecordT | None, tuple[Problem, ...]]:
     """Return the record of what can be used, and what was left out; None where a field is missing.
 
-    A ValueError of the record itself (`__post_init__`) is a problem of the whole.
+    A ValueError of the record itself (`__post_init__`) is a problem of the whole. `is_lax` takes
+    numbers and yes or no in text as well, as models write them.
     """
-    reader = _Reader()
+    reader = _Reader(is_lax=is_lax)
     record = reader.record(kind, raw, ())
     return (None if record is _LEFT_OUT else cast("RecordT", record)), tuple(reader.problems)
 
@@ -86,24 +88,33 @@ def fields_of(kind: type[Struct]) -> tuple[FieldInfo, ...]:
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, *, is_lax: bool) -> None:
+        self._is_lax = is_lax
         self.problems: list[Problem] = []
 
     def record(self, kind: type[Struct], raw: Mapping[str, object], path: Path) -> object:
         values: dict[str, object] = {}
+        if kind.__struct_config__.forbid_unknown_fields:
+            self._report_unknown(kind, raw, path)
         for field in fields_of(kind):
-            if field.name in raw:
-                value = self.value(field.type, raw[field.name], (*path, field.name))
+            key = field.encode_name if field.encode_name in raw else field.name
+            if key in raw:
+                value = self.value(field.type, raw[key], (*path, key))
                 if value is not _LEFT_OUT:
                     values[field.name] = value
                 elif field.required:
                     return _LEFT_OUT
             elif field.required:
-                return self._leave_out(path, f"expected {field.name!r} in it")
+                return self._leave_out(path, f"expected {field.encode_name!r} in it")
         try:
             return kind(**values)
         except ValueError as error:
             return self._leave_out(path, str(error))
+
+    def _report_unknown(self, kind: type[Struct], raw: Mapping[str, object], path: Path) -> None:
+        known = {name for field in fields_of(kind) for name in (field.name, field.encode_name)}
+        for key in raw.keys() - known:
+            self._leave_out((*path, key), "no such field")
 
     def value(self, kind: Any, raw: object, path: Path) -> object:
         """Return what is there as this type has it."""
@@ -132,6 +143,8 @@ class _Reader:
         return _LEFT_OUT
 
     def _simple(self, kind: type, raw: object, path: Path) -> object:
+        if self._is_lax:
+            raw = _meant(kind, raw)
         classes, name = _PLAIN[kind]
         if not isinstance(raw, classes) or (isinstance(raw, bool) and kind is not bool):
             return self._leave_out(path, f"expected {name}")
@@ -152,7 +165,7 @@ class _Reader:
         if len(kinds) == 1:
             return self.value(kinds[0], raw, path)
         for kind in reversed(kinds):
-            attempt = _Reader()
+            attempt = _Reader(is_lax=self._is_lax)
             value = attempt.value(kind, raw, path)
             if not attempt.problems:
                 return value
@@ -178,6 +191,10 @@ class _Reader:
                 continue
             if note.min_length is not None and len(cast("list[object]", value)) < note.min_length:
                 return self._leave_out(path, f"expected at least {note.min_length} in it")
+            if note.max_length is not None and len(cast("list[object]", value)) > note.max_length:
+                return self._leave_out(path, f"expected at most {note.max_length} in it")
+            if note.pattern is not None and not re.search(note.pattern, cast("str", value)):
+                return self._leave_out(path, f"expected text that matches {note.pattern}")
             for name, (words, holds) in _LIMITS.items():
                 limit = getattr(note, name)
                 if limit is not None and not holds(value, limit):
@@ -185,4 +202,17 @@ class _Reader:
         return value
 
 
+def _meant(kind: type, raw: object) -> object:
+    """Return the number, or the yes or no, that is written as something else."""
+    if kind is bool and isinstance(raw, str):
+        return _BOOLEANS.get(raw.lower(), raw)
+    if kind in (int, float) and isinstance(raw, str) and _NUMBER.fullmatch(raw.strip()):
+        raw = float(raw) if kind is float or "." in raw else int(raw)
+    if kind is int and isinstance(raw, float) and raw.is_integer():
+        return int(raw)
+    return raw
+
+
 _OBJECT: Final = "expected an object"
+_BOOLEANS: Final = {"true": True, "false": False}
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,300}(?:\.[0-9]{1,300})?")

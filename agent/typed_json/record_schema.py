@@ -33,14 +33,16 @@ def record_schema(kind: type[Struct]) -> dict[str, Any]:
         part = _schema(field.type)
         if field.default is not NODEFAULT:
             part["default"] = field.default
-        properties[field.name] = dict(sorted(part.items()))
+        elif field.default_factory is not NODEFAULT:
+            part["default"] = field.default_factory()
+        properties[field.encode_name] = _sorted(part)
     schema: dict[str, Any] = {}
     if kind.__struct_config__.forbid_unknown_fields:
         schema["additionalProperties"] = False
     if kind.__doc__:
         schema["description"] = kind.__doc__
     schema["properties"] = properties
-    if required := [field.name for field in fields_of(kind) if field.required]:
+    if required := [field.encode_name for field in fields_of(kind) if field.required]:
         schema["required"] = required
     schema["type"] = "object"
     return schema
@@ -55,7 +57,7 @@ def _schema(kind: Any) -> dict[str, Any]:
                 _add_note(schema, note)
         return schema
     if origin in (Union, types.UnionType):
-        return {"anyOf": [_sorted(_schema(each)) for each in inner]}
+        return {"anyOf": [_schema(each) for each in inner]}
     if origin is Literal:
         kinds = {"type": "string"}
         return {"const": inner[0], **kinds} if len(inner) == 1 else {"enum": list(inner), **kinds}
@@ -84,7 +86,12 @@ def _add_note(schema: dict[str, Any], note: Meta) -> None:
             limit = getattr(note, f"{name}_length")
             if limit is not None and of_type in _OF_LENGTH:
                 part[name + _OF_LENGTH[of_type]] = limit
+        if note.pattern is not None and of_type == "string":
+            part["pattern"] = note.pattern
 
 
 def _sorted(schema: dict[str, Any]) -> dict[str, Any]:
-    return dict(sorted(schema.items()))
+    """Order the keywords, so that requests have the same bytes wherever a limit is written."""
+    if "anyOf" in schema:
+        schema["anyOf"] = [_sorted(branch) for branch in schema["anyOf"]]
+    return {key: schema[key] for key in sorted(schema)} if "properties" not in schema else schema

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
+from msgspec import Meta, Struct
 from msgspec.structs import replace
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agent.tools.agent_port import AgentTask, SubagentReport
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
@@ -33,25 +32,23 @@ what it says. SendMessage continues an agent that has finished, TaskStop ends on
 IGNORED: Final = frozenset({"team_name", "mode"})
 
 
-class AgentInput(BaseModel):
+class AgentInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of Agent."""
 
-    model_config = ConfigDict(extra="forbid")
-
     description: Annotated[
-        str, Field(min_length=1, max_length=500, description="The task in three to five words.")
+        str, Meta(min_length=1, max_length=500, description="The task in three to five words.")
     ]
-    prompt: Annotated[str, Field(min_length=1, description="The whole task for the sub-agent.")]
+    prompt: Annotated[str, Meta(min_length=1, description="The whole task for the sub-agent.")]
     subagent_type: Annotated[
         str,
-        Field(
+        Meta(
             pattern=r"^[A-Za-z0-9_:.-]{1,200}$",
             description="Which kind of agent; `general-purpose` if not given.",
         ),
     ] = "general-purpose"
     model: Annotated[
         str | None,
-        Field(
+        Meta(
             min_length=1,
             max_length=200,
             description="Another model than this conversation's; rarely needed.",
@@ -59,31 +56,23 @@ class AgentInput(BaseModel):
     ] = None
     effort: Annotated[
         Literal["low", "medium", "high", "xhigh", "max"] | None,
-        Field(description="Another effort than this conversation's; rarely needed."),
+        Meta(description="Another effort than this conversation's; rarely needed."),
     ] = None
     run_in_background: Annotated[
         bool | None,
-        Field(description="Return at once; the report comes when the agent is done."),
+        Meta(description="Return at once; the report comes when the agent is done."),
     ] = None
     name: Annotated[
         str | None,
-        Field(
+        Meta(
             pattern=r"^[a-z0-9][a-z0-9-]{0,39}$",
             description="What the agent is called, for SendMessage; lower case, no spaces.",
         ),
     ] = None
     isolation: Annotated[
         Literal["worktree"] | None,
-        Field(description="Work in a git worktree of its own, on a new branch."),
+        Meta(description="Work in a git worktree of its own, on a new branch."),
     ] = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known(cls, data: object) -> object:
-        """Drop what models know from elsewhere and what does nothing here."""
-        if not isinstance(data, Mapping):
-            return data
-        return {key: value for key, value in data.items() if key not in IGNORED}
 
 
 async def _run(tool_input: AgentInput, context: ToolContext) -> ToolOutcome:
@@ -159,6 +148,7 @@ def agent_tool(kinds: str = "") -> Tool[AgentInput]:
         name="Agent",
         description=f"{DESCRIPTION}\n\nAgents:\n{kinds}" if kinds else DESCRIPTION,
         input_model=AgentInput,
+        ignored=IGNORED,
         run=_run,
         concurrency=lambda _: Concurrency.INDEPENDENT,
         # Each of its own calls is decided on its own.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from msgspec import Meta, Struct
 
 from agent.tools.base import (
     Concurrency,
@@ -17,6 +17,7 @@ from agent.tools.base import (
     build_tool,
 )
 from agent.tools.services import PartialAnswers, Question, QuestionOption
+from agent.typed_json.read_record import as_values
 
 MAX_QUESTIONS: Final = 4
 MAX_OPTIONS: Final = 4
@@ -34,47 +35,39 @@ layout, a piece of code), give each a `preview`. `header` is a label of at most 
 `multiSelect` when several answers may apply at once."""
 
 
-class OptionInput(BaseModel):
+class OptionInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One answer offered."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    label: Annotated[str, Field(min_length=1, max_length=200, description="One to five words.")]
-    description: Annotated[str, Field(max_length=2_000, description="What choosing it means.")] = ""
+    label: Annotated[str, Meta(min_length=1, max_length=200, description="One to five words.")]
+    description: Annotated[str, Meta(max_length=2_000, description="What choosing it means.")] = ""
     preview: Annotated[
-        str, Field(max_length=10_000, description="Markdown shown while this is selected.")
+        str, Meta(max_length=10_000, description="Markdown shown while this is selected.")
     ] = ""
 
 
-class QuestionInput(BaseModel):
+class QuestionInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One question."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    question: Annotated[str, Field(min_length=1, max_length=4_000, description="The question.")]
-    header: Annotated[str, Field(max_length=40, description="A very short label.")] = ""
-    options: Annotated[list[OptionInput], Field(min_length=2, max_length=MAX_OPTIONS)]
+    question: Annotated[str, Meta(min_length=1, max_length=4_000, description="The question.")]
+    header: Annotated[str, Meta(max_length=40, description="A very short label.")] = ""
+    options: Annotated[list[OptionInput], Meta(min_length=2, max_length=MAX_OPTIONS)]
     multiSelect: Annotated[  # the name that models know
-        bool, Field(description="Allow several answers.")
+        bool, Meta(description="Allow several answers.")
     ] = False
 
 
-class AskUserQuestionInput(BaseModel):
+class AskUserQuestionInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of AskUserQuestion."""
 
-    model_config = ConfigDict(extra="forbid")
+    questions: Annotated[list[QuestionInput], Meta(min_length=1, max_length=MAX_QUESTIONS)]
 
-    questions: Annotated[list[QuestionInput], Field(min_length=1, max_length=MAX_QUESTIONS)]
-
-    @model_validator(mode="after")
-    def _are_distinct(self) -> AskUserQuestionInput:
+    def __post_init__(self) -> None:
         texts = [question.question for question in self.questions]
         if len(set(texts)) < len(texts):
             raise ValueError("two questions are the same")
         for question in self.questions:
             if len({option.label for option in question.options}) < len(question.options):
                 raise ValueError(f"two answers to {question.question!r} are the same")
-        return self
 
 
 async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOutcome:
@@ -85,7 +78,7 @@ async def _run(tool_input: AskUserQuestionInput, context: ToolContext) -> ToolOu
         )
     questions = tuple(_question(question) for question in tool_input.questions)
     answers = await user.ask(questions, context.abort)
-    asked = [question.model_dump() for question in tool_input.questions]
+    asked = [as_values(question) for question in tool_input.questions]
     if answers is None:
         return ToolOutcome(
             "The user declined to answer. Do not ask the same again: continue with the most "

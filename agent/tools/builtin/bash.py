@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
+from msgspec import Meta, Struct
 from msgspec.structs import replace
-from pydantic import BaseModel, ConfigDict, Field
 
 from agent.display import CommandDisplay, Display
 from agent.sandbox.confined_launch import SandboxRun
@@ -25,7 +25,6 @@ from agent.tools.base import (
     ToolError,
     ToolOutcome,
     build_tool,
-    schema_of,
 )
 from agent.tools.interruption import interruption_cause
 from agent.tools.services import ToolServices
@@ -42,6 +41,8 @@ from agent.tools.shell.shell_process import (
     command_environment,
 )
 from agent.tools.shell.unseen_server import unseen_server
+from agent.typed_json.read_record import as_values
+from agent.typed_json.record_schema import record_schema
 from permissions.confinement import Confinement
 from permissions.request import PermissionRequest
 
@@ -76,15 +77,13 @@ BashOutput, end it with TaskStop. Do not add `&` yourself.
 one turn."""
 
 
-class BashInput(BaseModel):
+class BashInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of Bash."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    command: Annotated[str, Field(min_length=1, description="The command to run.")]
+    command: Annotated[str, Meta(min_length=1, description="The command to run.")]
     timeout: Annotated[
         int | None,
-        Field(
+        Meta(
             ge=1,
             le=MAX_TIMEOUT_MS,
             description=f"Milliseconds until it is ended; {DEFAULT_TIMEOUT_MS} if not given.",
@@ -92,14 +91,14 @@ class BashInput(BaseModel):
     ] = None
     description: Annotated[
         str | None,
-        Field(description="What the command does, in five to ten words, for the user to read."),
+        Meta(description="What the command does, in five to ten words, for the user to read."),
     ] = None
     run_in_background: Annotated[
-        bool, Field(description="Return at once and let the command run on.")
+        bool, Meta(description="Return at once and let the command run on.")
     ] = False
     dangerouslyDisableSandbox: Annotated[
         bool,
-        Field(
+        Meta(
             description="Run outside the sandbox; the user is asked first. Only after the sandbox "
             "refused what the command needs, or for a server that the user's own programs must "
             "reach. Not for anything else.",
@@ -137,7 +136,9 @@ async def _offered(
     if not refused or services.refusals is None:
         return None
     request = PermissionRequest(
-        "Bash", tool_input.model_dump(exclude_unset=True), tool_use_id=context.tool_use_id
+        "Bash",
+        {name: value for name, value in as_values(tool_input).items() if value},
+        tool_use_id=context.tool_use_id,
     )
     try:
         return await services.refusals.offer(request, context.confinement, refused, services.cwd)
@@ -398,10 +399,9 @@ def bash_tool(
     def is_harmless(it: BashInput) -> bool:
         return not it.run_in_background and only_reads(it.command, *places())
 
-    schema = schema_of(BashInput)
-    properties = schema["properties"]
-    if not may_leave and isinstance(properties, dict):
-        del properties["dangerouslyDisableSandbox"]
+    schema = record_schema(BashInput)
+    if not may_leave:
+        del schema["properties"]["dangerouslyDisableSandbox"]
     return build_tool(
         name="Bash",
         description=DESCRIPTION,

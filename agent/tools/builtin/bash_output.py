@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct
 
 from agent.display import CommandDisplay
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
@@ -24,15 +24,13 @@ Use it to follow servers and long jobs. Do not call it again and again without d
 else: a command that ends by itself is reported."""
 
 
-class BashOutputInput(BaseModel):
+class BashOutputInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of BashOutput."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    bash_id: Annotated[str, Field(description="Id of the background command.")]
+    bash_id: Annotated[str, Meta(description="Id of the background command.")]
     filter: Annotated[
         str | None,
-        Field(max_length=1_000, description="Return only lines that match this expression."),
+        Meta(max_length=1_000, description="Return only lines that match this expression."),
     ] = None
 
 

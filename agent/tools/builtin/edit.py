@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
-from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct
 
 from agent.display import Display
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
@@ -42,16 +41,14 @@ Use it rather than Write for existing files. The rest of the file stays as it is
 encoding, line endings and mode are kept. Text files only, at most {MAX_EDIT_BYTES:,} bytes."""
 
 
-class EditInput(BaseModel):
+class EditInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of Edit."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    file_path: Annotated[str, Field(description="Absolute path of the file to change.")]
-    old_string: Annotated[str, Field(description="The exact text to replace.")]
-    new_string: Annotated[str, Field(description="The text to put there; must differ.")]
+    file_path: Annotated[str, Meta(description="Absolute path of the file to change.")]
+    old_string: Annotated[str, Meta(description="The exact text to replace.")]
+    new_string: Annotated[str, Meta(description="The text to put there; must differ.")]
     replace_all: Annotated[
-        bool, Field(description="Replace every occurrence instead of exactly one.")
+        bool, Meta(description="Replace every occurrence instead of exactly one.")
     ] = False
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
+from msgspec import Struct
 
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 
@@ -17,10 +17,8 @@ described changes, or for research only. In plan mode read and search, then call
 with the plan."""
 
 
-class EnterPlanModeInput(BaseModel):
+class EnterPlanModeInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """EnterPlanMode takes no parameters."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 async def _run(_input: EnterPlanModeInput, context: ToolContext) -> ToolOutcome:

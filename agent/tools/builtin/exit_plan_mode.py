@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct
 
 from agent.display import Display, PlanDisplay
 from agent.tools.base import (
@@ -26,13 +26,11 @@ AskUserQuestion before, not in the plan. Do not use it for research, where nothi
 changed, or outside plan mode."""
 
 
-class ExitPlanModeInput(BaseModel):
+class ExitPlanModeInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of ExitPlanMode."""
 
-    model_config = ConfigDict(extra="forbid")
-
     plan: Annotated[
-        str, Field(min_length=1, max_length=100_000, description="The plan, in Markdown.")
+        str, Meta(min_length=1, max_length=100_000, description="The plan, in Markdown.")
     ]
 
 

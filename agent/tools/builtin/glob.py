@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct
 
 from agent.tools.base import (
     Concurrency,
@@ -42,14 +42,12 @@ Use it when you know something about the name. To search in contents use Grep. O
 listed, not folders."""
 
 
-class GlobInput(BaseModel):
+class GlobInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of Glob."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    pattern: Annotated[str, Field(min_length=1, max_length=4_000, description="The name pattern.")]
+    pattern: Annotated[str, Meta(min_length=1, max_length=4_000, description="The name pattern.")]
     path: Annotated[
-        str | None, Field(description="Folder to search; leave out for the current directory.")
+        str | None, Meta(description="Folder to search; leave out for the current directory.")
     ] = None
 
 

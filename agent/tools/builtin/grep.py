@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct, field
 
 from agent.tools.base import (
     Concurrency,
@@ -55,59 +55,52 @@ Use it for every search in contents, never `grep` or `rg` in Bash. To find files
 Glob."""
 
 
-class GrepInput(BaseModel):
+class GrepInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of Grep."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
-
-    pattern: Annotated[str, Field(min_length=1, description="The regular expression.")]
+    pattern: Annotated[str, Meta(min_length=1, description="The regular expression.")]
     path: Annotated[
         str | None,
-        Field(description="File or folder to search; leave out for the current directory."),
+        Meta(description="File or folder to search; leave out for the current directory."),
     ] = None
     glob: Annotated[
         str | None,
-        Field(max_length=1_000, description="Only files whose name matches, such as `*.js`."),
+        Meta(max_length=1_000, description="Only files whose name matches, such as `*.js`."),
     ] = None
     type: Annotated[
         str | None,
-        Field(pattern=r"^[A-Za-z0-9_+-]+$", description="Only files of this type, such as `py`."),
+        Meta(pattern=r"^[A-Za-z0-9_+-]+$", description="Only files of this type, such as `py`."),
     ] = None
-    output_mode: Annotated[OutputMode, Field(description="What to return.")] = "files_with_matches"
+    output_mode: Annotated[OutputMode, Meta(description="What to return.")] = "files_with_matches"
     ignore_case: Annotated[
-        bool, Field(alias="-i", description="Ignore the difference of upper and lower case.")
-    ] = False
+        bool, Meta(description="Ignore the difference of upper and lower case.")
+    ] = field(default=False, name="-i")
     line_numbers: Annotated[
-        bool, Field(alias="-n", description="Show line numbers; only with mode content.")
-    ] = True
+        bool, Meta(description="Show line numbers; only with mode content.")
+    ] = field(default=True, name="-n")
     after: Annotated[
         int | None,
-        Field(
-            alias="-A", ge=0, le=_MAX_CONTEXT, description="Lines after each match; mode content."
-        ),
-    ] = None
+        Meta(ge=0, le=_MAX_CONTEXT, description="Lines after each match; mode content."),
+    ] = field(default=None, name="-A")
     before: Annotated[
         int | None,
-        Field(
-            alias="-B", ge=0, le=_MAX_CONTEXT, description="Lines before each match; mode content."
-        ),
-    ] = None
+        Meta(ge=0, le=_MAX_CONTEXT, description="Lines before each match; mode content."),
+    ] = field(default=None, name="-B")
     around: Annotated[
         int | None,
-        Field(
-            alias="-C",
+        Meta(
             ge=0,
             le=_MAX_CONTEXT,
             description="Lines before and after each match; mode content.",
         ),
-    ] = None
+    ] = field(default=None, name="-C")
     head_limit: Annotated[
         int | None,
-        Field(ge=0, description=f"At most so many entries; {DEFAULT_HEAD_LIMIT} if not given."),
+        Meta(ge=0, description=f"At most so many entries; {DEFAULT_HEAD_LIMIT} if not given."),
     ] = None
-    offset: Annotated[int, Field(ge=0, description="Skip so many entries.")] = 0
+    offset: Annotated[int, Meta(ge=0, description="Skip so many entries.")] = 0
     multiline: Annotated[
-        bool, Field(description="Let `.` match line ends and patterns span lines.")
+        bool, Meta(description="Let `.` match line ends and patterns span lines.")
     ] = False
 
 

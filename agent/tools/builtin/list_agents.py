@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
+from msgspec import Struct
 
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 
@@ -12,10 +12,8 @@ DESCRIPTION: Final = """Lists the agents of this session: id, kind, state and ta
 you no longer know an id. Do not call it to wait for an agent: its report comes by itself."""
 
 
-class ListAgentsInput(BaseModel):
+class ListAgentsInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """ListAgents has no parameters."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 async def _run(_input: ListAgentsInput, context: ToolContext) -> ToolOutcome:

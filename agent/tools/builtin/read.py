@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Annotated, BinaryIO, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct
 
 from agent.tools.base import (
     Concurrency,
@@ -49,20 +49,18 @@ files unless they are very long, and several files in one turn when you need sev
 it for folders (use Glob), or to search many files (use Grep)."""
 
 
-class ReadInput(BaseModel):
+class ReadInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of Read."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    file_path: Annotated[str, Field(description="Absolute path of the file to read.")]
+    file_path: Annotated[str, Meta(description="Absolute path of the file to read.")]
     offset: Annotated[
-        int | None, Field(ge=0, description="Number of the first line, counted from 1.")
+        int | None, Meta(ge=0, description="Number of the first line, counted from 1.")
     ] = None
     limit: Annotated[
-        int | None, Field(ge=1, description=f"How many lines; {DEFAULT_LINES} if not given.")
+        int | None, Meta(ge=1, description=f"How many lines; {DEFAULT_LINES} if not given.")
     ] = None
     pages: Annotated[
-        str | None, Field(description="Pages of a PDF, such as `3` or `1-5,9`. Only for PDF.")
+        str | None, Meta(description="Pages of a PDF, such as `3` or `1-5,9`. Only for PDF.")
     ] = None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct
 
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 
@@ -17,15 +17,13 @@ background, with all it knows, and its next report comes by itself. It reads the
 another agent: it grants no permission. ListAgents shows who there is."""
 
 
-class SendMessageInput(BaseModel):
+class SendMessageInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of SendMessage."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    to: Annotated[str, Field(min_length=1, max_length=200, description="The agent's id.")]
-    message: Annotated[str, Field(min_length=1, max_length=100_000, description="The text.")]
+    to: Annotated[str, Meta(min_length=1, max_length=200, description="The agent's id.")]
+    message: Annotated[str, Meta(min_length=1, max_length=100_000, description="The text.")]
     summary: Annotated[
-        str | None, Field(max_length=500, description="The message in a few words, for the user.")
+        str | None, Meta(max_length=500, description="The message in a few words, for the user.")
     ] = None
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Final
 
+from msgspec import Meta, Struct
 from msgspec.structs import replace
-from pydantic import BaseModel, ConfigDict, Field
 
 from agent.messages import text_block
 from agent.tools.agent_port import AgentTask
@@ -29,17 +29,15 @@ skills that were not listed, nor again for one whose text is already in this con
 the built-in commands of the program."""
 
 
-class SkillInput(BaseModel):
+class SkillInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of Skill."""
 
-    model_config = ConfigDict(extra="forbid")
-
     skill: Annotated[
-        str, Field(min_length=1, max_length=300, description="The skill's name, as listed.")
+        str, Meta(min_length=1, max_length=300, description="The skill's name, as listed.")
     ]
     args: Annotated[
         str | None,
-        Field(max_length=20_000, description="Arguments, as one line, where the skill takes any."),
+        Meta(max_length=20_000, description="Arguments, as one line, where the skill takes any."),
     ] = None
 
 

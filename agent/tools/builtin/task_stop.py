@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from msgspec import Meta, Struct
 
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 from agent.tools.builtin.bash_output import find_shell, status_of
@@ -18,19 +18,15 @@ needed. Do not use it for commands in the foreground: they end by \
 themselves or at their timeout."""
 
 
-class TaskStopInput(BaseModel):
+class TaskStopInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of TaskStop; `shell_id` is the older name of `task_id`."""
 
-    model_config = ConfigDict(extra="forbid")
+    task_id: Annotated[str | None, Meta(description="Id of the command or agent.")] = None
+    shell_id: Annotated[str | None, Meta(description="The same; use task_id.")] = None
 
-    task_id: Annotated[str | None, Field(description="Id of the command or agent.")] = None
-    shell_id: Annotated[str | None, Field(description="The same; use task_id.")] = None
-
-    @model_validator(mode="after")
-    def _has_an_id(self) -> TaskStopInput:
+    def __post_init__(self) -> None:
         if not (self.task_id or self.shell_id):
             raise ValueError("task_id is missing")
-        return self
 
     @property
     def id(self) -> str:

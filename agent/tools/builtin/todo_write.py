@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct
 
 from agent.display import TodoDisplay, TodoItem
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolOutcome, build_tool
@@ -23,24 +23,20 @@ for questions. Send the whole list each time, at most {MAX_TODOS} tasks; an empt
 tests")."""
 
 
-class Todo(BaseModel):
+class Todo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One task."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    content: Annotated[str, Field(min_length=1, max_length=2_000, description="What to do.")]
+    content: Annotated[str, Meta(min_length=1, max_length=2_000, description="What to do.")]
     status: Literal["pending", "in_progress", "completed"]
     activeForm: Annotated[  # the name that models know
-        str, Field(max_length=2_000, description="The same, as it happens.")
+        str, Meta(max_length=2_000, description="The same, as it happens.")
     ] = ""
 
 
-class TodoWriteInput(BaseModel):
+class TodoWriteInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of TodoWrite."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    todos: Annotated[list[Todo], Field(max_length=MAX_TODOS, description="The whole list.")]
+    todos: Annotated[list[Todo], Meta(max_length=MAX_TODOS, description="The whole list.")]
 
 
 async def _run(tool_input: TodoWriteInput, context: ToolContext) -> ToolOutcome:

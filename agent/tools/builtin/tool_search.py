@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct
 
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 
@@ -20,16 +20,14 @@ tools you know by name, give `select:` and their names with commas, such as \
 loaded."""
 
 
-class ToolSearchInput(BaseModel):
+class ToolSearchInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of ToolSearch."""
-
-    model_config = ConfigDict(extra="forbid")
 
     query: Annotated[
         str,
-        Field(min_length=1, max_length=1_000, description="Words, or `select:` and exact names."),
+        Meta(min_length=1, max_length=1_000, description="Words, or `select:` and exact names."),
     ]
-    max_results: Annotated[int, Field(ge=1, le=20, description="How many to load at most.")] = 5
+    max_results: Annotated[int, Meta(ge=1, le=20, description="How many to load at most.")] = 5
 
 
 async def _run(tool_input: ToolSearchInput, context: ToolContext) -> ToolOutcome:

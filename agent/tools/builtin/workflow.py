@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from msgspec import Meta, Struct
 
 from agent.display import Display
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
@@ -46,47 +46,37 @@ ADDED: Final = frozenset({"workflow", "orchestration"})
 """What rules and hooks see beside the parameters; what a call says itself does not count."""
 
 
-class WorkflowInput(BaseModel):
+class WorkflowInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of Workflow."""
-
-    model_config = ConfigDict(extra="forbid")
 
     subtasks: Annotated[
         list[Any] | str | None,
-        Field(description="Prompts of independent agents; each says all that it needs."),
+        Meta(description="Prompts of independent agents; each says all that it needs."),
     ] = None
     verify: Annotated[
-        bool, Field(description="Have each result of subtasks checked by a second agent.")
+        bool, Meta(description="Have each result of subtasks checked by a second agent.")
     ] = True
-    script: Annotated[str | None, Field(description="A script, instead of subtasks.")] = None
-    name: Annotated[str | None, Field(description="Name of a saved workflow.")] = None
+    script: Annotated[str | None, Meta(description="A script, instead of subtasks.")] = None
+    name: Annotated[str | None, Meta(description="Name of a saved workflow.")] = None
     scriptPath: Annotated[
-        str | None, Field(description="File of a script; takes the place of `script`.")
+        str | None, Meta(description="File of a script; takes the place of `script`.")
     ] = None
-    args: Annotated[Any, Field(description="JSON that a script finds in `args`.")] = None
+    args: Annotated[Any, Meta(description="JSON that a script finds in `args`.")] = None
     resumeFromRunId: Annotated[
-        str | None, Field(description="Run whose finished agents are used again.")
+        str | None, Meta(description="Run whose finished agents are used again.")
     ] = None
     maxAgents: Annotated[
-        int | None, Field(ge=1, le=1000, description="Most agents of the run; 1,000 if not given.")
+        int | None, Meta(ge=1, le=1000, description="Most agents of the run; 1,000 if not given.")
     ] = None
     maxTokens: Annotated[
-        int | None, Field(ge=1, description="At so many tokens of its agents the run pauses.")
+        int | None, Meta(ge=1, description="At so many tokens of its agents the run pauses.")
     ] = None
     budgetUsd: Annotated[
-        float | None, Field(gt=0, description="At this cost in US dollars the run pauses.")
+        float | None, Meta(gt=0, description="At this cost in US dollars the run pauses.")
     ] = None
     run_in_background: Annotated[
-        bool | None, Field(description="Return at once; the result comes when the run is done.")
+        bool | None, Meta(description="Return at once; the result comes when the run is done.")
     ] = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known(cls, data: object) -> object:
-        """Drop what models know from elsewhere, and what rules and hooks were shown."""
-        if not isinstance(data, Mapping):
-            return data
-        return {key: value for key, value in data.items() if key not in IGNORED | ADDED}
 
     def call(self) -> WorkflowCall:
         """Return what is asked for."""
@@ -167,6 +157,7 @@ def workflow_tool() -> Tool[WorkflowInput]:
         name="Workflow",
         description=DESCRIPTION,
         input_model=WorkflowInput,
+        ignored=IGNORED | ADDED,
         run=_run,
         validate=_validate,
         permission_input=_permission_input,

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta, Struct
 
 from agent.display import Display
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
@@ -33,13 +33,11 @@ An existing file keeps its encoding, byte order mark, CRLF line endings and mode
 {MAX_EDIT_BYTES:,} bytes."""
 
 
-class WriteInput(BaseModel):
+class WriteInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Parameters of Write."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    file_path: Annotated[str, Field(description="Absolute path of the file to write.")]
-    content: Annotated[str, Field(description="The whole new content.")]
+    file_path: Annotated[str, Meta(description="Absolute path of the file to write.")]
+    content: Annotated[str, Meta(description="The whole new content.")]
 
 
 async def _validate(tool_input: WriteInput, context: ToolContext) -> str | None:

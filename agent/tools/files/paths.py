@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-
 from agent.tools.base import ToolContext, ToolError
 
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ def with_absolute(field: str) -> PermissionInput:
     """Return a `permission_input` that makes one field absolute and leaves the rest as it is."""
 
     def permission_input(
-        _input: BaseModel, raw: Mapping[str, object], context: ToolContext
+        _input: object, raw: Mapping[str, object], context: ToolContext
     ) -> Mapping[str, object]:
         value = raw.get(field)
         if not isinstance(value, str):

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
 from agent.abort import AbortController, AbortSignal
 from agent.orchestration import findings, subtasks
@@ -17,6 +16,7 @@ from agent.orchestration.orchestration_mode import EFFORT
 from agent.orchestration.run.agent_order import MAX_TURNS, AgentAnswer, AgentOrder
 from agent.orchestration.subtasks import SubtaskResult, read_subtasks, result_text
 from agent.tools.workflow_port import WorkflowCall, WorkflowStart
+from agent.typed_json.read_record import read_record
 from tests.tui.recorded_workflows import HeldAgents, recorded_workflows
 
 
@@ -80,12 +80,11 @@ FINDING = {"claim": "c", "evidence": "a.py:1", "severity": "low"}
 
 @pytest.mark.parametrize("field", ["summary", "findings", "claim", "evidence", "severity"])
 def test_every_field_of_a_report_is_required(field: str) -> None:
-    Findings.model_validate({"summary": "s", "findings": [FINDING]})
+    assert read_record(Findings, {"summary": "s", "findings": [FINDING]})[1] == ()
     finding = {name: value for name, value in FINDING.items() if name != field}
     report: dict[str, object] = {"summary": "s", "findings": [finding]}
     report.pop(field, None)
-    with pytest.raises(ValidationError):
-        Findings.model_validate(report)
+    assert read_record(Findings, report)[1] != ()
 
 
 async def started(path: Path, raw: object, agents: HeldAgents) -> WorkflowStart:

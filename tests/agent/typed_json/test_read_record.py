@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import pytest
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from agent.typed_json.read_record import Problem, as_values, read_record
 from agent.typed_json.record_schema import record_schema
@@ -82,6 +82,58 @@ def test_what_does_not_fit_is_left_out(
 
 def test_a_record_that_lacks_a_field_is_none() -> None:
     assert read_record(Part, {}) == (None, (((), "expected 'name' in it"),))
+
+
+class Call(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a model writes."""
+
+    count: int = 0
+    share: float = 0.0
+    is_on: bool = False
+    name: Annotated[str, Meta(pattern="^[a-z]+$", max_length=3)] = ""
+    ignore_case: bool = field(default=False, name="-i")
+
+
+@pytest.mark.parametrize(
+    ("raw", "values"),
+    [
+        ({"count": "120", "share": "1.5"}, {"count": 120, "share": 1.5}),
+        ({"count": 3.0, "is_on": "True"}, {"count": 3, "is_on": True}),
+        ({"-i": True}, {"ignore_case": True}),
+        ({"ignore_case": "false"}, {}),
+    ],
+)
+def test_what_a_model_writes_as_text_is_understood(
+    raw: dict[str, object], values: dict[str, Any]
+) -> None:
+    assert read_record(Call, raw, is_lax=True) == (Call(**values), ())
+
+
+@pytest.mark.parametrize(
+    ("raw", "place"),
+    [
+        ({"count": "many"}, "count"),
+        ({"count": "1" * 400}, "count"),
+        ({"count": 2.5}, "count"),
+        ({"count": True}, "count"),
+        ({"is_on": "on"}, "is_on"),
+        ({"name": 5}, "name"),
+        ({"name": "abcd"}, "name"),
+        ({"name": "A"}, "name"),
+        ({"other": 1}, "other"),
+    ],
+)
+def test_what_is_not_meant_is_named(raw: dict[str, object], place: str) -> None:
+    assert [path for path, _ in read_record(Call, raw, is_lax=True)[1]] == [(place,)]
+
+
+def test_the_schema_has_the_names_that_models_write() -> None:
+    schema = record_schema(Call)
+    assert schema["additionalProperties"] is False
+    assert list(schema["properties"]) == ["count", "share", "is_on", "name", "-i"]
+    assert schema["properties"]["name"] == {
+        "default": "", "maxLength": 3, "pattern": "^[a-z]+$", "type": "string",
+    }  # fmt: skip
 
 
 def test_the_schema_says_what_is_read() -> None:
