@@ -28,7 +28,7 @@ USED_BY_NAME: Final = (
     ("agent/mcp/protocol/oauth.py", "*et_*", "the SDK, as its storage of tokens"),
     ("agent/mcp/server_offer.py", "*", "whoever shows what a server claims of a tool"),
     ("agent/mcp/transport/web_socket.py", "max_bytes", "the SDK, as a limit"),
-    ("agent/orchestration/findings.py", "*", "`read_record`, as the fields of what an agent reports"),
+    ("agent/orchestration/findings.py", "*", "`read_record`, as fields of what an agent reports"),
     ("hooks/events/*.py", "*", "msgspec, as the fields of what a hook reads"),
     ("agent/sandbox/network/proxy.py", "open_connections", "the tests of its limits"),
     ("agent/model/scripted/cache.py", "*", "the JSON of a response, as its keys"),
