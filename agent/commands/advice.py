@@ -11,6 +11,7 @@ from collections.abc import Collection
 from typing import Final
 
 from agent.commands.command_registry import CommandRegistry, split_command
+from agent.commands.spec import Surface
 from agent.commands.table import BUILTIN_COMMANDS
 
 _KEY: Final = "ANTHROPIC_API_KEY, or apiKeyHelper in your settings sets the account."
@@ -122,6 +123,5 @@ def advice_on(text: str, registry: CommandRegistry, waiting: Collection[str] = (
         return f"Unknown command /{name}. Did you mean /{nearest}?"
     if _LOOKS_LIKE_ONE.fullmatch(name) is None or os.path.lexists(f"/{name}"):
         return None
-    return (
-        f"Unknown command /{name}. Type / for the list, or start with a space to send it as text."
-    )
+    how = "Type / for the list, or start" if registry.surface is Surface.SCREEN else "Start"
+    return f"Unknown command /{name}. {how} with a space to send it as text."

@@ -22,7 +22,8 @@ class CommandRegistry:
     def __init__(self, sources: Sequence[Source], surface: Surface) -> None:
         """Of two commands of one name the one from the earlier source applies."""
         self._sources = tuple(sources)
-        self._surface = surface
+        self.surface = surface
+        """Where these commands are typed."""
 
     def all(self) -> tuple[Command, ...]:
         """Return what can be used now, first of each name, in order of priority."""
@@ -70,7 +71,7 @@ class CommandRegistry:
         return None
 
     def _is_usable(self, command: Command) -> bool:
-        return self._surface in command.meta.availability and command.meta.is_enabled()
+        return self.surface in command.meta.availability and command.meta.is_enabled()
 
 
 def split_command(text: str) -> tuple[str, str] | None:

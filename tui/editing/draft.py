@@ -41,7 +41,7 @@ class Chip(Struct, frozen=True):
         if self.kind == "image":
             return f"[Image #{self.number}]"
         lines = self.content.count("\n")
-        size = f"+{lines} lines" if lines else f"{len(self.content)} characters"
+        size = f"+{lines} line{'s' * (lines > 1)}" if lines else f"{len(self.content):,} characters"
         return f"[Pasted text #{self.number} {size}]"
 
 

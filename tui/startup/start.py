@@ -101,12 +101,8 @@ def _without_terminal(options: RunOptions, launch_dir: Path) -> int:
         from tui.startup.demo_run import print_demo
 
         return asyncio.run(print_demo(options, sys.stdout))
-    if options.prompt is not None or not sys.stdin.isatty():
-        what = "standard output" if not sys.stdout.isatty() else "standard input"
-        raise UsageError(
-            f'{what} is not a terminal. For a run without one: agent-tui -p "your request"'
-        )
-    raise UsageError('standard output is not a terminal. Use: agent-tui -p "your request"')
+    what = "standard input" if sys.stdout.isatty() else "standard output"
+    raise UsageError(f'{what} is not a terminal. Use agent-tui -p "…" for non-interactive runs.')
 
 
 def _headless(options: RunOptions, launch_dir: Path) -> int:

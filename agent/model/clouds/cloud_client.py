@@ -49,11 +49,17 @@ class CloudClient:
         provider: Provider,
         overrides: Mapping[str, Override],
         timeouts: Timeouts = Timeouts(),  # noqa: B008  # frozen
+        *,
+        api_key: str | None = None,
     ) -> None:
-        """Load nothing yet; `overrides` say what models can take, by their name at the cloud."""
+        """Load nothing yet; `overrides` say what models can take, by their name at the cloud.
+
+        `api_key` is for clouds that take one; None leaves the credentials to the vendor's client.
+        """
         self.provider = provider
         self._overrides = overrides
         self._timeouts = timeouts
+        self._api_key = api_key
         self._limits: dict[str, ModelCapabilities] = {}
         self._client: AsyncAnthropic | None = None
 
@@ -131,6 +137,8 @@ class CloudClient:
         }
         if self.provider.base_url:
             given["base_url"] = self.provider.base_url
+        if self._api_key is not None:
+            given["api_key"] = self._api_key
         http = http_client(Endpoint(self.provider.base_url, timeouts=self._timeouts))
         try:
             made = getattr(anthropic, _CLASSES[cloud])(

@@ -104,6 +104,8 @@ def _problem(name: str, section: ProviderSettings, known: Provider | None) -> st
         return f"baseUrl is not a web address: {section.base_url!r}."
     if section.base_url is None and known is None and speaks not in get_args(Cloud):
         return "it needs a baseUrl, such as http://localhost:8000/v1."
+    if speaks in ("bedrock", "vertex") and (section.key_variable or section.key_helper):
+        return f"{speaks} signs with the cloud's own credentials: it takes no key."
     for header, value in section.headers.items():
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", header) or not value.isprintable():
             return f"{header!r} is not a header that can be sent."

@@ -245,7 +245,11 @@ class ModelRouter:
         if provider.cloud is not None:
             from agent.model.clouds.cloud_client import CloudClient  # with the vendor's client
 
-            return CloudClient(provider, overrides)
+            # Of the clouds this one takes a key; without one its class says what is missing.
+            has_key = provider.key_helper or any(map(self._env.get, provider.key_variables))
+            takes_key = provider.cloud == "foundry" and has_key
+            key = await self._key(provider) if takes_key else None
+            return CloudClient(provider, overrides, api_key=key)
         endpoint = Endpoint(
             base_url=provider.base_url,
             api_key=await self._key(provider),

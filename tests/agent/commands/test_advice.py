@@ -42,6 +42,11 @@ def test_what_is_no_command_is_sent(text: str) -> None:
     assert advice_on(text, SCREEN) is None
 
 
+def test_no_menu_is_named_where_there_is_none() -> None:
+    said = advice_on("/frobnicate", HEADLESS)
+    assert said == "Unknown command /frobnicate. Start with a space to send it as text."
+
+
 def test_a_command_that_waits_for_trust_says_so() -> None:
     said = advice_on("/deploy now", SCREEN, ["deploy"])
     assert said == "/deploy of this project has no effect before /trust (or --trust)."

@@ -359,7 +359,7 @@ async def test_a_large_paste_is_a_chip_and_is_sent_whole() -> None:
     async with app.run_test(size=(60, 20)) as pilot:
         app.post_message(events.Paste(text))
         await pilot.pause()
-        assert "[Pasted text #1 5000000 characters]" in text_of(app.parts.composer)
+        assert "[Pasted text #1 5,000,000 characters]" in text_of(app.parts.composer)
         await pilot.press("enter")
         await settled(pilot)
         assert conversation.received == [text]

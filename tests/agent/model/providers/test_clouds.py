@@ -13,10 +13,13 @@ from agent.model.clouds.cloud_client import CloudClient
 from agent.model.dialects.provider import Cloud, Provider
 from agent.model.endpoint_config import Timeouts
 from agent.model.message_builder import MessageBuilder
+from agent.model.providers.configured import ProviderSettings, configured_providers
+from agent.model.providers.router import ModelRouter
 from agent.model.scripted.faults import Cut, Position, Stall, Status
 from agent.model.scripted.scenario import FaultPlan, Scenario, Text, ToolCall, Turn
 from agent.model.scripted.server import ScriptedServer
 from agent.recovery.classify import FailureKind, classify
+from tests.agent.model.providers.conftest import Serve
 
 MODEL = "claude-sonnet-5-5"
 
@@ -118,3 +121,25 @@ async def test_what_is_missing_is_named(
     with pytest.raises(ModelError, match=missing) as caught:
         await ask(client)
     assert caught.value.kind == "not_configured"
+
+
+async def test_foundry_takes_the_key_that_settings_name(serve: Serve) -> None:
+    stage = await serve(Scenario(turns=(Turn((Text("Hello."),)),)))
+    section = ProviderSettings(base_url=stage.server.base_url, key_variable="WORK_KEY")
+    env = {"WORK_KEY": "of the work", "ANTHROPIC_FOUNDRY_API_KEY": "another"}
+    providers = configured_providers({"foundry": section}, env)
+    router = ModelRouter(stage.client.main, providers, env=env, overrides={})
+    fold = MessageBuilder()
+    async for event in router.stream(
+        ModelRequest(f"foundry/{MODEL}", (), (), (user_message("hello"),), 100)
+    ):
+        fold.feed(event)
+    await router.aclose()
+    assert fold.message().text == "Hello."
+    assert stage.server.requests[0].headers["api-key"] == "of the work"
+
+
+@pytest.mark.parametrize("name", ["bedrock", "vertex"])
+def test_a_key_that_a_cloud_would_not_use_is_reported(name: str) -> None:
+    providers = configured_providers({name: ProviderSettings(key_variable="WORK_KEY")}, {})
+    assert any("it takes no key" in str(warning) for warning in providers.warnings)
