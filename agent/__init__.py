@@ -17,11 +17,17 @@ else:
 
         Raises:
             AttributeError: there is none of that name.
+            ImportError: there is one in the Agents SDK alone.
         """
         if name.startswith("__"):
             raise AttributeError(name)
         from agent.library import api
 
         if name not in api.__all__:
+            from agent.library.absent_names import absent
+
+            error = absent(name)
+            if error is not None:
+                raise error
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(api, name)

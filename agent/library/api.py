@@ -149,12 +149,16 @@ from agent.library.tools.tool_guards import (
     tool_output_guardrail,
 )
 from agent.library.tracing.run_spans import (
-    RunTrace as Trace,
-)
-from agent.library.tracing.run_spans import (
+    AgentSpanData,
+    CustomSpanData,
+    FunctionSpanData,
+    GenerationSpanData,
+    GuardrailSpanData,
+    HandoffSpanData,
     SpanData,
     SpanError,
     TracingProcessor,
+    TurnSpanData,
     add_trace_processor,
     agent_span,
     custom_span,
@@ -171,8 +175,14 @@ from agent.library.tracing.run_spans import (
     set_tracing_disabled,
     trace,
 )
+from agent.library.tracing.run_spans import (
+    RunTrace as Trace,
+)
 from agent.library.tracing.run_spans import TraceSpan as Span
 from agent.library.tracing.span_bridge import SpanBridge, span_file
+
+Tool = FunctionTool
+tool = function_tool
 
 __all__ = [
     "RECOMMENDED_PROMPT_PREFIX",
@@ -183,6 +193,7 @@ __all__ = [
     "AgentOutputSchema",
     "AgentOutputSchemaBase",
     "AgentRunner",
+    "AgentSpanData",
     "AgentToolInvocation",
     "AgentToolStreamEvent",
     "AgentUpdatedStreamEvent",
@@ -194,18 +205,23 @@ __all__ = [
     "CodingRunFailed",
     "CodingTurnsExceeded",
     "CompactionItem",
+    "CustomSpanData",
     "DurableRun",
     "DurableRunner",
     "FuncSchema",
+    "FunctionSpanData",
     "FunctionTool",
     "FunctionToolResult",
+    "GenerationSpanData",
     "GuardrailFunctionOutput",
+    "GuardrailSpanData",
     "Handoff",
     "HandoffCallItem",
     "HandoffHistoryMapper",
     "HandoffInputData",
     "HandoffInputFilter",
     "HandoffOutputItem",
+    "HandoffSpanData",
     "InputGuardrail",
     "InputGuardrailResult",
     "InputGuardrailTripwireTriggered",
@@ -265,6 +281,7 @@ __all__ = [
     "TContext",
     "TResponseInputItem",
     "TResponseOutputItem",
+    "Tool",
     "ToolApprovalItem",
     "ToolCallItem",
     "ToolCallOutputItem",
@@ -292,6 +309,7 @@ __all__ = [
     "TracingConfig",
     "TracingProcessor",
     "TranscriptSession",
+    "TurnSpanData",
     "Usage",
     "UserError",
     "add_trace_processor",
@@ -325,6 +343,7 @@ __all__ = [
     "set_trace_processors",
     "set_tracing_disabled",
     "span_file",
+    "tool",
     "tool_input_guardrail",
     "tool_output_guardrail",
     "trace",

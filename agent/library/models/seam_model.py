@@ -11,7 +11,8 @@ from agent.errors import AgentError
 from agent.events import AgentEvent, TextDelta, ThinkingDelta, ToolInputDelta
 from agent.library.agents.agent_output import AgentOutputSchemaBase
 from agent.library.base.model_options import ModelOptions
-from agent.library.base.raw_items import DictItem, InputItem, RawItem, input_list, read
+from agent.library.base.raw_items import DictItem, InputItem, RawItem, as_json, input_list, read
+from agent.library.base.run_usage import usage_to_json
 from agent.library.items.run_items import ModelResponse
 from agent.library.models.item_messages import (
     items_of,
@@ -21,10 +22,11 @@ from agent.library.models.item_messages import (
 )
 from agent.library.models.model_interface import Model, ModelTracing
 from agent.library.tools.function_tool import FunctionTool
+from agent.library.tracing.run_spans import generation_span
 from agent.loop.model_turn import Answered, ModelTurn, Recovery, TurnResult
 from agent.memory.budget import ANSWER_SHARE
 from agent.messages import text_block
-from agent.model.client import Effort, ModelClient, ModelRequest
+from agent.model.client import Effort, ModelClient, ModelError, ModelRequest
 from agent.recovery.retry import RequestSource, policy_for
 from agent.stream import TurnEvents
 
@@ -69,7 +71,7 @@ class SeamModel(Model):
         request = await self.request(
             system_instructions, input, model_settings, [*tools, *handoffs], output_schema
         )
-        return await self._answer(request, None)
+        return await self._traced(request, tracing, input, None)
 
     async def stream_response(
         self,
@@ -90,7 +92,7 @@ class SeamModel(Model):
             system_instructions, input, model_settings, [*tools, *handoffs], output_schema
         )
         deltas: asyncio.Queue[DictItem | None] = asyncio.Queue()
-        task = asyncio.ensure_future(self._answer(request, deltas))
+        task = asyncio.ensure_future(self._traced(request, tracing, input, deltas))
         task.add_done_callback(lambda _task: deltas.put_nowait(None))
         try:
             yield DictItem(type="response.created", response=DictItem(model=self.name))
@@ -145,6 +147,28 @@ class SeamModel(Model):
             output_schema=schema.json_schema() if schema and not schema.is_plain_text() else None,
         )
 
+    async def _traced(
+        self,
+        request: ModelRequest,
+        tracing: ModelTracing,
+        given: str | list[InputItem],
+        deltas: asyncio.Queue[DictItem | None] | None,
+    ) -> ModelResponse:
+        config = {"max_tokens": request.max_tokens, **request.extra_body}
+        disabled = tracing.is_disabled()
+        with generation_span(disabled=disabled, model=self.name, model_config=config) as span:
+            try:
+                response = await self._answer(request, deltas)
+            except ModelError as error:
+                span.set_error({"message": "Error getting response", "data": {"kind": error.kind}})
+                raise
+            data = vars(span.span_data)
+            data["usage"] = usage_to_json(response.usage)
+            if tracing.include_data():
+                data["input"] = input_list(given)
+                data["output"] = [as_json(each) for each in response.output]
+            return response
+
     async def _answer(
         self,
         request: ModelRequest,
@@ -194,7 +218,17 @@ def _delta(event: AgentEvent) -> DictItem | None:
                 item_id=event.message_uid,
                 summary_index=0,
             )
-        case ToolInputDelta() if event.partial_json:
+        case ToolInputDelta() if not event.partial_json:
+            call = DictItem(
+                type="function_call",
+                id=f"fc_{event.tool_use_id}",
+                call_id=event.tool_use_id,
+                name=event.name,
+                arguments="",
+                status="in_progress",
+            )
+            return DictItem(type="response.output_item.added", item=call)
+        case ToolInputDelta():
             return DictItem(
                 type="response.function_call_arguments.delta",
                 delta=event.partial_json,

@@ -8,7 +8,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict, Unpack, overload
+from typing import Generic, Literal, TypedDict, Unpack, overload
 
 from pydantic import ValidationError
 
@@ -21,7 +21,7 @@ from agent.library.base.run_exceptions import (
 )
 from agent.library.base.strict_schema import ensure_strict_json_schema
 from agent.library.context.call_context import CallContext
-from agent.library.context.run_context import RunContextWrapper
+from agent.library.context.run_context import RunContextWrapper, TContext
 from agent.library.items.run_items import RunItem
 from agent.library.tools.argument_schema import FuncSchema, function_schema
 from agent.library.tools.tool_guards import ToolInputGuardrail, ToolOutputGuardrail
@@ -311,7 +311,7 @@ async def tool_failure_text(
 
 
 @dataclass(frozen=True)
-class ToolErrorFormatterArgs:
+class ToolErrorFormatterArgs(Generic[TContext]):
     """What `RunConfig.tool_error_formatter` is given."""
 
     kind: Literal["approval_rejected", "tool_not_found", "tool_exception"]
@@ -319,5 +319,5 @@ class ToolErrorFormatterArgs:
     tool_name: str
     call_id: str
     default_message: str
-    run_context: RunContextWrapper
+    run_context: RunContextWrapper[TContext]
     error: Exception | None = None

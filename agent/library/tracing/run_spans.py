@@ -39,6 +39,45 @@ class SpanData:
         return dict(vars(self))
 
 
+class AgentSpanData(SpanData):
+    """What an agent did, until it handed over or ended."""
+
+
+class TurnSpanData(SpanData):
+    """One answer and its calls."""
+
+
+class GenerationSpanData(SpanData):
+    """One call of a model of the program: `model`, `model_config`, `usage`, `input`, `output`."""
+
+
+class FunctionSpanData(SpanData):
+    """One call of a tool."""
+
+
+class GuardrailSpanData(SpanData):
+    """One guardrail."""
+
+
+class HandoffSpanData(SpanData):
+    """One handoff."""
+
+
+class CustomSpanData(SpanData):
+    """Whatever the caller traces."""
+
+
+_DATA: Final[Mapping[str, type[SpanData]]] = {
+    "agent": AgentSpanData,
+    "turn": TurnSpanData,
+    "generation": GenerationSpanData,
+    "function": FunctionSpanData,
+    "guardrail": GuardrailSpanData,
+    "handoff": HandoffSpanData,
+    "custom": CustomSpanData,
+}
+
+
 class TracingProcessor(Protocol):
     """Receives every trace and span."""
 
@@ -282,7 +321,7 @@ def get_current_span() -> TraceSpan | None:
 def run_span(type: str, *, disabled: bool = False, **fields: RawItem) -> TraceSpan:
     """Return a span below the current one."""
     current = None if disabled else _current_trace.get()
-    return TraceSpan(SpanData(type, fields), current, _current_span.get())
+    return TraceSpan(_DATA.get(type, SpanData)(type, fields), current, _current_span.get())
 
 
 def agent_span(name: str, *, disabled: bool = False, **fields: RawItem) -> TraceSpan:

@@ -10,7 +10,7 @@ from agent.library.tracing.run_spans import RunTrace, TraceSpan
 from agent.observe.span_file import SpanFile
 from agent.observe.spans import FinishedSpan, Span, SpanKind, Tracer
 
-_KINDS: Final[dict[str, SpanKind]] = {"turn": "llm_request", "function": "tool"}
+_KINDS: Final[dict[str, SpanKind]] = {"generation": "llm_request", "function": "tool"}
 """Program spans by type of span; others are left out, and what is below them moves up."""
 
 
@@ -44,7 +44,7 @@ class SpanBridge:
                 self._open[span.span_id] = parent
             return
         data = vars(span.span_data)
-        name = str(data.get("name") or data.get("agent_name") or kind)
+        name = str(data.get("name") or data.get("model") or kind)
         self._open[span.span_id] = self._tracer.start(kind, name, parent=parent)
 
     def on_span_end(self, span: TraceSpan) -> None:
