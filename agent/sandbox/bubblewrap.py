@@ -81,6 +81,7 @@ def _mounts(policy: SandboxPolicy) -> dict[str, _Kind]:
         (policy.missing_directories, _Kind.EMPTY),
         ([path for path in policy.visible if not _is_writable(policy, path)], _Kind.READ_ONLY),
         (policy.secret, _Kind.MASK),
+        (policy.daemons, _Kind.MASK),
         ((policy.temp_dir,), _Kind.WRITABLE),
     )
     mounts = {path: kind for paths, kind in ways for path in paths}

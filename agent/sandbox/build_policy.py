@@ -13,6 +13,7 @@ from agent.sandbox.credential_paths import credential_paths
 from agent.sandbox.denied_files import denied_files
 from agent.sandbox.package_caches import PackageCaches, private_caches, shared_caches
 from agent.sandbox.policy import OVERLAID, Network, SandboxPolicy
+from agent.sandbox.protected.daemon_sockets import daemon_sockets
 from agent.sandbox.protected.protected_mounts import pins_around, protected_mounts
 from agent.sandbox.protected.protected_names import NameSearch
 from permissions.base.process.neutral_git import with_git_values
@@ -46,7 +47,9 @@ class PolicyRequest(Struct, frozen=True, kw_only=True):
     configured: PathLists = field(default_factory=PathLists)
     """What the settings add."""
     unix_sockets: bool = False
-    """For `project` alone, as the network."""
+    """Whether the user opened all of them."""
+    sockets: tuple[str, ...] = ()
+    """Unix sockets that the user opened by name."""
     search: NameSearch = field(default_factory=NameSearch)
     """Finds protected names; one that is used again remembers what it read."""
 
@@ -74,6 +77,7 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         if is_shared
         else private_caches(temp_dir)
     )
+    opens_all = request.unix_sockets and _may_write(request)
     cwd = os.path.realpath(request.cwd)
     credentials = (*credential_paths(context.home), *_own(context))
     readable = _canonical((*configured.allow_read, *request.visible))
@@ -102,7 +106,10 @@ def build_policy(request: PolicyRequest) -> SandboxPolicy:
         denied=_unique(denied),
         visible=_visible(request, scope, secret, denied, cwd),
         network=_network(request),
-        unix_sockets=is_shared or (request.unix_sockets and _may_write(request)),
+        unix_sockets=is_shared or (opens_all and context.sandbox.runs_inside),
+        daemons=()
+        if opens_all or not is_shared
+        else daemon_sockets(context.home, request.env, request.sockets),
         env=_environment(request, temp_dir, caches),
     )
 

@@ -52,6 +52,7 @@ def held_by_landlock(
         missing_directories=(),
         pinned=(),
         denied=(),
+        daemons=(),
         secret=(),
         visible=("/",),
     )

@@ -74,6 +74,8 @@ class SandboxPolicy(Struct, frozen=True, kw_only=True):
     """What stays readable below a masked directory, `/tmp` or `/run`."""
     network: Network = Network.OFF
     unix_sockets: bool = False
+    daemons: tuple[str, ...] = ()
+    """Unix sockets that are masked although others are not: what is behind them runs anything."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables that the program gets in addition."""
 

@@ -139,12 +139,19 @@ def _of_network(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
             yield Refusal(RefusalKind.CONNECT, host.rstrip("."), NO_NETWORK)
         elif _NO_NETWORK.search(line) or not (has_sockets or _NO_FAMILY.search(line) is None):
             yield Refusal(RefusalKind.CONNECT, "", NO_NETWORK)
+    yield from _of_daemons(policy, line)
     message = None if policy.unix_sockets else _NO_SOCKET.search(line)
     if message is not None:
         named = _SOCKET_PATH.search(line) or _SOCKET_NAME.search(line)
         if named is not None or (message["family"] and has_sockets):
             target = named[0] if named is not None else ""
             yield Refusal(RefusalKind.SOCKET, target, "no Unix sockets")
+
+
+def _of_daemons(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:
+    named = _SOCKET_PATH.search(line) if policy.daemons and "connect" in line.lower() else None
+    if named is not None and os.path.realpath(named[0]) in policy.daemons:
+        yield Refusal(RefusalKind.SOCKET, named[0], "a daemon that runs what it is sent")
 
 
 class RefusedCall(Struct, frozen=True):

@@ -122,7 +122,8 @@ class Sandbox:
                     configured=path_lists(configured, context, request.confinement)
                     if request.masks_denied
                     else PathLists(),
-                    unix_sockets=configured.all_unix_sockets and context.sandbox.runs_inside,
+                    unix_sockets=configured.all_unix_sockets,
+                    sockets=configured.unix_sockets,
                 )
             )
         except (PolicyError, TooManyFiles, TooManyMatches) as error:

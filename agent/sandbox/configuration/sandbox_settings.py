@@ -6,6 +6,7 @@ left out when they were read (`agent.settings.project_filter`).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -36,7 +37,6 @@ _WITHOUT_EFFECT: Final = (
     ("allowAppleEvents",),
     ("socatPath",),
     ("ripgrep",),
-    ("network", "allowUnixSockets"),
     ("network", "allowLocalBinding"),
     ("network", "allowMachLookup"),
     ("network", "httpProxyPort"),
@@ -76,6 +76,8 @@ class SandboxSettings(Struct, frozen=True, kw_only=True):
     managed_domains_only: bool = False
     """Whether only managed settings allow hosts."""
     all_unix_sockets: bool = False
+    unix_sockets: tuple[str, ...] = ()
+    """Paths of sockets of daemons that rules with a wildcard may reach."""
     landlock_git_writes: bool = False
     """Whether level `files` opens working directories with their repositories."""
     bubblewrap: str = ""
@@ -141,6 +143,9 @@ class _Joined:
             strict_allowlist=self._flag(("network", "strictAllowlist"), False),
             managed_domains_only=only_managed_hosts,
             all_unix_sockets=self._flag(("network", "allowAllUnixSockets"), False),
+            unix_sockets=tuple(
+                os.path.expanduser(one) for one in self._texts(("network", "allowUnixSockets"))
+            ),
             landlock_git_writes=self._flag(("landlockGitWrites",), False),
             bubblewrap=next(iter(self._texts(("bwrapPath",), only_managed=True)), ""),
             warnings=tuple(self._warnings),

@@ -1,0 +1,91 @@
+"""Under `project_files` sockets of the host are there, but for daemons that run what they get."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from agent.sandbox.configuration.sandbox_settings import SandboxSettings
+from agent.sandbox.confined_launch import SandboxRun
+from agent.sandbox.protected.daemon_sockets import daemon_sockets
+from agent.sandbox.refusals import RefusalKind
+from agent.sandbox.sandbox import RunRequest
+from permissions.base.process.run_program import run_blocking
+from permissions.base.process.spawn import Launch
+from permissions.confinement import Confinement
+from tests.agent.sandbox.conftest import Confined, MakeConfined
+
+
+def _reached(confined: Confined, path: Path) -> tuple[bool, str]:
+    """Return whether a socket is reached, and what was reported."""
+    code = f"import socket; socket.socket(socket.AF_UNIX).connect({str(path)!r})"
+    script = f'python3 -c "{code}" || {{ echo "Cannot connect to {path}"; exit 1; }}'
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(confined.home),
+        "DOCKER_HOST": f"unix://{confined.home}/docker.sock",
+        "SSH_AUTH_SOCK": str(confined.home / "agent.sock"),
+    }
+    program = Launch(("/bin/bash", "--norc", "-c", script), env, confined.project)
+    launch = confined.sandbox.launch(program, RunRequest(Confinement.PROJECT_FILES))
+    ended = run_blocking(launch, timeout_s=60.0)
+    assert isinstance(launch.confined, SandboxRun)
+    refused = launch.confined.refusals((ended.stdout + ended.stderr).decode())
+    return ended.exit_code == 0, " ".join(
+        f"{one.target}: {one.rule}" for one in refused if one.kind is RefusalKind.SOCKET
+    )
+
+
+def _listening(path: Path) -> socket.socket:
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(str(path))
+    server.listen()
+    return server
+
+
+@pytest.mark.parametrize(
+    ("name", "opened", "is_reached"),
+    [
+        ("docker.sock", "", False),
+        ("agent.sock", "", True),
+        ("other.sock", "", True),
+        ("docker.sock", "all", True),
+        ("docker.sock", "docker.sock", True),
+        ("docker.sock", "other.sock", False),
+    ],
+)
+def test_a_daemon_that_runs_what_it_is_sent_is_not_reached(
+    name: str, opened: str, is_reached: bool, make_confined: MakeConfined
+) -> None:
+    confined = make_confined()
+    named = () if opened == "all" else (str(confined.home / opened),)
+    settings = SandboxSettings(all_unix_sockets=opened == "all", unix_sockets=named)
+    confined.sandbox.settings = lambda: settings
+    path = confined.home / name
+    with _listening(confined.home / "docker.sock"), contextlib.ExitStack() as stack:
+        if name != "docker.sock":
+            stack.enter_context(_listening(path))
+        reached, refused = _reached(confined, path)
+    assert reached is is_reached
+    assert refused == ("" if is_reached else f"{path}: a daemon that runs what it is sent")
+
+
+def test_they_are_found_where_programs_look_for_them(tmp_path: Path) -> None:
+    home, runtime = tmp_path / "home", tmp_path / "run"
+    places = [home / ".docker/run/docker.sock", runtime / "bus", runtime / "systemd/private"]
+    places.append(runtime / "podman/podman.sock")
+    for place in (*places, runtime / "wayland-0"):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.touch()
+    bus = f"unix:path={places[1]},x=1"
+    env = {"XDG_RUNTIME_DIR": str(runtime), "DBUS_SESSION_BUS_ADDRESS": bus}
+    found = {one for one in daemon_sockets(home, env) if one.startswith(str(tmp_path))}
+    assert found == set(map(str, places))
+    link = tmp_path / "link"
+    link.symlink_to(places[0])
+    allowed = daemon_sockets(home, env, [str(link)])
+    assert {one for one in allowed if one.startswith(str(tmp_path))} == found - {str(places[0])}
