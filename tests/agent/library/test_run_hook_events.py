@@ -7,6 +7,7 @@ import logging
 import shlex
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -104,13 +105,13 @@ async def test_what_hooks_add_goes_to_the_model_in_its_place(serve: Serve) -> No
 async def test_a_blocked_prompt_is_neither_sent_nor_stored(serve: Serve) -> None:
     server = await serve(DONE)
     hear = Listener(UserPromptSubmit={"decision": "block", "reason": "not on Sundays"})
-    session = SQLiteSession("s")
-    with pytest.raises(StoppedByHook, match="not on Sundays") as caught:
-        await Runner.run(Agent("A"), "go", session=session, run_config=hear.config())
+    with closing(SQLiteSession("s")) as session:
+        with pytest.raises(StoppedByHook, match="not on Sundays") as caught:
+            await Runner.run(Agent("A"), "go", session=session, run_config=hear.config())
+        assert await session.get_items() == []
     assert (caught.value.event, caught.value.reason) == ("UserPromptSubmit", "not on Sundays")
     assert caught.value.run_data is not None
     assert server.requests == []
-    assert await session.get_items() == []
     assert hear.events[-1] == "SessionEnd"
 
 
@@ -128,11 +129,12 @@ async def test_a_stop_hook_continues_the_run(serve: Serve) -> None:
 async def test_a_hook_behind_the_calls_ends_the_run_and_the_session_has_them(serve: Serve) -> None:
     server = await serve(Turn((ToolCall("look", {}),)), DONE)
     hear = Listener(PostToolBatch={"continue": False, "stopReason": "enough"})
-    session = SQLiteSession("s")
-    with pytest.raises(StoppedByHook, match="enough"):
-        await Runner.run(Agent("A", tools=[look]), "go", session=session, run_config=hear.config())
+    agent, config = Agent("A", tools=[look]), hear.config()
+    with closing(SQLiteSession("s")) as session:
+        with pytest.raises(StoppedByHook, match="enough"):
+            await Runner.run(agent, "go", session=session, run_config=config)
+        kinds = [each.get("type", each.get("role")) for each in await session.get_items()]
     assert len(server.requests) == 1
-    kinds = [each.get("type", each.get("role")) for each in await session.get_items()]
     assert kinds == ["user", "function_call", "function_call_output"]
 
 
