@@ -40,7 +40,7 @@ FILES: Final = (
     ("~/.agent/keybindings.json, ~/.agent/themes/", "Your keys and themes."),
     ("~/.agent/commands/, ~/.agent/skills/", "Your commands and skills."),
     ("~/.agent/sessions/", "Conversations."),
-    ("AGENTS.md, CLAUDE.md", "What the model is told of a project."),
+    ("AGENTS.md, CLAUDE.md", "Instructions for the model in a project."),
 )
 
 

@@ -135,7 +135,7 @@ BUILTIN_COMMANDS: Final[tuple[Command, ...]] = (
         ),
         f"{PACKAGE}.effort",
     ),
-    LocalCommand(_meta("exit", "Leave", "", "quit", on_screen=True), f"{PACKAGE}.exit"),
+    LocalCommand(_meta("exit", "Quit", "", "quit", on_screen=True), f"{PACKAGE}.exit"),
     LocalCommand(
         _meta("export", "Export the conversation to a file or the clipboard", "[file]"),
         f"{PACKAGE}.export",

@@ -13,7 +13,7 @@ from agent.model.message_builder import MessageBuilder
 from agent.stream import TurnEvents
 from permissions.base.text.sanitize import sanitize
 
-PENDING: Final = "It has no result yet: the server goes on with it in its next answer."
+PENDING: Final = "It has no result yet: the server continues it in its next answer."
 REDACTED: Final = "The advice is for the model alone: the server does not show it."
 _SHOWN_CHARS: Final = 4_000
 

@@ -96,4 +96,4 @@ def failed_agents(run: WorkflowRun) -> str:
     if not failed:
         return ""
     shown = "; ".join(failed[:10]) + (f"; {len(failed) - 10} more" if len(failed) > 10 else "")
-    return f"{len(failed)} agents have no answer that counts: {shown}"
+    return f"{len(failed)} agents have no usable answer: {shown}"

@@ -91,7 +91,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "teammateMode": "Where the workers of a team run; `auto` is `in-process`, `panes` are those of "
     "the terminal or of tmux.",
     "teamLeaderGraceSeconds": "How long a worker in a process of its own waits for a leader that "
-    "is gone, before its question counts as declined and it ends.",
+    "is gone, before its question is treated as declined and it ends.",
     "verbose": "Whether the transcript starts with full detail.",
     "syntaxHighlightingDisabled": "Show code without syntax colors.",
     "screen": "`full` draws the whole window; `inline` keeps the conversation in the terminal's "

@@ -50,7 +50,7 @@ class SpawnInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     on_failure: Annotated[
         OnFailure,
         Meta(
-            description="What happens if it fails: go on with what the others bring, stop all, or "
+            description="What happens if it fails: continue with what others deliver, stop all, or "
             "have it try once more."
         ),
     ] = "continue"

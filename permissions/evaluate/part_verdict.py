@@ -100,7 +100,7 @@ def asked_together(
     """Return what is left of an allow for reading beside a part that may do more than read."""
     behavior = _DENY if mode is _DONT_ASK else _ASK
     message = (
-        f"{verdict.message}; beside a part that may write, only plain read commands count "
+        f"{verdict.message}; beside a part that may write, only plain read commands are treated "
         "as reading"
     )
     asked = _by_mode(part, behavior, message)

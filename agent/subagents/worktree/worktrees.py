@@ -100,7 +100,7 @@ class Worktrees:
         self._check_place(path)
         listed = await self._git(self._root, "worktree", "list", "--porcelain", "-z")
         if f"worktree {os.path.realpath(path)}" not in listed.split("\0"):
-            raise WorktreeError(f"{path} is there, and is no worktree of this repository.")
+            raise WorktreeError(f"{path} exists, and is not a worktree of this repository.")
         branch = f"agent/{name}"
         base = await self._git(self._root, "merge-base", "HEAD", branch)
         return AgentWorktree(path, branch, base)
