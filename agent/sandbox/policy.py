@@ -18,6 +18,7 @@ OVERLAID: Final = ("/tmp", "/run")
 """Where programs inside see directories of the session's own."""
 PROTECTED: Final = "a protected path"
 OUTSIDE: Final = "outside the working directories"
+NOT_RUN: Final = "a protected path that git would change, so that nothing was run"
 CLOSED: Final = "beside a protected path, where nothing can be made or removed at level files"
 READING: Final = "reading only"
 NO_NETWORK: Final = "no network"

@@ -31,6 +31,7 @@ from agent.tools.services import ToolServices
 from agent.tools.shell.command_effect import only_reads
 from agent.tools.shell.exit_words import meaning_of, status_text
 from agent.tools.shell.masked_reads import masked_reads
+from agent.tools.shell.protected_checkout import protected_changes
 from agent.tools.shell.reading_environment import reading_environment
 from agent.tools.shell.refused_note import for_the_user, refused_note
 from agent.tools.shell.refused_tags import without_tags
@@ -43,12 +44,13 @@ from agent.tools.shell.shell_process import (
 from agent.tools.shell.unseen_server import unseen_server
 from agent.typed_json.read_record import as_values
 from agent.typed_json.record_schema import record_schema
-from permissions.confinement import Confinement
+from permissions.confinement import Confinement, can_hold
 from permissions.request import PermissionRequest
 
 DEFAULT_TIMEOUT_MS: Final = 120_000
 MAX_TIMEOUT_MS: Final = 600_000
 
+_WRITING: Final = (Confinement.PROJECT, Confinement.PROJECT_FILES)
 _BLANKS: Final = re.compile(r"[ \t]{8,}")
 
 _ALLOWED: Final = "[The user allowed what the sandbox refused; it was run again, inside it.]"
@@ -153,6 +155,10 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     services = context.services
     note = _usable_cwd(services) + _ignored_leave(tool_input, context)
     cwd = services.cwd
+    if context.confinement in _WRITING and services.sandbox is not None:
+        changed = await protected_changes(tool_input.command, cwd, services.home, services.reading)
+        if changed and can_hold(services.sandbox.level, context.confinement):
+            return _not_run(tool_input, changed, services)
     shell = await _start(tool_input, context)
     shell.is_for_agent = context.agent_id is not None
     if shell.problem:
@@ -204,6 +210,16 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
     is_refused = outcome.is_error or bool(masked or run.refusals("", failed=False))
     offered = for_the_user(run, refusals) if is_refused and why == "ended" else ()
     return replace(outcome, refused=offered)
+
+
+def _not_run(
+    tool_input: BashInput, changed: tuple[Refusal, ...], services: ToolServices
+) -> ToolOutcome:
+    """Return the outcome of a command that would have stopped in the middle of a checkout."""
+    assert services.sandbox is not None
+    services.sandbox.refused.add(tool_input.command, changed)
+    note = refused_note(Confinement.PROJECT_FILES, changed)
+    return ToolOutcome(f"Not run.\n{note}", is_error=True, refused=changed)
 
 
 async def _start(tool_input: BashInput, context: ToolContext) -> ShellProcess:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -31,10 +32,13 @@ from agent.sandbox.network.threaded_network import network_of_one_program
 from agent.sandbox.placeholders import sweep
 from agent.sandbox.policy import Network
 from agent.sandbox.probe import probe
+from agent.sandbox.refusals import Refusal
 from agent.sandbox.sandbox import RunRequest, Sandbox
+from agent.tools.shell.protected_checkout import protected_changes
 from agent.tools.shell.shell_process import command_environment, find_bash
 from permissions.base.process.child_environment import child_environment
 from permissions.base.process.neutral_git import with_neutral_git
+from permissions.base.process.reading_programs import ReadingPrograms
 from permissions.base.process.spawn import CannotStart, Launch, releasing_start, spawn
 from permissions.confinement import Confinement, SandboxLevel, can_hold
 from permissions.rule import RuleSource
@@ -151,6 +155,15 @@ def run(
                     network_of_one_program(rules, NetworkCall("", text), env, os.environ)
                 )
                 request = replace(request, network=Network.SESSION)
+            if confinement != Confinement.READ_ONLY and sandbox.level is not SandboxLevel.NONE:
+                reading = RunRequest(Confinement.READ_ONLY, masks_denied=False)
+                programs = ReadingPrograms(
+                    env, context.project_root, sandbox.confine_where_held(reading)
+                )
+                changes = protected_changes(text, place.cwd, context.home, programs)
+                if changed := asyncio.run(changes):
+                    _print_refusals(changed)
+                    return 1
             return _run(sandbox.launch(program, request, access))
         except CannotStart as error:
             click.echo(json.dumps({"reason": str(error)}, ensure_ascii=False), err=True)
@@ -233,5 +246,9 @@ def _copy(source: IO[bytes], target: IO[bytes], tail: bytearray) -> None:
 
 
 def _report(confined: SandboxRun, output: str, *, failed: bool) -> None:
-    for refusal in confined.refusals(output, failed=failed):
+    _print_refusals(confined.refusals(output, failed=failed))
+
+
+def _print_refusals(refusals: Iterable[Refusal]) -> None:
+    for refusal in refusals:
         click.echo(json.dumps(refusal.as_json(), ensure_ascii=False), err=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from agent.sandbox.policy import NOT_RUN
 from agent.sandbox.refusal_request import RefusalAnswer, RefusalRequest
 from agent.tools.shell.refused_note import refusal_line
 from permissions.base.text.sanitize import reveal
@@ -43,6 +44,8 @@ def _answers(request: RefusalRequest) -> list[tuple[Choice, RefusalAnswer]]:
 
 
 def _body(request: RefusalRequest) -> Callable[[int], Sequence[Row]]:
+    is_unrun = any(one.rule == NOT_RUN for one in request.refusals)
+
     def rows(width: int) -> list[Row]:
         command = _at_most(wrap([(reveal(request.command), Ink(Role.CODE))], width), _COMMAND_ROWS)
         refused = [
@@ -54,7 +57,7 @@ def _body(request: RefusalRequest) -> Callable[[int], Sequence[Row]]:
             *command,
             BLANK,
             *_at_most(refused, _REFUSAL_ROWS),
-            *wrap([(_RAN, MUTED)], width),
+            *([] if is_unrun else wrap([(_RAN, MUTED)], width)),
         ]
 
     return rows
