@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from agent.model.scripted.scenario import Scenario, Text, Turn
 from agent.model.scripted.server import ScriptedServer
+from tests.agent.model.providers.service_account import PROJECT, service_account
 from tests.journeys.program import environment
 
 DIALECTS = {
@@ -20,7 +22,7 @@ DIALECTS = {
     "agent.model.clouds.cloud_client",
     "agent.model.providers.wire_client",
 }
-SDKS = {"anthropic", "openai", "google.genai", "boto3", "jsonschema"}
+SDKS = {"anthropic", "openai", "google.genai", "google.auth", "boto3", "botocore", "jsonschema"}
 
 
 @pytest.mark.parametrize(
@@ -40,12 +42,24 @@ SDKS = {"anthropic", "openai", "google.genai", "boto3", "jsonschema"}
             {"agent.model.gemini.gemini_reader", "agent.model.providers.wire_client"},
         ),
         ("foundry/claude-opus-5-5", {"agent.model.clouds.cloud_client", "anthropic"}),
+        ("bedrock/claude-opus-5-5", {"agent.model.clouds.cloud_client", "anthropic"}),
+        (
+            "vertex/claude-opus-5-5",
+            {"agent.model.clouds.cloud_client", "anthropic", "google.auth"},
+        ),
     ],
 )
 async def test_only_what_is_used(
-    project: Path, fresh_home: Path, model: str, expected: set[str]
+    project: Path, fresh_home: Path, tmp_path: Path, model: str, expected: set[str]
 ) -> None:
-    async with ScriptedServer(Scenario(turns=(Turn((Text("Hi."),)),))) as server:
+    if "google.auth" in expected:
+        pytest.importorskip("google.auth", reason="needs the extra `vertex`")
+    account = tmp_path / "account.json"
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    async with (
+        service_account(account, key),
+        ScriptedServer(Scenario(turns=(Turn((Text("Hi."),)),))) as server,
+    ):
         (fresh_home / ".agent").mkdir()
         at = {"baseUrl": server.base_url, "keyVariable": "ANTHROPIC_API_KEY"}
         providers = {
@@ -53,6 +67,11 @@ async def test_only_what_is_used(
             "gemini": at,
             "work": at,
             "foundry": {"baseUrl": f"{server.base_url}/"},
+            "vertex": {
+                "baseUrl": f"{server.base_url}/v1",
+                "options": {"region": "europe-west1", "project": PROJECT},
+            },
+            "bedrock": {"baseUrl": server.base_url, "options": {"region": "eu-central-1"}},
         }
         settings = {"providers": providers}
         (fresh_home / ".agent" / "settings.json").write_text(json.dumps(settings))
@@ -62,6 +81,8 @@ async def test_only_what_is_used(
             env={
                 **environment(fresh_home, server.base_url),
                 "ANTHROPIC_FOUNDRY_API_KEY": "key",
+                "AWS_BEARER_TOKEN_BEDROCK": "bearer",
+                "GOOGLE_APPLICATION_CREDENTIALS": str(account),
             },
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hashlib
 import hmac
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import parse_qs, quote, unquote
+from urllib.parse import quote, unquote
 
 import pytest
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from agent.model.clouds.cloud_client import CloudClient
@@ -20,6 +19,7 @@ from agent.model.dialects.provider import Provider
 from agent.model.scripted.record import RecordedRequest
 from agent.model.scripted.scenario import Scenario, Text, Turn
 from agent.model.scripted.server import ScriptedServer
+from tests.agent.model.providers.service_account import PROJECT, service_account
 from tests.agent.model.providers.test_clouds import ask
 
 HELLO = Scenario(turns=(Turn((Text("Hello."),)),))
@@ -73,39 +73,13 @@ async def test_bedrock_signs(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_vertex_asks_for_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("google.auth", reason="needs the extra `vertex`")
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    asked: list[Mapping[str, list[str]]] = []
-
-    async def give(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-        length = int(head.partition("content-length:")[2].split()[0])
-        asked.append(parse_qs((await reader.readexactly(length)).decode()))
-        body = json.dumps({"access_token": "a-token", "expires_in": 3600, "token_type": "Bearer"})
-        head = f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
-        writer.write(f"{head}content-type: application/json\r\n\r\n{body}".encode())
-        await writer.drain()
-        writer.close()
-
-    tokens = await asyncio.start_server(give, "127.0.0.1", 0)
-    address = f"http://127.0.0.1:{tokens.sockets[0].getsockname()[1]}/token"
-    pem = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    ).decode()
-    account = {
-        "type": "service_account",
-        "project_id": "a-project",
-        "private_key_id": "1",
-        "private_key": pem,
-        "client_email": "agent@a-project.example",
-        "client_id": "1",
-        "token_uri": address,
-    }
-    (tmp_path / "account.json").write_text(json.dumps(account))
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "account.json"))
     monkeypatch.delenv("ANTHROPIC_VERTEX_PROJECT_ID", raising=False)
-    async with tokens, ScriptedServer(HELLO) as server:
-        options = {"region": "europe-west1", "project": "a-project"}
+    async with (
+        service_account(tmp_path / "account.json", key) as asked,
+        ScriptedServer(HELLO) as server,
+    ):
+        options = {"region": "europe-west1", "project": PROJECT}
         base_url = f"{server.base_url}/v1"
         provider = Provider(name="vertex", speaks="vertex", base_url=base_url, options=options)
         client = CloudClient(provider, {})
