@@ -17,7 +17,7 @@ from agent.settings.sections.agents_section import AgentsSection
 from agent.settings.sections.project_limits import FORBIDDEN_IN_PROJECT
 from agent.settings.sections.sandbox_section import SANDBOX_PARTS, SandboxSection
 from agent.settings.sections.workflows_section import WorkflowsSection
-from agent.typed_json.read_record import Path, Problem, read_record
+from agent.typed_json.read_record import Place, Problem, read_record
 
 ServerTool = Literal["web_search", "web_fetch", "code_execution", "programmatic_tool_calling"]
 """One that the model's server runs itself."""
@@ -305,5 +305,5 @@ _MEANT: Final = {
 """Keys whose names are far from the place where they are."""
 
 
-def _expected(message: str, path: Path) -> str:
+def _expected(message: str, path: Place) -> str:
     return "expected the name of a mode" if path == ("permissions", "defaultMode") else message

@@ -29,9 +29,9 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import FieldInfo
 
-Path: TypeAlias = tuple[str | int, ...]
+Place: TypeAlias = tuple[str | int, ...]
 """Where a value is: keys, and places in lists."""
-Problem: TypeAlias = tuple[Path, str]
+Problem: TypeAlias = tuple[Place, str]
 """What was left out, and what is expected there."""
 RecordT = TypeVar("RecordT", bound=Struct)
 
@@ -92,7 +92,7 @@ class _Reader:
         self._is_lax = is_lax
         self.problems: list[Problem] = []
 
-    def record(self, kind: type[Struct], raw: Mapping[str, object], path: Path) -> object:
+    def record(self, kind: type[Struct], raw: Mapping[str, object], path: Place) -> object:
         values: dict[str, object] = {}
         if kind.__struct_config__.forbid_unknown_fields:
             self._report_unknown(kind, raw, path)
@@ -111,12 +111,12 @@ class _Reader:
         except ValueError as error:
             return self._leave_out(path, str(error))
 
-    def _report_unknown(self, kind: type[Struct], raw: Mapping[str, object], path: Path) -> None:
+    def _report_unknown(self, kind: type[Struct], raw: Mapping[str, object], path: Place) -> None:
         known = {name for field in fields_of(kind) for name in (field.name, field.encode_name)}
         for key in raw.keys() - known:
             self._leave_out((*path, key), "no such field")
 
-    def value(self, kind: Any, raw: object, path: Path) -> object:
+    def value(self, kind: Any, raw: object, path: Place) -> object:
         """Return what is there as this type has it."""
         origin = get_origin(kind)
         if origin is Annotated:
@@ -138,11 +138,11 @@ class _Reader:
             return self.record(kind, raw, path)
         return raw
 
-    def _leave_out(self, path: Path, message: str) -> object:
+    def _leave_out(self, path: Place, message: str) -> object:
         self.problems.append((path, message))
         return _LEFT_OUT
 
-    def _simple(self, kind: type, raw: object, path: Path) -> object:
+    def _simple(self, kind: type, raw: object, path: Place) -> object:
         if self._is_lax:
             raw = _meant(kind, raw)
         classes, name = _PLAIN[kind]
@@ -150,14 +150,14 @@ class _Reader:
             return self._leave_out(path, f"expected {name}")
         return float(cast("int | float", raw)) if kind is float else raw
 
-    def _one_of(self, choices: Sequence[object], raw: object, path: Path) -> object:
+    def _one_of(self, choices: Sequence[object], raw: object, path: Place) -> object:
         if isinstance(raw, str) and raw in choices:
             return raw
         *most, last = map(repr, choices)
         names = f"{', '.join(most)} or {last}" if most else last
         return self._leave_out(path, f"expected {names}")
 
-    def _first_of(self, kinds: Sequence[object], raw: object, path: Path) -> object:
+    def _first_of(self, kinds: Sequence[object], raw: object, path: Place) -> object:
         """Return the value by the first type that takes all of it."""
         if raw is None and types.NoneType in kinds:
             return None
@@ -171,19 +171,19 @@ class _Reader:
                 return value
         return self._leave_out(path, attempt.problems[0][1])
 
-    def _list(self, kind: object, raw: object, path: Path) -> object:
+    def _list(self, kind: object, raw: object, path: Place) -> object:
         if not isinstance(raw, list):
             return self._leave_out(path, "expected a list")
         items = (self.value(kind, item, (*path, place)) for place, item in enumerate(raw))
         return [item for item in items if item is not _LEFT_OUT]
 
-    def _object(self, kind: object, raw: object, path: Path) -> object:
+    def _object(self, kind: object, raw: object, path: Place) -> object:
         if not isinstance(raw, dict):
             return self._leave_out(path, _OBJECT)
         entries = ((key, self.value(kind, item, (*path, key))) for key, item in raw.items())
         return {key: item for key, item in entries if item is not _LEFT_OUT}
 
-    def _limited(self, value: object, notes: Sequence[object], path: Path) -> object:
+    def _limited(self, value: object, notes: Sequence[object], path: Place) -> object:
         if value is _LEFT_OUT or value is None:
             return value
         for note in notes:

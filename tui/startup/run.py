@@ -93,6 +93,8 @@ class _Start:
                 self._early.give_back()
             await first.aclose()
             sys.stdout.write(first.maker.how_to_continue())
+            for line in first.maker.last_words():
+                sys.stderr.write(f"agent-tui: {line}\n")
             if not ended_by:
                 raise
             return 128 + ended_by[0]
