@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tui.text.highlight import HighlightedLine
-from tui.text.styled_rows import BLANK, FAINT, Ink, Row
+from tui.text.styled_rows import BLANK, FAINT, Ink, Row, Run
 from tui.text.wrap import runs_width
 from tui.transcript.diff.diff_view import DiffLine, diff_line_rows
 
@@ -113,18 +113,22 @@ def split_line_rows(
         for side, cells, is_old in ((old, left_cells, True), (new, right_cells, False))
     )  # fmt: skip
     for left, right in zip_longest(lefts, rights, fillvalue=BLANK):
-        blank = left_cells - runs_width(left.runs)
+        # The ground of a row would be that of both columns.
         yield Row(
             (
                 (" " * indent, FAINT),
-                *left.runs,
-                (" " * max(0, blank), Ink(ground=left.fill)),
+                *_column(left, left_cells),
                 (DIVIDER, FAINT),
-                *right.runs,
+                *_column(right, right_cells),
             ),
             indent,
-            fill=right.fill,
         )
+
+
+def _column(side: Row, cells: int) -> Iterator[Run]:
+    for text, ink in side.runs:
+        yield text, ink.on(side.fill)
+    yield " " * max(0, cells - runs_width(side.runs)), Ink(ground=side.fill)
 
 
 def column_cells(width_cells: int, indent: int) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agent.display import DiffDisplay
 from tests.tui.transcript.diff.test_change_rows import LINES
+from themes.theme import Role
 from tui.text.highlight import Highlighter
 from tui.text.styled_rows import Row
 from tui.text.wrap import runs_width
@@ -44,6 +45,24 @@ def test_lines_stand_beside_what_they_became() -> None:
         ("4 - old = 1", "4 + nothing alike"),
         ("", "5 + at all"),
     ]
+
+
+def test_each_side_has_a_ground_of_its_own() -> None:
+    def grounds(row: Row) -> list[set[Role | None]]:
+        at = next(n for n, (text, _) in enumerate(row.runs) if "│" in text)
+        inks = [ink.ground or row.fill for _, ink in row.runs]
+        return [{*inks[1:at]}, {*inks[at + 1 :]}]
+
+    changed = [grounds(row) for row in change_rows(DiffDisplay("a.py", OLD, NEW), 160, HIGHLIGHTER)]
+    removed, added = (
+        {Role.DIFF_REMOVED, Role.DIFF_REMOVED_WORD},
+        {Role.DIFF_ADDED, Role.DIFF_ADDED_WORD},
+    )
+    assert all(left <= removed and right <= added for left, right in (changed[0], changed[3]))
+    assert changed[2] == [{None}, {None}]
+    left, right = changed[4]
+    assert left == {None}
+    assert right <= added
 
 
 def test_the_right_column_always_begins_at_the_same_place() -> None:
