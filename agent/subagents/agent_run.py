@@ -137,7 +137,8 @@ def _report(
         remarks.append(f"stopped by the {agent.stopped_by}")
     if agent.worktree is not None and "worktree" in agent.worktree:
         tree = agent.worktree
-        where = f" ({tree['worktreePath']}, {tree['worktreeBranch']})" if "ahead" in tree else ""
+        is_there = "ahead" in tree and str(tree["worktree"]).startswith("kept")
+        where = f" ({tree['worktreePath']}, {tree['worktreeBranch']})" if is_there else ""
         remarks.append(f"its worktree: {tree['worktree']}{where}")
     if agent.denials:
         remarks.append(f"denied calls: {'; '.join(agent.denials)}")

@@ -173,7 +173,7 @@ class TeamLeader:
         entry = self.staff.find(name)
         was_alive = await self.staff.terminate(name, reason)
         self.desk.withdraw_all(entry.agent_id)
-        self.tasks.release(entry.agent_id)
+        self._release(entry)
         self.mail.changed.set()
         return f"{entry.agent_id} was stopped." if was_alive else f"{entry.agent_id} has ended."
 
@@ -306,7 +306,7 @@ class TeamLeader:
 
     async def _after_failure(self, entry: MemberEntry, message: TeamMessage) -> None:
         """Do what was decided when the worker was started."""
-        self.tasks.release(entry.agent_id)
+        self._release(entry)
         if entry.on_failure == "stop_all":
             for other in self.staff.working:
                 await self.stop_worker(other.name, f"{entry.agent_id} failed.")
@@ -314,6 +314,13 @@ class TeamLeader:
             text = f"Your last attempt failed ({message.data.get('outcome')}). Try again."
             with contextlib.suppress(TeamError, OSError):
                 await self.staff.retry(entry, text)
+
+    def _release(self, entry: MemberEntry) -> None:
+        """Give a worker's tasks back to all."""
+        try:
+            self.tasks.release(entry.agent_id)
+        except TeamError as error:
+            self._notify(str(error), "warning")
 
     def _add_result(self, message: TeamMessage) -> WorkerResult:
         entry = next((one for one in self._members() if one.agent_id == message.sender), None)

@@ -7,7 +7,6 @@ kill at any moment leaves enough to continue, and nothing to do twice.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -143,8 +142,8 @@ class Staff:
             await self._store(entry)
             try:
                 await self._start(entry, executor)
-            except TeamError:
-                await self._store(replace(entry, status="failed"))
+            except (TeamError, OSError):
+                await self._note(replace(entry, status="failed"))
                 raise
             return entry
 
@@ -158,7 +157,7 @@ class Staff:
         try:
             await self._post.send(entry.agent_id, "text", text=text)
         except (TeamError, OSError):
-            await self._store(entry)
+            await self._note(entry)
             raise
         if self.is_active(name):
             return f"Delivered to {entry.agent_id}."
@@ -166,14 +165,12 @@ class Staff:
         return f"Delivered to {entry.agent_id}, which was started again for it."
 
     async def terminate(self, name: str, reason: str) -> bool:
-        """Stop a worker for good; return whether it was alive. Raises TeamError and OSError."""
+        """Stop a worker for good; return whether it was alive. Raises TeamError."""
         entry = self.find(name)
         was_alive = self.is_active(name)
-        await self._store(replace(entry, status="stopped"))
+        await self._note(replace(entry, status="stopped"))
         if was_alive:
-            await self._post.send(entry.agent_id, "stop", text=reason)
-            if not await self._has_ended(name):
-                await self._ports.executors(entry.executor).terminate(entry.agent_id)
+            await self._end(entry, reason)
         return was_alive
 
     async def adopt(self) -> None:
@@ -196,12 +193,12 @@ class Staff:
         status: MemberStatus = "failed" if has_failed else "idle"
         status = entry.status if entry.status == "stopped" else status
         entry = replace(entry, status=status, starts=1, last_report=report_id)
-        await self._store(entry)
+        await self._note(entry)
         return entry
 
     async def counted(self, name: str, usage: Usage) -> None:
         """Note what of a worker's use is in the totals of the session. Raises TeamError."""
-        await self._store(replace(self.find(name), counted=usage))
+        await self._write(replace(self.find(name), counted=usage))
 
     async def retry(self, entry: MemberEntry, text: str) -> None:
         """Have a worker that failed try once more. Raises TeamError and OSError."""
@@ -223,15 +220,24 @@ class Staff:
         for task in tuple(self._tasks):
             task.cancel()
         alive = [one for one in self.members if self.is_active(one.name)]
-        await asyncio.gather(*map(self._end, alive))
+        await asyncio.gather(*map(self._leave, alive))
 
-    async def _end(self, entry: MemberEntry) -> None:
-        if entry.executor != "in-process":
-            with contextlib.suppress(TeamError, OSError):  # it is ended all the same
-                await self._post.send(entry.agent_id, "stop", text="The leader has ended.")
-            if await self._has_ended(entry.name):
-                return
-        await self._ports.executors(entry.executor).terminate(entry.agent_id)
+    async def _leave(self, entry: MemberEntry) -> None:
+        if entry.executor == "in-process":
+            await self._ports.executors(entry.executor).terminate(entry.agent_id)
+        else:
+            await self._end(entry, "The leader has ended.")
+
+    async def _end(self, entry: MemberEntry, reason: str) -> None:
+        """Ask a worker to end, and end it where it cannot be asked or does not."""
+        try:
+            await self._post.send(entry.agent_id, "stop", text=reason)
+        except (TeamError, OSError):
+            has_ended = False
+        else:
+            has_ended = await self._has_ended(entry.name)
+        if not has_ended:
+            await self._ports.executors(entry.executor).terminate(entry.agent_id)
 
     async def _after_death(self, agent: str) -> None:
         entry = self._team.member(agent)
@@ -240,17 +246,17 @@ class Staff:
 
     async def _restart(self, entry: MemberEntry) -> None:
         if entry.starts >= self._ports.max_starts:
-            await self._store(replace(entry, status="failed"))
+            await self._note(replace(entry, status="failed"))
             self._ports.lost(entry)
             return
         entry = replace(entry, starts=entry.starts + 1)
-        await self._store(entry)
+        await self._note(entry)
         self._ports.notify(f"{entry.agent_id} ended unexpectedly and continues.", "warning")
         try:
             await self._start(entry, self._ports.executors(entry.executor))
         except (TeamError, OSError) as error:
             self._ports.notify(str(error), "warning")
-            await self._store(replace(entry, status="failed"))
+            await self._note(replace(entry, status="failed"))
             self._ports.lost(entry)
 
     async def _start(self, entry: MemberEntry, executor: TeammateExecutor) -> None:
@@ -282,7 +288,26 @@ class Staff:
                 f"The mailbox of {entry.agent_id} cannot be created: {error.strerror}."
             ) from error
 
+    async def _note(self, entry: MemberEntry) -> None:
+        """Store what has happened: it has also where the disk does not take it."""
+        try:
+            await self._write(entry)
+        except TeamError as error:
+            self._ports.notify(str(error), "warning")
+
     async def _store(self, entry: MemberEntry) -> None:
+        """Store what is about to happen. Raises TeamError: it must not happen then."""
+        before = self._team.member(entry.name)
+        try:
+            await self._write(entry)
+        except TeamError:
+            # A worker that was not started, or was not asked, is not waited for.
+            if self._team.member(entry.name) is entry:
+                without = self._team.without(entry.name)
+                self._team = without if before is None else self._team.with_member(before)
+            raise
+
+    async def _write(self, entry: MemberEntry) -> None:
         self._team = self._team.with_member(entry)
         # One write at a time, each of what is known by then: the last one must not be overtaken.
         async with self._writing:

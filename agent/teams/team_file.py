@@ -73,6 +73,10 @@ class TeamFile(Struct, frozen=True, kw_only=True):
         kept = tuple(entry if one.name == entry.name else one for one in self.members)
         return replace(self, members=kept)
 
+    def without(self, name: str) -> TeamFile:
+        """Return the team without the worker of this name."""
+        return replace(self, members=tuple(one for one in self.members if one.name != name))
+
 
 class TeamPlace(Struct, frozen=True):
     """Where a team's files are."""
