@@ -182,7 +182,7 @@ def _which_of(server: LocalServer, width: int) -> list[Row]:
     more = f" {left_out} more are listed by /model." if left_out > 0 else ""
     note = "Saved to your settings; change it with /model. --model and ANTHROPIC_MODEL override it."
     return [
-        *wrap([(f"{server.base_url} has these models. Choose one.", Ink(bold=True))], width),
+        *wrap([(f"Choose a model on {server.base_url}", Ink(bold=True))], width),
         BLANK,
         *wrap([(note + more, MUTED)], width),
     ]

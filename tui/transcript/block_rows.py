@@ -173,8 +173,10 @@ def _compaction(block: CompactionLine, width_cells: int, is_detailed: bool) -> l
     stay = "message" if count == 1 else f"{count} messages"
     prefix = f"last {stay} kept · " if count else ""
     done = "compacted" if block.means == "summary" else "shortened"
-    label = f" {done} · {prefix}{before} → {after} tokens "
-    runs = clip([("  ─", FAINT), (label, MUTED)], width_cells - 2)
+    label = f"{done} · {prefix}{before} → {after} tokens "
+    if len(whole := f"Conversation {label}") < width_cells - 5:
+        label = whole
+    runs = clip([("  ─", FAINT), (f" {label}", MUTED)], width_cells - 2)
     used = sum(len(text) for text, _ in runs)
     line = Row((*runs, ("─" * max(0, width_cells - used - 2), FAINT)), is_copied=False)
     # What was shortened is one sentence, a summary a page.

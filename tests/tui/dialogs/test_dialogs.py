@@ -313,7 +313,7 @@ async def test_a_named_server_is_asked_about_its_models_alone() -> None:
     server = LocalServer("", "http://gateway:4000", tuple(f"m{n}" for n in range(9)))
     dialog = OnboardingDialog(Highlighter(), [server], is_configured=True)
     text = drawn(dialog, 90)
-    assert "http://gateway:4000 has these models." in text
+    assert "Choose a model on http://gateway:4000" in text
     assert "2 more" in text
     assert "1. Use m0\n" in text
     assert "export" not in text

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 AGAIN_S: Final = 3.0
 """How long the first press waits for the second."""
+_NONE: Final = "No background commands."
 
 
 class BackgroundStop:
@@ -23,13 +24,15 @@ class BackgroundStop:
         hint: Callable[[str], None],
         start_worker: Callable[[Awaitable[None]], None],
         key: Callable[[], str],
+        mover: Callable[[], str],
         clock: Callable[[], float],
     ) -> None:
-        """`key` names the key that presses this, for users."""
+        """`key` names the key that presses this, `mover` the one that fills the background."""
         self._center = center
         self._hint = hint
         self._start_worker = start_worker
         self._key = key
+        self._mover = mover
         self._clock = clock
         self._until_s = float("-inf")
 
@@ -39,7 +42,8 @@ class BackgroundStop:
         shells = center.context.shells.all() if center is not None else ()
         running = [shell for shell in shells if shell.is_running]
         if not running:
-            self._hint("No background commands.")
+            key = self._mover()
+            self._hint(f"No background commands. {key} moves a running one here." if key else _NONE)
         elif self._clock() > self._until_s:
             self._until_s = self._clock() + AGAIN_S
             key = self._key() or "the key"

@@ -210,6 +210,7 @@ class Keyboard:
             hint,
             parts.runtime.start_worker,
             lambda: parts.chords.keymap.display("chat:killAgents"),
+            lambda: parts.chords.keymap.display("task:background"),
             parts.clock,
         )
         conversation_keys = ConversationKeys(
