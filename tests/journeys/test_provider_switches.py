@@ -15,7 +15,21 @@ from tests.journeys.program import run
 from tests.journeys.test_providers import KEY, MODELS, env_of
 
 ALL = {**MODELS, "anthropic": "claude-opus-5-5"}
+PATHS = {
+    "openai": "/responses",
+    "gemini": ":streamGenerateContent",
+    "work": "/chat/completions",
+    "anthropic": "/v1/messages",
+}
 SUMMARY = Turn((Text("It was a picture."),), when=When(prompt="about to be compacted"), times=0)
+
+
+def configure(home: Path, server: ScriptedServer) -> None:
+    """Have each provider at the server, besides the main endpoint."""
+    at = {"baseUrl": server.base_url}
+    work = {**at, "keyVariable": "WORK_KEY", "api": "chat"}
+    settings = {"providers": {"openai": at, "gemini": at, "work": work}}
+    (home / ".agent" / "settings.json").write_text(json.dumps(settings))
 
 
 @pytest.mark.parametrize("writer", [*ALL])
@@ -31,6 +45,8 @@ async def test_each_other_provider_compacts_and_continues(
         async with ScriptedServer(Scenario(turns=turns)) as server:
             main = {"ANTHROPIC_BASE_URL": server.base_url, "ANTHROPIC_API_KEY": KEY}
             env = env_of(fresh_home, server, **main)
+            # At a gateway of one's own, names of providers are the gateway's without an entry.
+            configure(fresh_home, server)
 
             async def say(*arguments: str, env: dict[str, str] = env) -> str:
                 given = (*arguments, "--output-format", "json")
@@ -48,3 +64,6 @@ async def test_each_other_provider_compacts_and_continues(
             assert "It was a picture." in last
             assert "Seen. Seen." not in last
             assert [each.problem for each in server.requests if each.problem] == []
+            paths = [each.path for each in server.requests]
+            assert PATHS[writer] in paths[0]
+            assert all(PATHS[other] in each for each in paths[asked:])
