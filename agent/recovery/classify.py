@@ -216,6 +216,8 @@ _BY_CODE: Final[Mapping[str, FailureKind]] = {
     "no_db_connection": FailureKind.AUTHENTICATION,
     "permission_error": FailureKind.PERMISSION,
     "billing_error": FailureKind.BILLING,
+    # Of OpenAI, through gateways that pass it on: no request helps before an account is paid.
+    "insufficient_quota": FailureKind.BILLING,
     "conflict_error": FailureKind.CONFLICT,
     "request_too_large": FailureKind.TOO_LARGE,
     "connection": FailureKind.CONNECTION,

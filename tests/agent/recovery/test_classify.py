@@ -24,6 +24,7 @@ K = FailureKind
         (api(401, "authentication_error"), K.AUTHENTICATION, False),
         (api(400, "no_db_connection", "No connected db."), K.AUTHENTICATION, False),
         (api(402, "billing_error"), K.BILLING, False),
+        (api(429, "insufficient_quota"), K.BILLING, False),
         (api(403, "permission_error"), K.PERMISSION, False),
         (api(404, "not_found_error", "model: gpt"), K.MODEL_NOT_FOUND, False),
         (api(404, "not_found_error", "Not Found"), K.NOT_FOUND, False),
