@@ -69,7 +69,7 @@ PROGRAMS = (
         "--max-line-length --words")),
     Program("sum sha224sum sha384sum b2sum getfacl lsattr zless gzcat zstdcat lz4cat xzless bzless "
         "zmore ldd", accesses=reads()),
-    Program("md5sum sha1sum sha256sum sha512sum", accesses=reads(), read_only=ReadOnly("bctw")),
+    Program("md5sum sha1sum sha256sum sha512sum", accesses=reads(), read_only=ReadOnly("bt")),
     Program("cksum", accesses=reads(), read_only=ReadOnly("", "a")),
     Program("comm", accesses=reads(), read_only=ReadOnly("123")),
     Program("cmp", accesses=reads("in"), read_only=ReadOnly("bls", "in")),
