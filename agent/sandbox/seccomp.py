@@ -1,4 +1,4 @@
-"""A seccomp filter as the bytes of its BPF program: socket families and calls that lead out."""
+"""A seccomp filter as the bytes of its BPF program: socket families, calls that lead out, modes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final
 
-_LOAD, _JUMP_EQUAL, _JUMP_GREATER, _RETURN = 0x20, 0x15, 0x35, 0x06
+_LOAD, _JUMP_EQUAL, _JUMP_GREATER, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
 _ARCHITECTURES: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -19,6 +19,18 @@ _REFUSED_CALLS: Final = {
     "x86_64": (101, 310, 311, 425, 426, 427, 248, 249, 250),
     "aarch64": (117, 270, 271, 425, 426, 427, 217, 218, 219),
 }
+_MODES: Final = {
+    # creat, mknod, mknodat, chmod, fchmod, fchmodat, fchmodat2: which argument is the mode.
+    "x86_64": ((85, 1), (133, 1), (259, 2), (90, 1), (91, 1), (268, 2), (452, 2)),
+    "aarch64": ((33, 2), (52, 1), (53, 2), (452, 2)),
+}
+_OPENING: Final = {"x86_64": ((2, 1), (257, 2)), "aarch64": ((56, 2),)}
+"""open, openat: which argument are the flags; the mode follows."""
+_OPENAT2: Final = 437
+"""Its mode cannot be looked at; programs use `openat` where it is missing."""
+_SETUID: Final = 0o4000
+_CREATING: Final = 0o100 | 0o20000000
+"""O_CREAT, __O_TMPFILE: without them the mode is whatever stands there."""
 _X32_BIT: Final = 0x40000000
 
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
@@ -32,6 +44,24 @@ WITH_UNIX: Final = (AF_UNIX, *WITHOUT_UNIX)
 def is_supported(machine: str | None = None) -> bool:
     """Return whether filters can be built for a machine; None is this one."""
     return (machine or platform.machine()) in _ARCHITECTURES
+
+
+def _argument(position: int) -> int:
+    """Return where the low word of an argument of the call is."""
+    return 16 + 8 * position
+
+
+def _without_setuid(argument: int) -> list[tuple[int, int, int, int]]:
+    """Return what ends with a refusal of modes with the set-user-ID bit; else the call is made.
+
+    The file would stay on the host and have its effect there.
+    """
+    return [
+        (_LOAD, 0, 0, _argument(argument)),
+        (_JUMP_SET, 0, 1, _SETUID),
+        (_RETURN, 0, 0, _ERRNO | _EPERM),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
 
 
 def filter_program(families: Iterable[int], machine: str | None = None) -> bytes:
@@ -54,9 +84,19 @@ def filter_program(families: Iterable[int], machine: str | None = None) -> bytes
         code += [(_JUMP_GREATER, 0, 1, _X32_BIT), (_RETURN, 0, 0, _ERRNO | _ENOSYS)]
     for number in _REFUSED_CALLS[name]:
         code += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ERRNO | _EPERM)]
+    code += [(_JUMP_EQUAL, 0, 1, _OPENAT2), (_RETURN, 0, 0, _ERRNO | _ENOSYS)]
+    for number, argument in _MODES[name]:
+        code += [(_JUMP_EQUAL, 0, 4, number), *_without_setuid(argument)]
+    for number, argument in _OPENING[name]:
+        code += [
+            (_JUMP_EQUAL, 0, 6, number),
+            (_LOAD, 0, 0, _argument(argument)),
+            (_JUMP_SET, 0, 3, _CREATING),
+            *_without_setuid(argument + 1),
+        ]
     code += [
         (_JUMP_EQUAL, 0, 2 + len(allowed), _SOCKET[name]),
-        (_LOAD, 0, 0, 16),  # the low word of the first argument: the family
+        (_LOAD, 0, 0, _argument(0)),  # the family
     ]
     for position, family in enumerate(allowed):
         code.append((_JUMP_EQUAL, len(allowed) - position, 0, family))

@@ -147,6 +147,13 @@ def test_programs_that_talk_within_themselves_work(make_confined: MakeConfined) 
     assert _run(confined, "python3 a.py | grep -q 1").exit_code == 0
 
 
+def test_no_program_that_runs_as_its_owner_is_left(make_confined: MakeConfined) -> None:
+    confined = make_confined(level=FILES)
+    _run(confined, "cp /bin/true a; chmod 4755 a; chmod 755 a; install -m 4755 /bin/true b")
+    assert (confined.project / "a").stat().st_mode & 0o7777 == 0o755
+    assert not any(path.stat().st_mode & 0o4000 for path in confined.project.iterdir())
+
+
 def test_a_link_in_the_place_of_a_working_directory_opens_nothing(
     make_confined: MakeConfined,
 ) -> None:
