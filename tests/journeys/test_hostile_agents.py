@@ -327,3 +327,18 @@ async def test_the_isolation_of_a_leading_kind_is_said_to_have_no_effect(begin: 
     agents = {"apart": {"description": "d", "prompt": "p", "isolation": "worktree"}}
     journey = await begin(respond=scripted({"": [[Text("ok")]]}), agents=agents, agent="apart")
     assert any("isolation of the agent apart" in note for note in journey.assembled.notices)
+
+
+@pytest.mark.parametrize("mode", ["in-process", "process"])
+async def test_a_worker_is_confined_no_less_than_its_leader(
+    tmp_path: Path, fresh_home: Path, mode: str
+) -> None:
+    """A rule of the leader allows every command; under a sandbox that only reads, none writes."""
+    turns = [
+        lead(spawn("w", "Make.", "Bash")),
+        worker("Bash", TOUCH, prompt="Make"),
+        worker("Bash", Text("I could not."), times=0),
+    ]
+    async with team_of(tmp_path, fresh_home, turns, mode=mode, answers=[no("no")]) as team:
+        await run(await team.lead(sandbox="read-only", allow=("Bash",)), "Please do it.")
+        assert not (team.project / "made").exists()
