@@ -8,10 +8,13 @@ covered or scrolled goes the long way, and both ways give the same cells.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar
 
 from rich.console import RenderableType
+from rich.style import Style
+from textual.filter import ANSIToTruecolor, DimFilter
 from textual.geometry import Offset, Region
 from textual.screen import Screen
 from textual.strip import Strip
@@ -37,6 +40,8 @@ PRIVATE_NAMES: Final = {
 }
 """What this module uses of Textual that Textual does not promise."""
 
+_OF_COLORS: Final = (ANSIToTruecolor, DimFilter)
+"""Filters that only replace named colours, and faint text."""
 _PATIENCE: Final = 20
 """How many turns of the loop a frame waits for widgets that have requested one of Textual."""
 _MANY_ROWS: Final = 8
@@ -57,7 +62,7 @@ class DrawsRows(LaidOutOnce):
         """Return some rows as they are shown, the app's colour filters applied."""
         strips = self.draw_rows(rows)
         filters = self.app.get_line_filters()
-        if filters:
+        if filters and not (all(isinstance(f, _OF_COLORS) for f in filters) and _are_plain(strips)):
             _, background = self.background_colors
             for line_filter in filters:
                 strips = [strip.apply_filter(line_filter, background) for strip in strips]
@@ -88,6 +93,19 @@ class DrawsRows(LaidOutOnce):
             self.refresh(Region(0, first, width, max(rows) - first + 1))
         else:
             self.refresh(*(Region(0, y, width, 1) for y in rows))
+
+
+def _are_plain(strips: Sequence[Strip]) -> bool:
+    """Whether Textual's filters of colours leave all of these rows as they are."""
+    return all(_is_plain(segment.style) for strip in strips for segment in strip)
+
+
+@lru_cache(maxsize=1024)
+def _is_plain(style: Style | None) -> bool:
+    if style is None:
+        return True
+    named = (color for color in (style.color, style.bgcolor) if color is not None)
+    return not style.dim and all(color.triplet is not None for color in named)
 
 
 class UncoveredRows:

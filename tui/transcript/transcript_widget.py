@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import Final, cast
 
 from textual import events
+from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
@@ -161,10 +162,11 @@ class TranscriptWidget(Listens, DrawsRows):
             self._painted = []
             self.refresh()
             return
-        if not self.size:
+        size = self.size
+        if not size:
             return
-        self._take_size()
-        before, now = self._painted, self._screen_rows()
+        self._take_size(size)
+        before, now = self._painted, self._screen_rows(size)
         self._painted = now
         if not self.viewport.is_following and self.viewport.top.block < NEAR_START_BLOCKS:
             self.near_start()
@@ -267,19 +269,19 @@ class TranscriptWidget(Listens, DrawsRows):
 
     def _on_resize(self, event: events.Resize) -> None:
         # The frame of the new layout was painted before this event came.
-        if self._take_size():
+        if self._take_size(self.size):
             self.refresh()
 
-    def _take_size(self) -> bool:
+    def _take_size(self, size: Size) -> bool:
         """Lay out for the size that the widget has now; return whether that is another one."""
-        width, height = self.size
+        width, height = size
         if (width, height) == self._painted_size:
             return False
         self._painted_size = (width, height)
         self.viewport.resize(min(width, self._reading_cells or width), height, width)
         if self.inline is not None:
             self.inline.scrollback.resized()
-        self._painted = self._screen_rows()
+        self._painted = self._screen_rows(size)
         return True
 
     def render_line(self, y: int) -> Strip:
@@ -288,9 +290,10 @@ class TranscriptWidget(Listens, DrawsRows):
 
     def draw_rows(self, rows: Collection[int]) -> list[Strip]:
         """Paint some rows."""
-        self._take_size()
+        size = self.size
+        self._take_size(size)
         if not self._painted:
-            self._painted = self._screen_rows()
+            self._painted = self._screen_rows(size)
         if self.inline is not None and 0 in rows:
             self.inline.painted(self._painted[0][0] if self._painted else None)
         width, height = self._painted_size
@@ -298,8 +301,8 @@ class TranscriptWidget(Listens, DrawsRows):
         lines = [self._painted[y][1] if y < len(self._painted) else BLANK for y in rows]
         return [self._strips.strip(line, width, palette, limit=limit) for line in lines]
 
-    def _screen_rows(self) -> list[tuple[RowPosition | None, Row]]:
-        height = self.size.height
+    def _screen_rows(self, size: Size) -> list[tuple[RowPosition | None, Row]]:
+        width, height = size
         if not self.viewport.entries:
             return [(None, line) for line in self._header[:height]]
         rows: list[tuple[RowPosition | None, Row]] = []
@@ -311,10 +314,10 @@ class TranscriptWidget(Listens, DrawsRows):
                 shown = marked_row(shown, place, self.marker.selection)
             rows.append((place, shown))
         if self._pins_prompt and rows and (prompt := self.viewport.pinned_prompt()) is not None:
-            rows[0] = (rows[0][0], pinned_row(prompt, self.size.width))
+            rows[0] = (rows[0][0], pinned_row(prompt, width))
         if self.viewport.is_following or len(rows) < 2:
             return rows
-        return with_position(rows, self.viewport, self.size.width)
+        return with_position(rows, self.viewport, width)
 
 
 def _press(widget: TranscriptWidget, place: RowPosition) -> None:

@@ -172,7 +172,7 @@ def hit_of(app: AgentApp) -> str:
 
 
 def marked(app: AgentApp) -> list[str]:
-    rows = app.parts.transcript._screen_rows()
+    rows = app.parts.transcript._screen_rows(app.parts.transcript.size)
     return [
         text for _, row in rows for text, ink in row.runs if ink.ground is not None and text.strip()
     ]
@@ -192,5 +192,5 @@ async def test_the_hit_that_was_gone_to_stands_out_from_the_others() -> None:
 
 
 def current(app: AgentApp) -> list[str]:
-    rows = app.parts.transcript._screen_rows()
+    rows = app.parts.transcript._screen_rows(app.parts.transcript.size)
     return [text for _, row in rows for text, ink in row.runs if ink.reverse]
