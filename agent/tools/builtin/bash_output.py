@@ -8,9 +8,11 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 
 from agent.display import CommandDisplay
+from agent.sandbox.confined_launch import SandboxRun
 from agent.tools.base import Concurrency, Tool, ToolContext, ToolError, ToolOutcome, build_tool
 from agent.tools.search.rg import matching_lines
 from agent.tools.services import ToolServices
+from agent.tools.shell.refused_note import refused_note
 from agent.tools.shell.shell_process import ShellProcess
 
 DESCRIPTION: Final = """Returns what a background command printed since the last call, and \
@@ -78,6 +80,10 @@ async def _run(tool_input: BashOutputInput, context: ToolContext) -> ToolOutcome
     else:
         parts.append("(no new output)")
     parts.append(f"[{_state(shell, is_running)} All output: {shell.output.path}]")
+    if not is_running and isinstance(shell.confined, SandboxRun):
+        refused = shell.confined.refusals(shell.output.text(), failed=shell.exit_code != 0)
+        if refused:
+            parts.append(refused_note(shell.confined.policy.confinement, refused))
     return ToolOutcome(
         "\n".join(parts),
         display=CommandDisplay(shell.command, new, shell.exit_code, background_id=shell.id),

@@ -13,6 +13,7 @@ from agent.sandbox.probe import probe
 from agent.sandbox.sandbox import Sandbox
 from agent.tools.base import ToolOutcome
 from agent.tools.builtin.bash import bash_tool
+from agent.tools.builtin.bash_output import bash_output_tool
 from permissions.confinement import Confinement, SandboxLevel
 from permissions.context import PermissionContext
 from permissions.mode import Mode
@@ -109,6 +110,22 @@ async def test_a_background_command_stays_confined(confined: Bench) -> None:
     await confined.services.shells.kill_all()
     assert not outside.exists()
     assert sorted(path.name for path in confined.root.iterdir()) == ["tried"]
+
+
+async def test_what_a_background_command_was_refused_is_told_with_its_output(
+    confined: Bench,
+) -> None:
+    (confined.root / "sub").mkdir()
+    command = "echo x > sub/.npmrc; echo tried > tried"
+    await _run(confined, command, Confinement.PROJECT, run_in_background=True)
+    (shell,) = confined.services.shells.all()
+    await shell.wait()
+    tool = bash_output_tool()
+    told = await tool.run(tool.parse({"bash_id": shell.id}), confined.context)
+    assert f"write {confined.root}/sub/.npmrc: a protected path; it was moved to" in str(
+        told.content
+    )
+    assert not (confined.root / "sub" / ".npmrc").exists()
 
 
 async def test_a_confinement_that_cannot_be_set_up_runs_nothing(confined: Bench) -> None:
