@@ -95,10 +95,7 @@ def denied_without_user(pending: Decision, undecided: Sequence[Undecided] = ()) 
     return replace(
         pending,
         behavior=Behavior.DENY,
-        message=(
-            f"{pending.message.rstrip('.')}. This run cannot ask{because}, so it "
-            "was denied. Continue without it, or say what is needed."
-        ),
+        message=(f"{pending.message.rstrip('.')}. This run cannot ask{because}, so it was denied."),
         trace=(*pending.trace, *undecided_entries(undecided)),
     )
 

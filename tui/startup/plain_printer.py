@@ -66,9 +66,10 @@ class PlainPrinter:
             )
         elif isinstance(display, CommandDisplay):
             lines = display.output.splitlines()
-        elif event.is_error:
+        elif event.is_error and event.outcome != "denied":
             lines = event.text.splitlines()
         else:
+            # What was denied has been written with its decision; the rest is for the model.
             lines = []
         # One extra line is shown: a note that it is missing takes a line as well.
         shown = lines if len(lines) == MAX_RESULT_LINES + 1 else lines[:MAX_RESULT_LINES]

@@ -152,7 +152,7 @@ async def test_with_nobody_to_ask_an_ask_is_a_deny_that_keeps_its_origin() -> No
         ask.source,
         ask.reason,
     )
-    assert "This run cannot ask" in decision.message
+    assert decision.message.endswith("This run cannot ask, so it was denied.")
 
 
 async def test_a_broken_dialog_denies_and_says_why() -> None:
