@@ -84,7 +84,8 @@ async def test_an_example_runs(serve: Serve, tmp_path: Path, section: str) -> No
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PATH": path},
+        # A busy machine takes longer to start a server than a user waits for it.
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PATH": path, "MCP_TIMEOUT": "60000"},
         check=False,
     )
     assert done.returncode == 0, done.stderr
