@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -62,7 +63,9 @@ def with_status_line(tmp_path: Path, command: str) -> RecordedConversation:
 
 
 async def test_it_runs_again_when_something_it_is_told_of_changes(tmp_path: Path) -> None:
-    conversation = with_status_line(tmp_path, f"python3 -c {shlex.quote(SHOW)}")
+    # Started quickly: a command has five seconds, also on a busy machine.
+    python = f"{shlex.quote(sys.executable)} -I -S"
+    conversation = with_status_line(tmp_path, f"{python} -c {shlex.quote(SHOW)}")
     app = make_app(conversation)
     async with app.run_test(size=(100, 24)) as pilot:
 
