@@ -81,6 +81,7 @@ class Team:
             ANTHROPIC_BASE_URL=self.server.base_url,
             ANTHROPIC_API_KEY="key",
             ANTHROPIC_MODEL="claude-opus-5-5",
+            MCP_CONNECT_TIMEOUT_MS="60000",
         )
         chosen = RunOptions(**{"team": "crew", "teammate_mode": self.mode, **options})
         assembled = await assemble(

@@ -16,7 +16,8 @@ TICK_S = 0.05
 
 
 def _log_to(log: Path, then: str = "") -> list[dict[str, Any]]:
-    command = f"cat >> {log}; echo >> {log}; {then}"
+    # One write a line: hooks of several changes run at the same time.
+    command = f"line=$(cat); printf '%s\\n' \"$line\" >> {log}; {then}"
     return [{"hooks": [{"type": "command", "command": command}]}]
 
 
