@@ -54,7 +54,8 @@ class MergedSettings(Struct, frozen=True):
 
     values: SettingsFile
     origins: Mapping[str, Origin] = field(default_factory=dict)
-    """Per key the place that won; for lists the first place that added to it."""
+    """Per key the place that won; for lists the first place that added to it. Keys that mean
+    nothing here have one, too."""
 
 
 def by_precedence(files: Iterable[LoadedFile]) -> tuple[LoadedFile, ...]:
@@ -78,6 +79,8 @@ def merge(files: Iterable[LoadedFile]) -> MergedSettings:
             else:
                 values[key] = value
                 origins[key] = Origin(loaded.source, loaded.path, loaded.line_of(key))
+        for key in loaded.root.members.keys() - {*SettingsFile.__struct_fields__}:
+            origins.setdefault(key, Origin(loaded.source, loaded.path, loaded.line_of(key)))
     return MergedSettings(SettingsFile(**values), MappingProxyType(origins))
 
 

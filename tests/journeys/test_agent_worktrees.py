@@ -293,4 +293,4 @@ async def test_a_session_opens_only_a_worktree_of_this_repository(
     env = environment(fresh_home, "http://127.0.0.1:1")
     status, _, err = await run("-p", "go", "-w", "plum", cwd=project, env=env)
     assert status == 1
-    assert ("leads through a link" if is_link else "is no worktree of this repository") in err
+    assert ("leads through a link" if is_link else "is not a worktree of this repository") in err
