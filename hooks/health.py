@@ -131,11 +131,11 @@ def _check_shell(command: str, env: Mapping[str, str], cwd: Path) -> Iterator[st
     try:
         syntax = run_blocking(program, timeout_s=SYNTAX_TIMEOUT_S)
     except CannotStart as error:
-        yield f"the shell can't read this command: {error}"
+        yield f"the shell cannot read this command: {error}"
         return
     if syntax.exit_code != 0:
         lines = syntax.stderr.decode(errors="replace").strip().splitlines()
-        yield f"the shell can't read this command: {lines[0] if lines else 'syntax error'}"
+        yield f"the shell cannot read this command: {lines[0] if lines else 'syntax error'}"
         return
     words = _leading_words(command)
     if words:

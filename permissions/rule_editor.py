@@ -150,7 +150,7 @@ class RuleEditor:
             await back()
 
         self._done.append(_Undo(f"{rule.text} moved to {destination}", before, there_and_back))
-        return f"{rule.behavior} {rule.text} is now kept in {destination}."
+        return f"{rule.behavior} {rule.text} is now in {destination}."
 
     def findings(
         self, text: str, behavior: RuleBehavior, source: RuleSource

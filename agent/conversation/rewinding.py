@@ -79,7 +79,7 @@ class Rewinding:
         restored = await checkpoints.restore(first, paths, redo_id=uuid.uuid4().hex[:12])
         files = len(restored.done)
         self._state.notes.append(
-            f"The user put {files} file(s) back as they were before an earlier prompt: "
+            f"The user put {files} file(s) back to their state before an earlier prompt: "
             + ", ".join(str(change.path) for change in restored.done[:20])
             + ". Read them again before you change them."
         )

@@ -134,7 +134,9 @@ class MentionReader(Struct):
             if mention in done:
                 continue
             if len(done) >= MAX_MENTIONS or room <= 0:
-                refusals.append(f"@{mention.path} is not attached: there is too much already")
+                refusals.append(
+                    f"@{mention.path} is not attached: the attachments have reached their limit"
+                )
                 continue
             done.add(mention)
             name = shown(path, self.services().launch_dir)
@@ -145,7 +147,9 @@ class MentionReader(Struct):
                 continue
             size = sum(len(str(block.get("text", ""))) for block in content)
             if size > room:
-                refusals.append(f"@{name} is not attached: there is too much already")
+                refusals.append(
+                    f"@{name} is not attached: the attachments have reached their limit"
+                )
                 continue
             room -= size
             # Where a pasted image was copied to says nothing to the user.
@@ -193,7 +197,7 @@ class MentionReader(Struct):
         if decision.behavior is Behavior.ALLOW:
             return ""
         if decision.reason in {Reason.DENY_RULE, Reason.ASK_RULE} and decision.rule is not None:
-            return f"the rule {decision.rule.text} ({decision.rule.source}) is against it"
+            return f"the rule {decision.rule.text} ({decision.rule.source}) forbids it"
         return decision.message
 
     async def _attached(

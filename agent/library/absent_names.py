@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 _BY_NAME: Final = "name models by provider, as in Agent(model='openai/gpt-5')"
-_VENDOR: Final = "tools that run at one vendor's servers are not there; write a function tool"
+_VENDOR: Final = "tools that run on one vendor's servers are not available; write a function tool"
 _SESSION: Final = "use SQLiteSession or TranscriptSession"
 _RETRY: Final = "retries follow the program's settings"
 

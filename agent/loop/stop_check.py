@@ -75,7 +75,7 @@ class TurnEnd:
                 return state.advance("token_budget_continuation")
         if not text.strip():
             # Otherwise the screen would freeze and appear broken.
-            await self._events.notice("info", "The model ended its answer without a word.")
+            await self._events.notice("info", "The model ended its answer without any text.")
         return history.terminal("completed", state, turns=turns)
 
     async def _correct(self, state: LoopState, complaint: str) -> LoopState | Terminal:

@@ -23,7 +23,7 @@ MAX_OUTPUT_RECOVERIES: Final = 3
 MAX_PAUSES: Final = 10
 CONTINUATION: Final = (
     "Your answer was cut off by the output limit. Continue exactly where it stopped, without "
-    "repeating or apologising."
+    "repeating or apologizing."
 )
 _LOG: Final = logging.getLogger(__name__)
 

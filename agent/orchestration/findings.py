@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 NAME: Final = "report_findings"
 DESCRIPTION: Final = (
-    "Hands in what you found. Call it once, as your last action: the subtask is over with it, and "
+    "Hands in what you found. Call it once, as your last action: it ends the subtask, and "
     "nothing else that you write is read."
 )
 RECORDED: Final = "Findings recorded."
@@ -21,9 +21,9 @@ Verdict = Literal["confirmed", "refuted"]
 class ReportedFinding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One finding."""
 
-    claim: Annotated[str, Meta(description="What is the case, in one sentence")]
+    claim: Annotated[str, Meta(description="The finding, in one sentence")]
     evidence: Annotated[
-        str, Meta(description="What shows it: file and line, or output of a command")
+        str, Meta(description="The evidence: file and line, or output of a command")
     ]
     severity: Literal["high", "medium", "low", "info"]
 
@@ -31,7 +31,7 @@ class ReportedFinding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Findings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Input of the tool."""
 
-    summary: Annotated[str, Meta(description="The whole in two or three sentences")]
+    summary: Annotated[str, Meta(description="A summary in two or three sentences")]
     findings: list[ReportedFinding]
 
 

@@ -23,7 +23,7 @@ SYSTEM: Final = (
     "Several agents work in parallel, each on one subtask; yours is the message below. Look into "
     "it yourself, check what you claim with bash instead of assuming it, and end by calling "
     f"report_findings once. A command has {BASH_TIMEOUT_S:.0f} s at most. Report what you found, "
-    "not how you went about it."
+    "not how you found it."
 )
 
 
@@ -61,7 +61,7 @@ def verification_prompt(task: str, result: str) -> str:
     """Return the prompt of the agent that tries to refute a result."""
     return (
         "Another agent reported the result below. Your job is to REFUTE it: work out each claim "
-        "again with bash, from the source and not from the report, and search for what speaks "
+        "again with bash, from the source and not from the report, and search for evidence "
         "against it. A claim that you are not sure of is refuted. End with report_findings; its "
         "summary begins with 'refuted: ' or 'confirmed: ', then why, with the file and line or "
         f"the command output that settled it.\n\nSubtask: {task}\n\nResult:\n{result}"

@@ -69,7 +69,7 @@ def probe(bwrap: str | None = None) -> Availability:
         return _seatbelt()
     if sys.platform != "linux" or not is_supported():
         return Availability(
-            SandboxLevel.NONE, Backend.NONE, reason="this system has no sandbox that is known here"
+            SandboxLevel.NONE, Backend.NONE, reason="no sandbox is supported on this system"
         )
     full = _bubblewrap(bwrap)
     if full.level is SandboxLevel.FULL:

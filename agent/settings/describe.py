@@ -62,7 +62,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "allowManagedMcpServersOnly": "For administrators: only the managed list of allowed servers "
     "applies.",
     "mcp": "`toolChanges` (`withhold`, `notify`): a tool that changed after it was accepted. "
-    "`toolSearch`: per cent of the window that MCP tools may take before only their names are "
+    "`toolSearch`: percentage of the window that MCP tools may take before only their names are "
     "sent.",
     "blockedHosts": "Hosts that WebFetch never contacts.",
     "maxTurns": "Maximum answers with tool calls per prompt; 200 interactively, 50 with `-p`.",

@@ -124,7 +124,7 @@ def read_team(place: TeamPlace) -> TeamFile | None:
     Raises:
         TeamError: the file cannot be read, or holds something else.
     """
-    advice = "Move it away to begin the team anew; its messages and transcripts stay."
+    advice = "Move it away to start the team again; its messages and transcripts stay."
     try:
         team = msgspec.json.decode(place.file.read_bytes(), type=TeamFile)
     except FileNotFoundError:
@@ -144,8 +144,8 @@ def write_team(place: TeamPlace, team: TeamFile) -> None:
         write_private(place.file, msgspec.json.format(msgspec.json.encode(team), indent=2))
     except OSError as error:
         raise TeamError(
-            f"The team file {place.file} cannot be written: {error.strerror}. A team needs a disk "
-            "that takes its files; AGENT_TUI_HOME names another place."
+            f"The team file {place.file} cannot be written: {error.strerror}. Set "
+            "AGENT_TUI_HOME to a writable folder: a team keeps its files there."
         ) from error
 
 

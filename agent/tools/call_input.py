@@ -36,7 +36,7 @@ async def read_input(call: RunningCall, raw: Mapping[str, object]) -> Ready:
     if tool.requires_user_interaction and not call.ports.services.can_ask(tool.name):
         raise Refused(
             "invalid",
-            f"{tool.name} needs an answer from the user, and nobody can be asked in this run. "
+            f"{tool.name} needs an answer from the user, and no user can be asked in this run. "
             "Decide yourself and say which assumption you made.",
         )
     problem = await _guard(tool.validate(parsed, call.context), tool.name)

@@ -333,7 +333,7 @@ def _json_problem(text: str, error: ValueError, truncated_bytes: int) -> str:
             f"printed invalid JSON: {error.msg} at line {error.lineno} column {error.colno} "
             f"(starts {start!r}); all of it is ignored"
         )
-    return f"printed JSON that can't be read: {error}"
+    return f"printed JSON that cannot be read: {error}"
 
 
 def _exit_text(printed: Printed, stderr: str) -> str:
@@ -349,7 +349,7 @@ def _likely_cause(code: int, stderr: str, path: str) -> str:
     if code == 127 and not is_missing:
         return f"a program was not found on this PATH: {path or 'not set'}"
     if code == 126:
-        return "the file is not executable: is its execute bit set?"
+        return "the file is not executable: chmod +x makes it so"
     if is_missing:
         return "a script is not where the command says"
     return ""

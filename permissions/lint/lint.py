@@ -331,8 +331,8 @@ def _unreachable_wildcard(
         return _one(
             rule,
             LintType.UNREACHABLE,
-            f"'{words[0]}' is looked through, so this allows no command that it runs",
-            "write the rule for the command behind it, as in Bash(npm test *)",
+            f"'{words[0]}' runs another command, which is matched instead, so this allows nothing",
+            "write the rule for that command, as in Bash(npm test *)",
         )
     return None
 

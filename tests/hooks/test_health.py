@@ -50,7 +50,7 @@ def test_working_hooks_have_no_findings(place: Place, handler: dict[str, object]
         ({"command": '"$CLAUDE_PROJECT_DIR"/gone.sh'}, "does not exist"),
         ({"command": "python3 gone.py"}, "gone.py does not exist"),
         ({"command": "node", "args": ["gone.js"]}, "gone.js does not exist"),
-        ({"command": "if true"}, "can't read this command"),
+        ({"command": "if true"}, "cannot read this command"),
         ({"command": "x", "shell": "powershell"}, "pwsh is not on this PATH"),
     ],
 )

@@ -149,7 +149,7 @@ async def test_an_empty_answer_is_said_to_be_empty(begin: Begin) -> None:
     journey = await begin([Turn(()), Turn((Text("here"),))])
     events = await journey.send("are you there?")
     assert terminal(events).reason == "completed"
-    assert "without a word" in "".join(e.text for e in events if isinstance(e, Notice))
+    assert "without any text" in "".join(e.text for e in events if isinstance(e, Notice))
     again = await journey.send("hello?")
     assert not [event for event in again if isinstance(event, Notice)]
 

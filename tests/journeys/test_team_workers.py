@@ -214,7 +214,7 @@ async def test_a_session_begins_to_lead_a_team_and_ends_it(
         assert isinstance(ended, LeadTeam)
         assert ended.team == ""
         again = await command(leader, "/team start other")
-        assert again == ShowText("This session leads a team already. /team end ends it.", "warning")
+        assert again == ShowText("This session already leads a team. /team end ends it.", "warning")
 
 
 async def test_task_hooks_see_a_new_task_and_may_refuse_its_end(

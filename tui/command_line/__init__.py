@@ -10,11 +10,11 @@ SUBCOMMANDS: Final = {
     "sessions": "List, show, search, export and repair conversations.",
     "doctor": "Check the installation and the settings, and suggest fixes.",
     "sandbox": "Show what confines commands, and run one command confined.",
-    "agents": "List, read, stop and follow sessions of --bg.",
+    "agents": "List, read, stop and follow background sessions.",
     "mcp": "Add, list and remove MCP servers.",
     "workflow": "Run workflows, and list, show and stop runs.",
     "config": "Show the settings in force and which file set each, or set one.",
-    "update": "Say how this installation is updated.",
+    "update": "Show how to update this installation.",
     "completion": "Print the completion script for bash, zsh or fish.",
 }
 """What the first word of a command line may be besides a prompt, with what it is for."""

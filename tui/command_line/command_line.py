@@ -72,7 +72,7 @@ CONTEXT: Final[dict[str, Any]] = {
     help="Resume a session by its id or name, or pick one.",
 )
 @click.option(
-    "--fork-session", is_flag=True, help="Continue in a copy, leave the session as it is."
+    "--fork-session", is_flag=True, help="Continue in a copy; the session stays as it is."
 )
 @click.option("--session-id", type=click.UUID, metavar="UUID", help="The id for the new session.")
 @click.option("-n", "--name", callback=refuse_empty, metavar="TEXT", help="A name for the session.")
@@ -137,7 +137,7 @@ CONTEXT: Final[dict[str, Any]] = {
 )  # fmt: skip
 @click.option(
     "--tools", multiple=True, callback=split_tools, metavar="NAME,…",
-    help="Give the model these tools only; an empty value gives none.",
+    help="Give the model only these tools; an empty value gives none.",
 )  # fmt: skip
 @click.option(
     "--add-dir", "add_dirs", multiple=True, metavar="FOLDER",
@@ -184,7 +184,7 @@ CONTEXT: Final[dict[str, Any]] = {
 )
 @click.option(
     "--max-budget-usd", type=click.FloatRange(min=0), callback=refuse_nan, metavar="USD",
-    help="Stop when this is spent.",
+    help="Stop when this many US dollars are spent.",
 )  # fmt: skip
 @click.option(
     "--output-format", type=click.Choice(("text", "json", "stream-json")), default="text",
@@ -196,7 +196,7 @@ CONTEXT: Final[dict[str, Any]] = {
 )  # fmt: skip
 @click.option("--init", "init", is_flag=True, help="Run the Setup hooks for a new checkout first.")
 @click.option("--maintenance", is_flag=True, help="Run the Setup hooks for maintenance first.")
-@click.option("--init-only", is_flag=True, help="Run the hooks of the start (--init), and end.")
+@click.option("--init-only", is_flag=True, help="Run the start-up hooks (--init), then exit.")
 @click.option("--include-partial-messages", is_flag=True, help="Add stream_event lines.")
 @click.option(
     "--replay-user-messages", "replays_prompts", is_flag=True,

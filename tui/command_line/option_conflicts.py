@@ -82,7 +82,7 @@ def _asks_a_tool_on_the_screen(given: Given) -> bool:
 _CONTRADICTIONS: Final[tuple[tuple[Callable[[Given], bool], str], ...]] = (
     (
         _has_two_sessions,
-        "-c continues the latest session, -r the one that is named: use only one of them.",
+        "-c continues the latest session, -r the one you name: use only one of them.",
     ),
     (
         _forks_nothing,

@@ -227,7 +227,7 @@ class QuestionDialog:
             body += [BLANK, *indented(shown, bar, bar)]
         keys = "space mark · enter continue" if step.is_multiple else "enter choose"
         more = " · ←→ questions" if len(self._steps) > 1 else ""
-        typed = "Type a number, your own answer behind the number of Other, or esc to decline."
+        typed = "Type a number, the number of Other and then your own answer, or esc to decline."
         if step.is_multiple:
             typed = "Enter numbers to select, then “enter” to continue, or esc to decline."
         if len(self._steps) > 1:

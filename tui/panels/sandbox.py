@@ -27,9 +27,9 @@ from tui.text.wrap import wrap
 _SWITCH: Final = 0
 """The item that is the switch: the first one."""
 _MEANING: Final = {
-    SandboxLevel.FULL: "everything that commands are confined to is enforced",
-    SandboxLevel.FILES: "what rules allow writes no repository and nothing outside, and has no "
-    "network; more is asked",
+    SandboxLevel.FULL: "every limit on commands is enforced",
+    SandboxLevel.FILES: "commands that rules allow write no repository and nothing outside, and "
+    "have no network; more is asked",
     SandboxLevel.NONE: "nothing is enforced, so more is asked",
 }
 
@@ -123,7 +123,9 @@ def _directories(
 ) -> list[Item]:
     """Return what commands reach, as far as a level enforces it."""
     if level is SandboxLevel.NONE:
-        return [Item("All that you may write", "not protected from commands", group="Directories")]
+        return [
+            Item("Everything you may write", "not protected from commands", group="Directories")
+        ]
     is_full = level is SandboxLevel.FULL
     items = [Item(short(one), "writable", group="Directories") for one in policy.write_roots]
     as_tmp = "writable, as /tmp" if is_full else "writable"
@@ -139,7 +141,7 @@ def _how_they_run(state: SandboxState) -> str:
     if not state.runs_inside:
         return "off"
     if state.level is not SandboxLevel.FULL:
-        return "wanted; needs level full"
+        return "requested; needs level full"
     return "on, without asking" if state.works_inside else "on, and asks as before"
 
 

@@ -33,7 +33,7 @@ def start_in_background(arguments: Sequence[str], prompt: str, session_id: str |
         sys.stderr.write(f"agent-tui: {sanitize(str(error))}\n")
         return EXIT_ERROR
     sys.stdout.write(
-        f"{run.id}  works in the background\n"
+        f"{run.id}  runs in the background\n"
         f"agent-tui agents attach {run.id}   follows it, answers it, sends it messages\n"
         f"agent-tui agents stop {run.id}     ends it\n"
     )

@@ -90,7 +90,7 @@ async def run_worker(options: RunOptions, launch_dir: Path, queue: str, at_once:
         working = asyncio.ensure_future(agents.work(worker.work, at_once))
         stopping = asyncio.Event()
         arrived = _heed_signals(lambda _reason: stopping.set())
-        _tell(f"takes agents at commit {commit[:12]}, {at_once} at once")
+        _tell(f"runs agents at commit {commit[:12]}, {at_once} at once")
         signalled = asyncio.ensure_future(stopping.wait())
         await asyncio.wait({working, signalled}, return_when=asyncio.FIRST_COMPLETED)
         signalled.cancel()

@@ -40,7 +40,7 @@ _SHORT_LABELS: Final = {
     Mode.DEFAULT: "⏸ default",
     Mode.ACCEPT_EDITS: "⏵⏵ edits",
     Mode.PLAN: "⏸ plan",
-    Mode.DONT_ASK: "⏵⏵ no asking",
+    Mode.DONT_ASK: "⏵⏵ don't ask",
     Mode.BYPASS: "⏵⏵ bypass",
     Mode.AUTO: "⏵⏵ auto",
 }

@@ -51,14 +51,14 @@ _BY_PROGRAM: Final[Mapping[str, TerminalProgram]] = {
     "Apple_Terminal": TerminalProgram(
         "Terminal.app",
         False,
-        'It sends no shift+enter. Settings, Profiles, Keyboard: "Use Option as Meta key", then '
-        "option+enter is a new line",
+        'It does not send shift+enter. Settings, Profiles, Keyboard: "Use Option as Meta key", '
+        "then option+enter is a new line",
         has_true_colour=False,
     ),
     "vscode": TerminalProgram("the terminal of VS Code", False, _VSCODE),
     "rio": TerminalProgram("Rio", True),
-    "WarpTerminal": TerminalProgram("Warp", False, "Warp sends no shift+enter; use ctrl+j"),
-    "Hyper": TerminalProgram("Hyper", False, "Hyper sends no shift+enter; use ctrl+j"),
+    "WarpTerminal": TerminalProgram("Warp", False, "Warp does not send shift+enter; use ctrl+j"),
+    "Hyper": TerminalProgram("Hyper", False, "Hyper does not send shift+enter; use ctrl+j"),
 }
 
 
@@ -83,7 +83,7 @@ def terminal_of(env: Mapping[str, str]) -> TerminalProgram | None:
         )
     if env.get("VTE_VERSION"):
         return TerminalProgram(
-            "a VTE terminal (GNOME and the like)", False, "It sends no shift+enter; use ctrl+j"
+            "a VTE terminal (GNOME and the like)", False, "It does not send shift+enter; use ctrl+j"
         )
     if env.get("KONSOLE_VERSION"):
         return TerminalProgram(

@@ -133,8 +133,8 @@ def _take_up(start: StartContext, supervisor: AgentSupervisor, recording: Record
     if left.cut_off:
         names = ", ".join(f"{one.agent_id} ({one.description})" for one in left.cut_off[:10])
         start.notes.append(
-            f"Agents were cut off when the program ended: {names}. Ask for one to be continued, or "
-            "leave it."
+            f"Agents were cut off when the program ended: {names}. Ask the model to continue "
+            "those you still need."
         )
     if left.undelivered:
         names = ", ".join(record.agent_id for record, _, _ in left.undelivered[:10])

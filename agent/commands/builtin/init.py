@@ -10,8 +10,8 @@ here well, and cannot see at a glance.
 1. Look first: the README, build and package files, CI configuration, the layout of the source, \
 test folders, and instruction files of other agents (CLAUDE.md, GEMINI.md, .cursor/rules, \
 .github/copilot-instructions.md).
-2. If there is an AGENTS.md already, improve it instead of starting over, and keep what people \
-wrote.
+2. If there is an AGENTS.md already, improve it instead of starting over, and keep what its \
+authors wrote.
 3. Say, shortly and exactly: the commands to build, lint, format and test, one test alone \
 included; the architecture that takes several files to understand; conventions that differ from \
 what is usual; traps.

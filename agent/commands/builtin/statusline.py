@@ -13,10 +13,10 @@ cost.total_lines_added, cost.total_lines_removed, context_window.used_percentage
 context_window.current_usage (null before the first answer), context_window.context_window_size, \
 effort.level, thinking.enabled, vim.mode, permission_mode, session_id, session_name, \
 transcript_path, version. The command may print up to three lines \
-with ANSI colours and OSC 8 links; it should end within a second.
+with ANSI colors and OSC 8 links; it should end within a second.
 
-1. If no wish is given below, ask what the line should show, or take over the shell prompt (PS1) \
-of the user if they want that.
+1. If nothing is requested below, ask what the line should show, or take over the shell prompt \
+(PS1) of the user if they want that.
 2. Write the script to ~/.agent/statusline.sh and make it executable. Use only programs that are \
 installed; jq may be missing, python3 -c is a way without it.
 3. Try it with a sample object, and correct it.

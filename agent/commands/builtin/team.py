@@ -43,7 +43,7 @@ async def call(arguments: str, context: CommandContext) -> CommandResult:
 
 def _start(name: str, context: CommandContext) -> CommandResult:
     if context.team() is not None:
-        return ShowText("This session leads a team already. /team end ends it.", "warning")
+        return ShowText("This session already leads a team. /team end ends it.", "warning")
     try:
         context.may_lead(name)
     except AgentError as error:

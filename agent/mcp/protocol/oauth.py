@@ -240,7 +240,7 @@ class ServerAuth(httpx2.Auth):
             if not verdict.allowed and server_verdict.allowed:
                 raise ConnectFailed(f"signing in was stopped: {verdict.reason}")
             if "loopback" in verdict.reason and "loopback" not in server_verdict.reason:
-                raise ConnectFailed("signing in was stopped: the server leads to this machine")
+                raise ConnectFailed("signing in was stopped: the server redirects to this machine")
         return outgoing
 
     async def _show(self, url: str) -> None:

@@ -167,7 +167,7 @@ class HostGate:
         try:
             await asyncio.wait({question.answer}, timeout=self._wait_s)
             if not question.answer.done():
-                reason = f"{where}: nobody answered within {self._wait_s:.0f} s"
+                reason = f"{where}: no one answered within {self._wait_s:.0f} s"
                 return HostVerdict(False, "no-answer", reason)
             if question.answer.cancelled():
                 return HostVerdict(False, "no-answer", f"{where}: the question was withdrawn")

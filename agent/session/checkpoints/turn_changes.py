@@ -98,5 +98,5 @@ def _text(data: bytes | None) -> str | None:
     if len(data) > MAX_BYTES:
         raise _NoText(f"too large to compare ({len(data):,} bytes)")
     if b"\0" in data[:8_000]:
-        raise _NoText("not a text")
+        raise _NoText("not text")
     return data.decode("utf-8", "replace").replace("\r\n", "\n")

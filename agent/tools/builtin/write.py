@@ -27,7 +27,7 @@ DESCRIPTION: Final = f"""Writes a file, replacing what it had. Folders on the wa
 
 Use it for new files and for complete rewrites. To change part of a file use Edit: it is shorter \
 and safer. An existing file must have been read with Read first, and must not have changed since. \
-Do not create documentation or other files that nobody asked for.
+Do not create documentation or other files that the user did not ask for.
 
 An existing file keeps its encoding, byte order mark, CRLF line endings and mode. At most \
 {MAX_EDIT_BYTES:,} bytes."""

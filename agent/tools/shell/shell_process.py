@@ -330,7 +330,7 @@ def find_bash(env: Mapping[str, str]) -> str:
         return "/bin/bash"
     found = shutil.which("bash", path=env.get("PATH"))
     if found is None:
-        raise ShellError("There is no bash on this machine; commands cannot run.")
+        raise ShellError("bash is not installed, so commands cannot run. Install bash.")
     return found
 
 

@@ -172,7 +172,7 @@ async def _page(url: str, response: httpx2.Response, proxy: str | None) -> Page:
 async def _read(chunks: AsyncIterator[bytes], encoding: str) -> tuple[bytes, bool]:
     """Return the body, at most `MAX_BYTES` of it however it was packed, and whether it was cut."""
     if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
-        raise ToolError(f"The server packed the page as {encoding!r}, which was not asked for.")
+        raise ToolError(f"The server compressed the page as {encoding!r}, which was not requested.")
     # 32 more bits of window select gzip or zlib, whichever the header shows.
     unpacker = None if encoding in ("", "identity") else zlib.decompressobj(wbits=47)
     body = bytearray()

@@ -97,7 +97,7 @@ async def test_a_dead_workers_agent_is_done_by_another(
         env = environment(fresh_home, server.base_url)
         worker = ("workflow", "worker", "--queue", queue)
         first = await start(*worker, cwd=repository, env=env)
-        await until(first, "takes agents at commit")
+        await until(first, "runs agents at commit")
         owner = asyncio.ensure_future(
             run(
                 *("workflow", "run", "audit", "--json", "--args", json.dumps(PARTS)),

@@ -383,7 +383,7 @@ async def test_list_shows_what_is_configured_and_what_is_wrong_with_it(cli: Cli)
     assert text.startswith("PreToolUse (3)\n  [command] Bash no-such-guard --x – project ")
     assert "no-such-guard is not on this PATH" in text
     assert "gone.py does not exist" in text
-    assert "the shell can't read this command" in text
+    assert "the shell cannot read this command" in text
 
 
 async def test_list_as_data(cli: Cli) -> None:

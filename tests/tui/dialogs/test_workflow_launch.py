@@ -69,7 +69,7 @@ async def test_subtasks_are_listed_and_verifiers_counted() -> None:
     assert "at most 80 (40, and as many to verify), 10 at once" in text
     assert " 1. look at 1" in text
     assert "and 20 more" in text
-    assert "unknown, none of this name has run yet" in text
+    assert "unknown, no workflow of this name has run yet" in text
 
 
 @pytest.mark.parametrize("field", ["name", "description", "path", "script"])

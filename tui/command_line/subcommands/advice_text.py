@@ -12,7 +12,7 @@ def advice_lines(advice: Advice, short: Shorten) -> Iterator[str]:
     """Yield what users read."""
     yield from _counts(advice)
     if advice.proposals:
-        yield "Rules that would have spared questions; nothing that you refused would have run:"
+        yield "Rules that would have saved you questions; nothing that you refused would have run:"
     for proposal in advice.proposals:
         more = f"; also allows {proposal.also_allows}" if proposal.also_allows else ""
         yield f"  {proposal.spares:>4}  {', '.join(proposal.rules)}"

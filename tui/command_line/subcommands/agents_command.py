@@ -18,7 +18,9 @@ from tui.command_line.subcommands.places import here
 from tui.command_line.subcommands.whole_texts import WholeTexts
 
 
-@click.group("agents", cls=WholeTexts, short_help="List, read, stop and follow sessions of --bg.")
+@click.group(
+    "agents", cls=WholeTexts, short_help="List, read, stop and follow background sessions."
+)
 def command() -> None:
     """List, read, stop and follow the sessions that --bg started."""
 

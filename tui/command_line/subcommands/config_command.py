@@ -102,7 +102,7 @@ def _lines_of_rules(settings: Settings) -> Iterator[str]:
         yield f"waits for trust: {item.kind} {item.label}  ({item.file})"
     yield from (f"! {warning}" for warning in settings.warnings)
     if settings.mode is not None and parse_mode(settings.mode.text) is None:
-        yield f"! permissions.defaultMode: no such mode, default is used: {', '.join(Mode)}"
+        yield f"! permissions.defaultMode: unknown mode, default is used. Known: {', '.join(Mode)}"
 
 
 @command.command("get")

@@ -266,7 +266,7 @@ def reset_project_choices(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"project": str(settings.project_root)}))
     else:
-        click.echo(reveal(f"the servers of {settings.project_root} are asked about again"))
+        click.echo(reveal(f"you will be asked about the servers of {settings.project_root} again"))
 
 
 @command.command("serve")

@@ -94,7 +94,7 @@ def _meaning(available: Availability, confinement: Confinement) -> str:
     if confinement is Confinement.PROJECT_FILES and available.level is SandboxLevel.FILES:
         return (
             "writes the working directories without their repositories, and package caches, "
-            "no network; makes nothing beside a protected name; no file is hidden from it"
+            "no network; creates nothing next to a protected name; no file is hidden from it"
         )
     return _MEANING[confinement]
 

@@ -189,13 +189,13 @@ def _is_meant(question: str) -> bool:
 
 def _described(report: RepairReport) -> str:
     if report.is_whole:
-        return f"whole, {report.good} records"
+        return f"intact, {report.good} records"
     wrong = [
         f"{report.damaged} damaged records" if report.damaged else "",
         f"{report.torn_bytes} bytes of a truncated record" if report.torn_bytes else "",
         "" if report.has_header else "no header",
     ]
-    text = f"{report.good} good records, {', '.join(part for part in wrong if part)}"
+    text = f"{report.good} intact records, {', '.join(part for part in wrong if part)}"
     return f"{text}; repaired; the original is {report.backup}" if report.backup else text
 
 

@@ -28,7 +28,7 @@ class Installation(Struct, frozen=True):
     commands: tuple[str, ...]
 
 
-@click.command("update", short_help="Say how to update this installation.")
+@click.command("update", short_help="Show how to update this installation.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(as_json: bool) -> int:
     """Find out how agent-tui was installed and print the commands that update it.

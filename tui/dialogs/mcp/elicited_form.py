@@ -146,7 +146,7 @@ def _several(answer: str, by_label: Mapping[str, str]) -> list[str]:
             chosen.append(by_label[label])
             rest = rest.replace(label, "", 1)
     if rest.replace(",", "").replace(EMPTY, "").strip():
-        raise BadValueError(f"expected some of {', '.join(by_label)}")
+        raise BadValueError(f"expected one or more of {', '.join(by_label)}")
     return [value for value in by_label.values() if value in chosen]
 
 

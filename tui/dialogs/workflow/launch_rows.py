@@ -72,7 +72,7 @@ def _agents(display: WorkflowDisplay) -> str:
 def _cost(display: WorkflowDisplay) -> str:
     limit = "" if display.budget_usd is None else f" · pauses at ${display.budget_usd:.2f}"
     if not display.earlier_runs:
-        return f"unknown, none of this name has run yet{limit}"
+        return f"unknown, no workflow of this name has run yet{limit}"
     runs = f"{display.earlier_runs} run{'s' if display.earlier_runs > 1 else ''}"
     each = " each" if display.earlier_runs > 1 else ""
     agents = f"{display.earlier_agents / display.earlier_runs:.0f} agents"

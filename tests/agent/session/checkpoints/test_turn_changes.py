@@ -58,7 +58,7 @@ async def test_what_is_no_text_or_too_large_is_named_with_the_reason(bench: Benc
     await write(bench, "a.bin", "text now")
     await write(bench, "b.txt", "x" * (MAX_BYTES + 1))
     notes = [change.note for change in await bench.points.changes_of("turn-1")]
-    assert notes[0] == "not a text"
+    assert notes[0] == "not text"
     assert "too large" in notes[1]
 
 

@@ -24,9 +24,9 @@ AT_ONCE = 10
     default=AT_ONCE,
     show_default=True,
     type=click.IntRange(1, 64),
-    help="Agents at once.",
+    help="Number of agents at once.",
 )
-@click.option("--model", help="Model of agents that name none.")
+@click.option("--model", help="Model for agents that name none.")
 @click.option("--permission-mode", help="Permission mode of the agents.")
 @click.option(
     "--allow", multiple=True, metavar="RULE", help="Allow rule for the agents. Repeatable."

@@ -55,7 +55,7 @@ def _limits(function: Callable[..., int]) -> Callable[..., int]:
         click.option(
             "--budget-usd",
             type=click.FloatRange(0, min_open=True),
-            help="Pause when this is spent.",
+            help="Pause when this many US dollars are spent.",
         ),
     ):
         function = option(function)
@@ -86,7 +86,7 @@ def _session(function: Callable[..., int]) -> Callable[..., int]:
             "--deny", multiple=True, metavar="RULE", help="Deny rule for the agents. Repeatable."
         ),
         click.option("--trust", is_flag=True, help="Trust this folder for this run."),
-        click.option("--detach", is_flag=True, help="Work in the background, and return at once."),
+        click.option("--detach", is_flag=True, help="Run in the background and return at once."),
         click.option("--queue", metavar="URL", callback=postgres_url, help=QUEUE_HELP),
     ):
         function = option(function)
@@ -234,7 +234,7 @@ def _detach(record: RunRecord, session: dict[str, Any], *, as_json: bool) -> int
     if as_json:
         click.echo(json.dumps({"run": record.id, "background": started.id}))
     else:
-        click.echo(f"{record.id}  works in the background")
+        click.echo(f"{record.id}  runs in the background")
         click.echo(f"agent-tui workflow show {record.id}   shows it")
         click.echo(f"agent-tui workflow stop {record.id}   ends it")
     return EXIT_COMPLETED
