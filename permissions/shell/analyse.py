@@ -13,7 +13,6 @@ from permissions.shell.command_facts import CommandFacts
 from permissions.shell.context_free_facts import own_facts, texts_started
 from permissions.shell.effects.code_names import input_accesses, takes_code
 from permissions.shell.flow.nested_scripts import all_texts, input_text, is_printed
-from permissions.shell.flow.redefinitions import Surroundings
 from permissions.shell.flow.working_directories import UNKNOWN_DIRECTORY, Directories, Placed, place
 from permissions.shell.parse.parse import SHORT_CHARACTERS, parse
 from permissions.shell.program import Code
@@ -65,17 +64,21 @@ _analysed_long = lru_cache(maxsize=4)(_worked_out)
 
 
 def _facts_of(
-    script: Script, directory: str, home: str, depth: int, outer: Surroundings | None = None
+    script: Script,
+    directory: str,
+    home: str,
+    depth: int,
+    functions: frozenset[str] = frozenset(),
 ) -> list[CommandFacts]:
-    around = Surroundings(script, outer)
+    functions |= script.functions
     placed = place(script, directory, home)
     if len(placed) > MAX_PARTS:
         raise Unparsable("the command has too many parts")
     if script.hides and not placed:
         raise Unparsable(script.hides)
-    found = [_facts(one, around, home, depth) for one in placed]
-    if around.functions:
-        found = [_of_function(one, around.functions) for one in found]
+    found = [_facts(one, script, functions, home, depth) for one in placed]
+    if functions:
+        found = [_of_function(one, functions) for one in found]
     if depth == 0 and (len(found) > 1 or (found and "$" in script.raw)):
         return [_with_whole(found[0], script.raw), *found[1:]]
     return found
@@ -101,15 +104,17 @@ def _of_function(facts: CommandFacts, functions: frozenset[str]) -> CommandFacts
     return replace(facts, is_read_only=False, is_inert=False, is_edit=False, when_plain=None)
 
 
-def _facts(placed: Placed, around: Surroundings, home: str, depth: int) -> CommandFacts:
-    script, simple = around.script, placed.simple
+def _facts(
+    placed: Placed, script: Script, functions: frozenset[str], home: str, depth: int
+) -> CommandFacts:
+    simple = placed.simple
     words = simple.words
     if not all(word.text.isascii() for word in words):
         directory = _only(placed.directories)
         words = tuple(_known(word, script, home, directory) for word in words)
     unwrapped = unwrap(words)
     stdin = input_text(simple.redirects, placed.piped)
-    hidden, inner = _shell_texts(placed, around, unwrapped, stdin, home, depth)
+    hidden, inner = _shell_texts(placed, script.hides, functions, unwrapped, stdin, home, depth)
     last = unwrapped.layers[-1]
     program = program_of(last.words[0]) if last.words else ""
     is_here = not (last.directory or last.is_elsewhere)
@@ -145,7 +150,8 @@ def _runs_input(words: tuple[Word, ...], *, is_fed: bool) -> bool:
 
 def _shell_texts(
     placed: Placed,
-    around: Surroundings,
+    hides: str,
+    functions: frozenset[str],
     unwrapped: Unwrapped,
     stdin: str | None,
     home: str,
@@ -155,9 +161,10 @@ def _shell_texts(
     read, remote, unseen = _read_texts(placed, unwrapped.reader, stdin)
     texts = (*unwrapped.scripts, *read)
     remote = (*unwrapped.scripts_elsewhere, *remote)
-    hidden = around.script.hides or unwrapped.hidden or unseen
-    if _is_read_ahead(placed, unwrapped, stdin) and around.redefine:
-        hidden = hidden or "what a command prints that may be another than its name says"
+    hidden = hides or unwrapped.hidden or unseen
+    if not hidden and _is_read_ahead(placed, unwrapped, stdin):
+        # Deny rules see it; but another program may stand behind the name of the one that prints.
+        hidden = "what a command prints"
     layers = unwrapped.layers
     texts = (*texts, *supplied_texts(layers, stdin), *found_texts(layers, placed.search))
     if depth >= _MAX_NESTING and (texts or remote):
@@ -170,7 +177,7 @@ def _shell_texts(
             if not (is_remote or unwrapped.hidden):
                 raise Unparsable(f"code that a shell runs: {nested}")
             continue
-        commands = _nested(nested, placed.directories, home, depth + 1, around)
+        commands = _nested(nested, placed.directories, home, depth + 1, functions)
         inner.extend(map(_elsewhere, commands) if is_remote else commands)
     return hidden, inner
 
@@ -238,10 +245,10 @@ def _nested(
     directories: Directories,
     home: str,
     depth: int,
-    around: Surroundings | None = None,
+    functions: frozenset[str] = frozenset(),
 ) -> list[CommandFacts]:
     places = sorted(directories)
-    return [fact for one in places for fact in _facts_of(script, one, home, depth, around)]
+    return [fact for one in places for fact in _facts_of(script, one, home, depth, functions)]
 
 
 def _elsewhere(facts: CommandFacts) -> CommandFacts:

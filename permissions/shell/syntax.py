@@ -175,3 +175,5 @@ class Script(Struct, frozen=True):
     """Sets HOME or PWD somewhere, so that their values are not known."""
     hides: str = ""
     """Why some of what runs stays out of sight (`eval` of a variable, `${x@P}`); may be empty."""
+    functions: frozenset[str] = frozenset()
+    """Names that are functions here, and not what they usually are; of a whole text only."""

@@ -80,17 +80,16 @@ class _Exit(Struct, frozen=True):
 
 def place(script: Script, directory: str, home: str) -> list[Placed]:
     """Return the simple commands in source order; those of a substitution follow their command."""
-    functions, moves = _NOTHING
-    if _DEFINES_OR_REPEATS.search(script.raw):
-        functions, moves = _moving_functions(script.body)
-    walker = _Walker(home, functions, moves, is_strange=script.taints_variables)
+    moves = _MAY_MOVE.search(script.raw) is not None
+    walker = _Walker(home, script.functions, moves, is_strange=script.taints_variables)
     walker.walk(script.body, frozenset({directory}))
     return walker.placed
 
 
-_DEFINES_OR_REPEATS = re.compile(r"[(]|function|for|while|until|select")
-"""Stands in every script with a function or a loop, the only ones that ask who moves."""
-_NOTHING: tuple[frozenset[str], bool] = (frozenset(), False)
+_MAY_MOVE = re.compile(
+    r"\b(?:cd|pushd|popd|eval|source)\b|(?:^|[\s;&|({])\.\s|[\\$`'\"*?~]|[\[{](?![\s\[])"
+)
+"""Stands in every script that may change directory, under whatever name."""
 
 
 def _union(left: Directories, right: Directories) -> Directories:
@@ -307,19 +306,11 @@ class _Walker:
         if self._silent >= _NESTED_LOOPS:
             return directories | _ANYWHERE
         self._silent += 1
-        current = directories
-        for _ in range(MAX_DIRECTORIES):
-            following = _union(current, self._once(node, current).either)
-            if following == current:
-                break
-            current = following
-        else:
-            current = current | _ANYWHERE
+        following = _union(directories, self._once(node, directories).either)
         self._silent -= 1
-        return current
+        return directories if following == directories else following | _ANYWHERE
 
 
-_MOVING = frozenset({"cd", "pushd", "popd", "eval", "source", "."})
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
 _HERE = frozenset({"command", "builtin", "time"})
 _OPAQUE_BUILTINS = frozenset({"eval", "source", ".", "exec"})
@@ -363,35 +354,3 @@ _PRINTERS = frozenset({"echo", "printf"})
 def _is_activation(words: tuple[Word, ...]) -> bool:
     """Is it the script of a virtual environment, which stays where it is?"""
     return len(words) == 1 and words[0].is_literal and words[0].text.endswith("/bin/activate")
-
-
-def _may_move(simple: Simple) -> bool:
-    words = simple.words[:8]
-    is_named = not _MOVING.isdisjoint([word.text for word in words])
-    return is_named or not all(word.is_literal for word in words)
-
-
-def _moving_functions(body: Node) -> tuple[frozenset[str], bool]:
-    """Return the names of a script's functions, and whether anything in it may change folder."""
-    names: set[str] = set()
-    moves = False
-    stack: list[Node] = [body]
-    while stack:
-        node = stack.pop()
-        match node:
-            case Simple():
-                moves = moves or _may_move(node)
-            case Sequence() | Isolated():
-                stack.extend(node.items)
-            case AndOr():
-                stack.extend((node.left, node.right))
-            case Branches():
-                stack.extend((*node.condition, *node.bodies))
-            case FunctionBody():
-                names.add(node.name)
-                stack.append(node.body)
-            case Redirected():
-                stack.append(node.body)
-            case Words():
-                pass
-    return frozenset(names), moves

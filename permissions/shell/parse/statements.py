@@ -73,6 +73,7 @@ class StatementReader:
             self._source.decode("utf-8").strip(),
             taints_variables=self._words.taints_variables,
             hides=self._words.hides,
+            functions=frozenset(self._words.functions),
         )
 
     def _raw(self, node: TreeNode) -> str:

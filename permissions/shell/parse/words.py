@@ -64,6 +64,7 @@ class WordReader:
         self._source = source
         self._substitution = substitution
         self.taints_variables = False
+        self.functions: set[str] = set()
         self._reasons: list[str] = []
         self._braced = 0
         self.evaluation = ArithmeticEvaluation()
@@ -169,7 +170,7 @@ class WordReader:
 
     def note_function(self, name: str) -> None:
         """Record a function; one named `pwd` may print anything."""
-        self.evaluation.note_function()
+        self.functions.add(name)
         if name == "pwd":
             self.taints_variables = True
 

@@ -84,6 +84,8 @@ def test_an_anchored_name_does_not_open_files_elsewhere(engine: Engine, rule: st
         "echo ls | bash < file",
         "echo ls > /dev/null | bash",
         "echo(){ cat file; }; echo ls | sh",
+        "echo ls | sh",
+        "sh <(echo ls)",
         "echo 'a\\x20b' | sh",
         "echo -e 'ls' | sh",
         "printf 'l%s' s | sh",
@@ -111,7 +113,7 @@ def test_what_a_shell_reads_unseen_is_for_a_rule_about_all_of_bash_alone(
     assert engine.bash(command, allow=narrow).behavior is Behavior.ASK
 
 
-@pytest.mark.parametrize("command", ["echo ls | sh", "bash <<< ls", "sh <(echo ls)", "sh x.sh"])
+@pytest.mark.parametrize("command", ["bash <<< ls", "bash <<E\nls\nE", "sh x.sh"])
 def test_a_text_that_is_plain_to_see_is_judged_as_it_stands(engine: Engine, command: str) -> None:
     decision = engine.bash(command, allow=["Bash"], deny=["Bash(rm *)"])
     assert decision.behavior is Behavior.ALLOW, decision.message

@@ -1,4 +1,4 @@
-"""What a shell is given to run is read ahead only where it is surely what runs."""
+"""What commands print into a shell is read ahead for deny rules alone."""
 
 from __future__ import annotations
 
@@ -55,23 +55,6 @@ ANOTHER_LANGUAGE = [
 def test_what_may_be_another_text_is_asked_about(engine: Engine, command: str) -> None:
     found = engine.bash(command, allow=["Bash(*)", "Edit"], deny=["Bash(rm *)"])
     assert found.behavior is Behavior.ASK
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "set -e; echo ls | sh",
-        "export FOO=1; echo ls | sh",
-        "read -r line; echo ls | sh",
-        "printf 'a %s' b; echo ls | sh",
-        "x=1; bash -c 'echo ls | sh'",
-        "if test -f x; then printf 'ls\\n' | sh; fi",
-        "cat <<'E' | bash\nls\nE",
-    ],
-)
-def test_what_surely_runs_is_not_asked_about(engine: Engine, command: str) -> None:
-    found = engine.bash(command, allow=["Bash(*)", "Edit"], deny=["Bash(rm *)"])
-    assert found.behavior is Behavior.ALLOW, found.message
 
 
 @pytest.mark.parametrize("command", ["unzip -l --l x.zip", "unzip -l-l x.zip", "unzip -t --t x"])
