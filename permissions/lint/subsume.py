@@ -9,8 +9,7 @@ import re
 from itertools import takewhile
 
 from permissions.base.text.star_pattern import star_pattern
-from permissions.paths.path_inclusion import fits_all_of
-from permissions.paths.path_pattern import Anchor, PathPattern, floats
+from permissions.paths.path_pattern import Anchor, PathPattern, compiled_pattern, floats
 from permissions.rules.grammar import (
     DomainPattern,
     NamePattern,
@@ -183,7 +182,51 @@ def _path(wider: Rule, whole: PathPattern, narrower: Rule, part: PathPattern) ->
     part_floats = part.anchor is Anchor.CURRENT and floats(
         part.pattern, strict=narrower.behavior is not RuleBehavior.ALLOW
     )
-    return fits_all_of(whole.pattern, floating, part.pattern, part_floats)
+    return _fits_all_of(whole.pattern, floating, part.pattern, part_floats)
+
+
+def _fits_all_of(wider: str, wider_floats: bool, narrower: str, narrower_floats: bool) -> bool:
+    """Does one path pattern fit every path that another one fits? Classes are not compared.
+
+    A letter that no rule can contain represents all that the patterns do not name: what fits with
+    none, one and several of it in the place of each wildcard fits with anything there. That
+    `dir/**` fits the directory itself is left out: it is not what it is written for.
+    """
+    if wider == narrower and wider_floats >= narrower_floats:
+        return True
+    is_deeper = narrower_floats and not wider_floats
+    has_wildcard = is_deeper or not _WILD.isdisjoint(narrower)
+    if not {"[", "\\"}.isdisjoint(narrower) or (has_wildcard and "[" in wider):
+        return False
+    fits = compiled_pattern(wider, wider_floats)
+    names = [name for name in narrower.split("/") if name not in ("", ".")]
+    names = ["**", *names] if is_deeper else names
+    if len(names) > _MOST_NAMES:
+        return False
+    return all(
+        fits.fullmatch(path)
+        for letters in ("", _ANYTHING, _ANYTHING * 3)
+        for path in _samples(names, letters)
+    )
+
+
+_MOST_NAMES = 12
+"""Names of a pattern that are compared: each `**` doubles the work."""
+
+
+def _samples(names: list[str], letters: str) -> list[str]:
+    """Return paths that a pattern fits, with `letters` for each run of any."""
+    found = [""]
+    for place, name in enumerate(names, start=1):
+        if name == "**":
+            one = letters or _ANYTHING
+            below = [f"{path}{one}/{one}/" for path in found]
+            found = [f"{path}{one}/" for path in found] if place == len(names) else found
+            found = [*found, *below]
+        else:
+            one = name.replace("*", letters).replace("?", _ANYTHING) or _ANYTHING
+            found = [f"{path}{one}/" for path in found]
+    return [path.removesuffix("/") for path in found]
 
 
 def _is_everything(pattern: PathPattern) -> bool:

@@ -69,7 +69,7 @@ class ArithmeticEvaluation:
             self.note_unknown(name)
 
     def note_unknown(self, name: str) -> None:
-        """Remember a variable whose value is no number, or comes from elsewhere."""
+        """Remember a variable whose value is not a number, or comes from elsewhere."""
         self._others.add(name)
         if name in _EVALUATED_WHEN_SET:
             self._is_known = False
