@@ -30,7 +30,7 @@ VARIABLES: Final = (
     ("ANTHROPIC_AUTH_TOKEN", "The token for it, where it wants one."),
     ("ANTHROPIC_MODEL", "The model, where neither --model nor the settings name one."),
     ("AGENT_TUI_HOME", "Where settings and sessions are kept in place of ~/.agent."),
-    ("NO_COLOR", "Set to anything: no colours."),
+    ("NO_COLOR", "Set to anything: no colors."),
     ("VISUAL, EDITOR", "The editor that Ctrl+G opens; without them editor, nano, vim or vi."),
 )
 FILES: Final = (

@@ -73,7 +73,7 @@ def test_the_mode_is_among_the_settings(
         assert cli.main(["config"]) == 0
         told = capsys.readouterr().out
         assert f'permissions.defaultMode = "{mode}"  ({file})' in told
-        assert ("no such mode" in told) is not is_known
+        assert ("unknown mode" in told) is not is_known
     assert cli.main(["config", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["mode"] == "paln"
 
