@@ -101,14 +101,9 @@ def _read(arguments: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
-        import io  # only where something is wrong
+        from tui.command_line.usage_failure import report_usage  # only where something is wrong
 
-        from permissions.base.text.sanitize import sanitize
-
-        message = io.StringIO()
-        error.show(message)
-        sys.stderr.write(sanitize(message.getvalue()))
-        return error.exit_code
+        return report_usage(arguments, error)
     except click.Abort:
         return 130
     except SystemExit:

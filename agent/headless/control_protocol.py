@@ -282,7 +282,8 @@ class Control:
 
 def _successful(response: Mapping[str, object]) -> object:
     if response.get("subtype") != "success":
-        raise NoAnswer(f"the calling program: {sanitize(str(response.get('error', 'failed')))}")
+        text = sanitize(str(response.get("error") or "")).strip()
+        raise NoAnswer(f"the calling program answered with an error: {text or 'it has no text'}")
     return response.get("response")
 
 

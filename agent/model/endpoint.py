@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agent.model.endpoint_config import OFFICIAL_URL, Endpoint
 from agent.model.providers.configured import Providers, ProviderSettings, configured_providers
@@ -100,7 +101,8 @@ def resolve_model(
             "It looks like http://localhost:11434 or https://gateway.example.com."
         )
     api_key, auth_token, origin = _credentials(env, helper_key)
-    for name, value in (("ANTHROPIC_API_KEY", api_key), ("ANTHROPIC_AUTH_TOKEN", auth_token)):
+    key_name = "The key that apiKeyHelper printed" if origin == "apiKeyHelper" else origin
+    for name, value in ((key_name, api_key), ("ANTHROPIC_AUTH_TOKEN", auth_token)):
         if value and not _may_be_header(value):
             return Unconfigured(
                 f"{name} contains characters that no key can have, such as a line break."
@@ -111,6 +113,8 @@ def resolve_model(
         auth_token=None if api_key else auth_token,
         headers=_custom_headers(env, warnings),
     )
+    if origin == "apiKeyHelper":
+        endpoint = replace(endpoint, key_source="the command of the apiKeyHelper setting")
     providers = configured_providers(
         settings.providers, env, behind_gateway=not endpoint.is_official
     )

@@ -39,6 +39,8 @@ class Endpoint(Struct, frozen=True):
     timeouts: Timeouts = Timeouts()
     dialect: Dialect = "messages"
     """Decides which header carries the key."""
+    key_source: str = "ANTHROPIC_API_KEY (or ANTHROPIC_AUTH_TOKEN)"
+    """What a user changes to change the key."""
 
     def __repr__(self) -> str:
         """Leave out credentials, also those in headers."""

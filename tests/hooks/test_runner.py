@@ -392,7 +392,7 @@ async def test_callables_are_hooks_like_any_other(place: Place) -> None:
     outcome = await runner.run(Stop(last_assistant_message="done"))
     assert (outcome.decision, outcome.reason) == ("block", "from code")
     assert seen[0]["last_assistant_message"] == "done"
-    assert any("RuntimeError: boom" in line for line in outcome.notices)
+    assert any("its function failed: boom (RuntimeError)" in line for line in outcome.notices)
 
 
 async def test_front_matter_hooks_come_and_go_with_their_owner(place: Place) -> None:

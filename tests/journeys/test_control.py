@@ -229,6 +229,27 @@ async def test_an_answer_that_is_none_is_named_in_a_sentence(
     assert "NoAnswer" not in err
 
 
+async def test_an_error_of_a_callback_is_part_of_a_sentence(
+    project: Path, fresh_home: Path
+) -> None:
+    async with (
+        ScriptedServer(Scenario(turns=(HELLO,))) as server,
+        program(server, project, fresh_home) as caller,
+    ):
+        hooks = {"UserPromptSubmit": [{"hookCallbackIds": ["h1", "h2"]}]}
+        caller.request("1", subtype="initialize", hooks=hooks)
+        caller.prompt("go")
+        for error in ("'tool_nam'", ""):
+            asked = await caller.until("control_request")
+            answer = {"subtype": "error", "request_id": asked["request_id"], "error": error}
+            caller.say({"type": "control_response", "response": answer})
+        await caller.until("result")
+        await caller.end()
+        err = (await caller.process.stderr.read()).decode()
+    assert "the calling program answered with an error: 'tool_nam'" in err
+    assert "the calling program answered with an error: it has no text" in err
+
+
 async def test_it_asks_for_the_use_of_the_window_and_for_the_first_model(
     project: Path, fresh_home: Path
 ) -> None:

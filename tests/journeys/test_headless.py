@@ -313,6 +313,36 @@ async def test_bad_usage_is_one_clear_line(
     assert out == ""
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--output-format", "stream-json", "--task-budget", "5"],
+        ["--output-format=json", "--effort", "huge"],
+        ["--nonsense", "--output-format", "json"],
+    ],
+    ids=lambda wrong: wrong[0],
+)
+async def test_a_reader_of_json_gets_a_result_for_wrong_options(
+    hello: Headless, wrong: list[str]
+) -> None:
+    status, out, err = await hello.run("-p", "x", *wrong)
+    result = json.loads(out)
+    assert (status, result["type"], result["is_error"]) == (2, "result", True)
+    assert result["errors"][0] in err
+
+
+async def test_a_refused_key_of_a_helper_names_the_helper(project: Path, fresh_home: Path) -> None:
+    no = Scenario(turns=(HELLO,), faults=(FaultPlan(Status(401, message="no"), times=0),))
+    async with ScriptedServer(no) as server:
+        env = environment(fresh_home, server.base_url)
+        del env["ANTHROPIC_API_KEY"]
+        settings = '{"apiKeyHelper": "echo old"}'
+        status, out, _ = await run("-p", "hi", "--settings", settings, cwd=project, env=env)
+    assert status == 1
+    assert "Check the command of the apiKeyHelper setting." in out
+    assert "ANTHROPIC_API_KEY" not in out
+
+
 async def test_no_model_says_how_to_connect_one(project: Path, fresh_home: Path) -> None:
     status, _, err = await run("-p", "hi", cwd=project, env=environment(fresh_home))
     assert status == 1

@@ -70,9 +70,13 @@ class ModelRouter:
         """Stream one response; see `ModelClient.stream`."""
         found = self.providers.split(request.model)
         if found is None:
-            async with contextlib.aclosing(self.main.stream(request)) as events:
-                async for event in events:
-                    yield event
+            try:
+                async with contextlib.aclosing(self.main.stream(request)) as events:
+                    async for event in events:
+                        yield event
+            except ModelError as error:
+                error.names = replace(error.names, key=self.main.endpoint.key_source)
+                raise
             return
         provider, model = found
         has_begun = False

@@ -5,6 +5,11 @@ from __future__ import annotations
 from hooks.answers.response import HandlerResult, judge_json
 from hooks.config.spec import CallbackHandler
 from hooks.execution.handlers.hook_call import HookCall
+from permissions.base.text.failure_text import StatedFailure
+
+
+class CallbackFailure(StatedFailure):
+    """A registered function raised an exception; the text is a part of a sentence about it."""
 
 
 class CallbackHandlerMode:
@@ -14,5 +19,12 @@ class CallbackHandlerMode:
         """Return what the callable answered; an exception it raises is the runner's to report."""
         handler = call.spec.handler
         assert isinstance(handler, CallbackHandler)
-        answer = await handler.function(dict(call.payload))
+        try:
+            answer = await handler.function(dict(call.payload))
+        except StatedFailure:
+            raise
+        except Exception as error:
+            text = str(error).strip()
+            what = f": {text} ({type(error).__name__})" if text else f" ({type(error).__name__})"
+            raise CallbackFailure(f"its function failed{what}") from error
         return judge_json(call.spec, answer, asked=call.payload)

@@ -41,7 +41,12 @@ def test_the_key_goes_before_the_token_and_both_before_the_helper() -> None:
     assert setup(both, helper_key="h").endpoint == Endpoint(api_key="k")
     token = setup({"ANTHROPIC_AUTH_TOKEN": "t"}, helper_key="h")
     assert token.endpoint == Endpoint(auth_token="t")
-    assert setup({}, helper_key="h").endpoint == Endpoint(api_key="h")
+    helped = setup({}, helper_key="h").endpoint
+    assert helped.api_key == "h"
+    assert "apiKeyHelper" in helped.key_source
+    refused = resolve_model(env={}, helper_key="ü")
+    assert isinstance(refused, Unconfigured)
+    assert refused.reason.startswith("The key that apiKeyHelper printed contains")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,40 @@
+"""What a run with wrong options ends with: the sentence, and a result for a program that reads."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+import click
+
+from permissions.base.text.sanitize import sanitize
+
+_JSON: Final = re.compile(r"--output-format=?(?:stream-)?json")
+
+
+def report_usage(arguments: Sequence[str], error: click.ClickException) -> int:
+    """Write what is wrong with the command line; return the exit status.
+
+    Where the output is JSON, its reader gets a result line as well: a client library shows no more
+    of standard error than that there is something to read.
+    """
+    message = io.StringIO()
+    error.show(message)
+    sys.stderr.write(sanitize(message.getvalue()))
+    if _is_json(arguments):
+        from agent.headless.headless_output import write_line
+        from agent.headless.output_lines import failure_line
+
+        write_line(sys.stdout, failure_line(sanitize(error.format_message()), ""))
+    return error.exit_code
+
+
+def _is_json(arguments: Sequence[str]) -> bool:
+    """Whether the options ask for JSON; click has given up on them."""
+    given = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    pairs = (f"{option}{value}" for option, value in pairwise(given))
+    return any(_JSON.fullmatch(each) for each in (*given, *pairs))
