@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hooks.config.condition import condition_problem
-from hooks.config.match import MatchNames, MatchNothing, parse_matcher
+from hooks.config.match import MatchEverything, MatchNames, MatchNothing, parse_matcher
 from hooks.config.spec import CommandHandler, HandlerSpec, HookSource, HttpHandler
 from hooks.events.capabilities import EFFECTS
 
@@ -64,6 +64,8 @@ def lint_matcher(event: str, matcher: str | None) -> Iterator[str]:
     parsed = parse_matcher(matcher, strict_exact=rules.strict_exact_matcher)
     if isinstance(parsed, MatchNothing):
         yield f"matcher `{matcher}` is {parsed.reason}; the group never runs"
+    elif isinstance(parsed, MatchEverything):
+        yield f"matcher `{matcher}` is {parsed.reason}: it is taken for `*`"
     elif rules.is_tool_event and isinstance(parsed, MatchNames):
         yield from _lint_tool_names(sorted(parsed.names))
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 import warnings
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from hooks.config.bounded_regex import BoundedRegex
 
 EXACT: Final = re.compile(r"[A-Za-z0-9_\- ,|]*")
 STRICT_EXACT: Final = re.compile(r"[A-Za-z0-9_|]*")
@@ -26,8 +23,16 @@ TOOL_ALIASES: Final = {
 """Older names that users' matchers still use."""
 
 
+LONGEST_VALUE_CHARS: Final = 128
+"""A longer value is covered by every pattern: no tool has such a name."""
+MAX_STEPS_LOG2: Final = 24
+"""What a search may take on the longest value: some tenths of a second."""
+
+
 class MatchEverything(Struct, frozen=True):
-    """No matcher, an empty one, or `*`."""
+    """No matcher, an empty one, `*`, or a pattern that could take forever, for the `reason`."""
+
+    reason: str = ""
 
 
 class MatchNames(Struct, frozen=True):
@@ -39,7 +44,7 @@ class MatchNames(Struct, frozen=True):
 class MatchPattern(Struct, frozen=True):
     """An unanchored regular expression, searched for in bounded time."""
 
-    pattern: BoundedRegex
+    pattern: re.Pattern[str]
 
 
 class MatchNothing(Struct, frozen=True):
@@ -69,20 +74,39 @@ def parse_matcher(text: str | None, *, strict_exact: bool = False) -> Matcher:
         return MatchNothing(f"not a regular expression: {error}")
 
 
-def _pattern(text: str) -> MatchPattern | MatchNothing:
-    # Most sessions have names for matchers and start without the expressions that read patterns.
-    from hooks.config.bounded_regex import BoundedRegex, UnboundedPattern
-
+def _pattern(text: str) -> MatchPattern | MatchEverything:
     try:
-        re.compile(text)
+        pattern = re.compile(text)
     except re.error:
         # As a whole: `[(?<x]` has no group in it.
-        text = JS_NAMED_GROUP.sub("(?P<", text)
-        re.compile(text)
-    try:
-        return MatchPattern(BoundedRegex(text))
-    except UnboundedPattern as error:
-        return MatchNothing(f"a pattern that could take forever: it {error}")
+        pattern = re.compile(JS_NAMED_GROUP.sub("(?P<", text))
+    if _steps_log2(text) > MAX_STEPS_LOG2:
+        return MatchEverything("a pattern with too many repetitions, which could take forever")
+    return MatchPattern(pattern)
+
+
+_LITERAL: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+"""An escaped character or a set of characters: each reads one."""
+_NO_CHOICE: Final = re.compile(r"(?<=\()\?|(?<=[*+?}])[?+]|\.\*\$?\Z")
+"""What opens a group, makes a repetition lazy, or takes whatever is left."""
+_REPEATS: Final = re.compile(r"[*+]|\{\d*,\d*\}")
+_REPEATS_GROUP: Final = re.compile(r"\)[*+{]")
+
+
+def _steps_log2(text: str) -> int:
+    """Return how many steps a search takes at most, as a power of two, as a rough upper limit.
+
+    `re` tries one way after the other: each repetition multiplies the ways by the length of the
+    value, each choice by what there is to choose from.
+    """
+    text = _NO_CHOICE.sub("", _LITERAL.sub("x", text))
+    if _REPEATS_GROUP.search(text):
+        return MAX_STEPS_LOG2 + 1
+    if "(" not in text and "|" in text:
+        return max(map(_steps_log2, text.split("|")))
+    places = LONGEST_VALUE_CHARS.bit_length() - 1
+    choices = text.count("?") + text.count("(") * text.count("|").bit_length()
+    return places * (1 + len(_REPEATS.findall(text))) + choices
 
 
 def covers(matcher: Matcher, value: str, *, is_agent: bool = False) -> bool:
@@ -109,6 +133,6 @@ def covers(matcher: Matcher, value: str, *, is_agent: bool = False) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _is_found(pattern: BoundedRegex, value: str) -> bool:
+def _is_found(pattern: re.Pattern[str], value: str) -> bool:
     """Search once for each name: the same few tools come again and again."""
-    return pattern.search(value)
+    return len(value) > LONGEST_VALUE_CHARS or pattern.search(value) is not None

@@ -67,7 +67,7 @@ def test_an_unusable_entry_is_reported_and_the_rest_counts(section: object, said
             GOOD,
             '"matcher": "Edit|Write" and, in one handler',
         ),
-        ({"matcher": r"(B)\1"}, GOOD, "could take forever: it refers back to a group"),
+        ({"matcher": "(B+)+"}, GOOD, "could take forever: it is taken for `*`"),
         ({}, {**GOOD, "command": 'bash "${CLAUDE_PLUGIN_ROOT}"/x.sh'}, "hooks of plugins only"),
         ({"matcher": "bash"}, GOOD, "case-sensitive, use `Bash`"),
         ({"matcher": "mcp__memory"}, GOOD, "use `mcp__memory__.*`"),

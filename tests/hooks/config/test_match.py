@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from hooks.config.match import MatchNothing, covers, parse_matcher
+from hooks.config.lint import lint_matcher
+from hooks.config.match import (
+    LONGEST_VALUE_CHARS,
+    MatchEverything,
+    MatchNothing,
+    MatchPattern,
+    covers,
+    parse_matcher,
+)
 
 
 @pytest.mark.parametrize(
@@ -55,3 +63,47 @@ def test_a_broken_expression_says_why_and_covers_nothing() -> None:
     parsed = parse_matcher("(unclosed")
     assert isinstance(parsed, MatchNothing)
     assert "not a regular expression" in parsed.reason
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "^(a+)+$",
+        "^(a|a)*$",
+        "(.*)*x$",
+        ".*.*.*x$",
+        "^(a?){60}a{60}$",
+        "(?=(a|aa)*b)x",
+        "(?<!c)(?:(?:a*)*)*b",
+        "a?" * 30 + "a" * 30,
+        "(a|a)" * 30 + "b",
+        "a{1,60}a{1,60}a{1,60}b",
+    ],
+)
+def test_a_pattern_that_could_take_forever_covers_everything(pattern: str) -> None:
+    parsed = parse_matcher(pattern)
+    assert isinstance(parsed, MatchEverything)
+    assert covers(parsed, "a" * 60 + "!")
+    assert any("could take forever" in one for one in lint_matcher("PreToolUse", pattern))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "^(?!Read).*$",
+        "mcp__(memory|filesystem)__.*(write|delete).*",
+        "^(?:Edit|Write|Bash(?:Output)?)$",
+        "mcp__a__.*x|mcp__b__.*y|mcp__c__.*z",
+        r"mcp__\w+__(read|list)_.*",
+        "[*+?()|]+",
+    ],
+)
+def test_patterns_that_users_write_are_searched_for(pattern: str) -> None:
+    parsed = parse_matcher(pattern)
+    assert isinstance(parsed, MatchPattern)
+    assert parsed.pattern.pattern == pattern
+    assert list(lint_matcher("PreToolUse", pattern)) == []
+
+
+def test_a_name_that_is_too_long_to_be_searched_is_covered() -> None:
+    assert covers(parse_matcher("^(?!Read).*$"), "Read" + "a" * LONGEST_VALUE_CHARS)
