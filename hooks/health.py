@@ -34,7 +34,7 @@ SHELL_WORDS: Final = frozenset(
     {"if", "for", "while", "case", "until", "{", "(", "[", "[[", "!", "function", "time", "exec"}
 )
 VARIABLE: Final = "$"
-_NOT_ON_PATH: Final = " is not on this PATH"
+_NOT_ON_PATH: Final = " is not on the PATH of hooks"
 SYNTAX_TIMEOUT_S: Final = 30.0
 
 
@@ -59,11 +59,12 @@ def start_lines(findings: Sequence[Finding]) -> Iterator[str]:
     that several of them miss."""
     missing = Counter(filter(None, map(_missing_program, findings)))
     for finding in findings:
-        count = missing.get(_missing_program(finding), 1)
-        if count == 1:
+        program = _missing_program(finding)
+        if missing.get(program, 1) == 1:
             spec = finding.spec
             name = f"{spec.event} hook {first_line(spec.label)[:80]!r} ({spec.where})"
-            yield f"{name} would fail: {finding.message}"
+            problem = f"{program}{_NOT_ON_PATH}" if program else finding.message
+            yield f"{name} would fail: {problem}"
     yield from (f"{name} is missing: {count} hooks" for name, count in missing.items() if count > 1)
 
 
@@ -177,7 +178,7 @@ def _check_program(words: Sequence[str], env: Mapping[str, str], cwd: Path) -> I
 def _program_problem(program: str, env: Mapping[str, str], cwd: Path) -> str:
     if "/" not in program:
         if shutil.which(program, path=env.get("PATH")) is None and not _is_builtin(program):
-            return f"{program}{_NOT_ON_PATH} ({env.get('PATH', 'not set')})"
+            return f"{program}{_NOT_ON_PATH}: {env.get('PATH', 'not set')}"
         return ""
     path = cwd / program
     if not path.exists():

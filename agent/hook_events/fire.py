@@ -202,7 +202,7 @@ class HookFiring:
             nonlocal live
             words = next((spec.status_message for spec in specs if spec.status_message), None)
             event = HookStarted(self._turn_id, name, words, tool_use_id, agent_id=self.agent_id)
-            if words and self.agent_id is None and self.abort is not None and self._turn_id:
+            if self.agent_id is None and self.abort is not None and self._turn_id:
                 live = self.listeners.live
             if live is not None:
                 live(event)

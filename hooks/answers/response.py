@@ -76,8 +76,6 @@ class Printed(Struct, frozen=True):
     stdout: bytes
     stderr: bytes
     stdout_dropped: int = 0
-    path: str = ""
-    """The PATH it ran with, for the message when it was not found."""
     asked: Mapping[str, object] | None = None
     """The payload it was given."""
     suspicion: str = ""
@@ -340,14 +338,14 @@ def _exit_text(printed: Printed, stderr: str) -> str:
     line = informative_line(stderr)
     code = printed.exit_code
     ended = f"ended by signal {-code}" if code < 0 else f"exit status {code}"
-    cause = printed.suspicion or _likely_cause(code, stderr, printed.path)
+    cause = printed.suspicion or _likely_cause(code, stderr)
     return ": ".join(part for part in (ended, line) if part) + (f" ({cause})" if cause else "")
 
 
-def _likely_cause(code: int, stderr: str, path: str) -> str:
+def _likely_cause(code: int, stderr: str) -> str:
     is_missing = MISSING_SCRIPT in stderr or "No such file or directory" in stderr
     if code == 127 and not is_missing:
-        return f"a program was not found on this PATH: {path or 'not set'}"
+        return "a program is not on the PATH of hooks"
     if code == 126:
         return "the file is not executable: chmod +x makes it so"
     if is_missing:

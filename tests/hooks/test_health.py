@@ -45,7 +45,7 @@ def test_working_hooks_have_no_findings(place: Place, handler: dict[str, object]
 @pytest.mark.parametrize(
     ("handler", "said"),
     [
-        ({"command": "uvx-not-here run"}, "is not on this PATH"),
+        ({"command": "uvx-not-here run"}, "is not on the PATH of hooks"),
         ({"command": "./plain.sh"}, "not executable"),
         ({"command": '"$CLAUDE_PROJECT_DIR"/gone.sh'}, "does not exist"),
         ({"command": "python3 gone.py"}, "gone.py does not exist"),

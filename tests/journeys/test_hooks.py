@@ -55,7 +55,7 @@ async def test_a_broken_guard_is_visible_and_blocks_nothing(begin: Begin, fresh_
 
     assert (journey.project / "out").exists()
     notices = [line for e in events if isinstance(e, HookFinished) for line in e.notices]
-    assert any("no-such-guard" in line and "not found on this PATH" in line for line in notices)
+    assert any("no-such-guard" in line and "not on the PATH of hooks" in line for line in notices)
 
 
 async def test_a_formatter_runs_after_an_edit(begin: Begin, fresh_home: Path) -> None:

@@ -30,7 +30,6 @@ _VERBS: Final = {
     "tools": "Working",
     "asking": "Waiting for you",
     "retrying": "Retrying",
-    "hooks": "Running hooks",
 }
 
 
@@ -78,8 +77,8 @@ def _spinner(view: ActivityView, width: int) -> list[Run]:
         reason = clip([(retry.reason, Ink(Role.WARNING))], room)
         return [(f" {sign} ", Ink(Role.WARNING)), *reason, (when, MUTED)]
     verb = "Interrupting" if view.interrupting else _VERBS[activity.phase]
-    if activity.phase == "hooks" and activity.detail:
-        verb = activity.detail
+    if activity.hook and view.now_s >= activity.hook_shown_from_s and not view.interrupting:
+        verb = activity.hook
     facts = [f"{int(elapsed)} s" if elapsed < 60 else duration(elapsed)]
     if activity.output_tokens:
         facts.append(f"↓ {short_count(activity.output_tokens)} tokens")

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -22,6 +23,7 @@ from tui.ports.command_screen import CommandScreen
 from tui.text.safe_text import shown_line
 from tui.text.styled_rows import MUTED, TEXT, Ink, Row, row
 from tui.text.wrap import wrap
+from tui.transcript.tool_card import duration
 
 WARNING = Ink(Role.WARNING)
 _NONE = "No hooks configured. Add them under “hooks” in .agent/settings.json (see docs/hooks.md)."
@@ -29,6 +31,14 @@ QUESTION = (
     "A call, such as Bash(rm -rf out) or PostToolUse Write(src/a.ts), or an event, such as "
     "SessionStart resume. Nothing is run."
 )
+
+
+_ENDINGS: Final = {
+    "success": "succeeded",
+    "blocking": "blocked",
+    "non_blocking_error": "failed",
+    "cancelled": "was cancelled",
+}
 
 
 class DryRun(Struct, frozen=True):
@@ -103,7 +113,7 @@ def _question(runner: HookRunner, specs: Sequence[HandlerSpec], dry: DryRun | No
         parts.append(runner.config.switched_off)
     warnings = len(runner.config.warnings)
     if warnings:
-        parts.append(f"{warnings} warnings: see agent-tui hooks list")
+        parts.append(f"{warnings} warning{'s' * (warnings != 1)}: see agent-tui hooks list")
     return " · ".join(parts)
 
 
@@ -130,8 +140,10 @@ def _history(stats: HandlerStats) -> str:
     times = "once" if stats.fired == 1 else f"{stats.fired} times"
     if stats.last_outcome is None:
         return f"fired {times}, still running"
-    took = "" if stats.last_duration_ms is None else f" in {stats.last_duration_ms:.0f} ms"
-    return f"fired {times}, last {stats.last_outcome.replace('_', ' ')}{took}"
+    ms = stats.last_duration_ms
+    took = "" if ms is None else f" in {duration(ms / 1000) if ms >= 1000 else f'{ms:.0f} ms'}"
+    ended = _ENDINGS.get(stats.last_outcome, stats.last_outcome)
+    return f"fired {times}, the last run {ended}{took}"
 
 
 def _preview(

@@ -168,7 +168,7 @@ class RetryCountdown(Struct, frozen=True):
     reason: str
 
 
-Phase = Literal["idle", "requesting", "thinking", "writing", "tools", "asking", "retrying", "hooks"]
+Phase = Literal["idle", "requesting", "thinking", "writing", "tools", "asking", "retrying"]
 
 
 class Activity(Struct, frozen=True):
@@ -180,8 +180,11 @@ class Activity(Struct, frozen=True):
     output_tokens: int = 0
     """Of this prompt; while a response streams, estimated from its characters."""
     detail: str = ""
-    """A hook's status message, or the running tool."""
+    """The running tool."""
     retry: RetryCountdown | None = None
+    hook: str = ""
+    """What hooks do that are waited for; empty where none is."""
+    hook_shown_from_s: float = 0.0
 
     @property
     def is_working(self) -> bool:

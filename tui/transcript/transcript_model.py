@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from tui.transcript.streaming_answer import StreamingAnswer
 
 _CHARS_PER_TOKEN: Final = 4
+_HOOK_UNNAMED_S: Final = 1.0
 _QUIET_ENDS: Final = frozenset({"completed", "error", "prompt_too_long"})
 """Ends that need no line: done, or reported by the `ErrorEvent` before them."""
 
@@ -81,7 +82,6 @@ class TranscriptModel:
         self._pending_prompts: list[str] = []
         self._answers: dict[str, StreamingAnswer] = {}
         self._cleaners: dict[str, Sanitizer] = {}
-        self._before_hook: Activity | None = None
         self._finished_tokens = 0
         self._facts = TurnFacts()
 
@@ -235,16 +235,14 @@ class TranscriptModel:
     # Progress of the turn
 
     def _start_hook(self, event: HookStarted, at_s: float) -> None:
-        if not event.status_message:
-            return
-        if self.activity.phase != "hooks":
-            self._before_hook = self.activity
-        self._set_phase("hooks", at_s, detail=shown_line(event.status_message))
+        if event.status_message:
+            words, from_s = shown_line(event.status_message), at_s
+        else:
+            words, from_s = f"Running {event.event} hooks", at_s + _HOOK_UNNAMED_S
+        self.activity = replace(self.activity, hook=words, hook_shown_from_s=from_s)
 
     def _finish_hook(self, event: HookFinished) -> None:
-        if self.activity.phase == "hooks" and self._before_hook is not None:
-            before, self._before_hook = self._before_hook, None
-            self.activity = replace(before, output_tokens=self.activity.output_tokens)
+        self.activity = replace(self.activity, hook="", hook_shown_from_s=0.0)
         if event.notices:
             key = self._list.fresh_key("hook")
             notices = tuple(sanitize(text) for text in event.notices)

@@ -99,7 +99,6 @@ class CommandHandlerMode:
                 stdout=stdout,
                 stderr=ended.stderr,
                 stdout_dropped=ended.stdout_dropped,
-                path=call.env.get("PATH", ""),
                 asked=call.payload,
                 suspicion=_suspicion(handler, call.env),
             ),

@@ -381,7 +381,7 @@ async def test_list_shows_what_is_configured_and_what_is_wrong_with_it(cli: Cli)
     text = out.getvalue()
     assert status == 0
     assert text.startswith("PreToolUse (3)\n  [command] Bash no-such-guard --x – project ")
-    assert "no-such-guard is not on this PATH" in text
+    assert "no-such-guard is not on the PATH of hooks" in text
     assert "gone.py does not exist" in text
     assert "the shell cannot read this command" in text
 

@@ -52,7 +52,7 @@ async def test_every_handler_is_shown_with_its_type_its_file_and_its_health() ->
         await settled(pilot)
         text = text_of(app.parts.dialogs)
         assert "its failure blocks" in text
-        assert "no-such-guard is not on this PATH" in text
+        assert "no-such-guard is not on the PATH of hooks" in text
 
 
 async def test_a_handler_tells_what_it_did(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ async def test_a_handler_tells_what_it_did(tmp_path: Path) -> None:
         runner._session.cwd = tmp_path
         await runner.run(payload_of("Bash(rm x)"))
         text = await opened(pilot, "/hooks")
-        assert "fired once, last blocking in " in text
+        assert "fired once, the last run blocked in " in text
 
 
 async def test_one_asks_whether_a_call_would_fire() -> None:

@@ -143,6 +143,6 @@ ACTIVITIES: dict[str, Activity] = {
     "idle": Activity(),
     "writing": Activity("writing", 10.0, 1_250),
     "asking": Activity("asking", 10.0),
-    "hooks": Activity("hooks", 10.0, detail="Formatting"),
+    "hooks": Activity("tools", 10.0, hook="Formatting"),
     "retrying": Activity("retrying", 10.0, 0, "", RetryCountdown(2, 10, 96.0, "overloaded")),
 }

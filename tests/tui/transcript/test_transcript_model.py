@@ -35,6 +35,7 @@ from agent.events import (
 from agent.messages import Message, tool_result_block, tool_results_message, user_message
 from permissions.decision import DecisionSource, RuleRef
 from tests.tui.transcript.samples import DENIED
+from tui.app.activity_line import ActivityView, activity_rows
 from tui.transcript.blocks import (
     AssistantText,
     EndLine,
@@ -407,9 +408,22 @@ def test_a_hook_is_waited_for_and_then_what_was_goes_on() -> None:
     document = folded([ToolDispatch(T, "u1", "Bash", {}, "Bash make")])
     before = document.activity
     document.apply(HookStarted(T, "PreToolUse", "Checking"), at_s=2.0)
-    assert (document.activity.phase, document.activity.detail) == ("hooks", "Checking")
+    assert document.activity == replace(before, hook="Checking", hook_shown_from_s=2.0)
     document.apply(HookFinished(T, "PreToolUse", "success", ()), at_s=3.0)
     assert document.activity == before
+
+
+def test_a_slow_hook_that_says_nothing_of_itself_is_named_after_a_second() -> None:
+    document = folded([ToolDispatch(T, "u1", "Bash", {}, "Bash make")])
+    document.apply(HookStarted(T, "PostToolUse"), at_s=2.0)
+    verbs = [
+        "".join(
+            run[0] for run in activity_rows(ActivityView(document.activity, now_s), 80)[-1].runs
+        )
+        for now_s in (2.5, 3.5)
+    ]
+    assert "Working…" in verbs[0]
+    assert "Running PostToolUse hooks…" in verbs[1]
 
 
 def test_a_denial_names_the_place_of_its_rule_as_people_do() -> None:

@@ -284,10 +284,10 @@ async def test_ten_thousand_characters_are_kept_as_they_are(place: Place) -> Non
 @pytest.mark.parametrize(
     ("handler", "said"),
     [
-        ({"command": "no-such-tool --x"}, "not found on this PATH"),
+        ({"command": "no-such-tool --x"}, "not on the PATH of hooks"),
         ({"command": "python3 missing.py", "onFailure": "ignore"}, "a script is not where"),
         ({"command": "./missing.sh"}, "a script is not where"),
-        ({"command": "./not-executable"}, "execute bit"),
+        ({"command": "./not-executable"}, "chmod +x"),
         ({"command": "/nowhere/at/all", "args": []}, "cannot start: /nowhere/at/all: not found"),
         ({"command": "x", "shell": "powershell"}, "pwsh is not on this PATH"),
         ({"command": "echo 'boom: it broke' >&2; exit 1"}, "exit status 1: boom: it broke"),
