@@ -22,31 +22,57 @@ _PROC_READ_ONLY: Final = (
 """What the kernel lets the host's root change there, whatever its capabilities."""
 
 
-def writable_paths(policy: SandboxPolicy) -> list[str]:
-    """Return the canonical paths that are mounted for writing."""
-    return [path for path, kind in _mounts(policy).items() if kind is _Kind.WRITABLE]
+class MountKind(Enum):
+    """How a path is mounted."""
+
+    WRITABLE = "writable"
+    READ_ONLY = "read-only"
+    MASK = "mask"
+    EMPTY = "empty directory"
+
+
+def plan_mounts(policy: SandboxPolicy) -> dict[str, MountKind]:
+    """Return how each path is mounted; the deeper path decides, and a deny rule always."""
+    ways = (
+        (policy.pinned, MountKind.WRITABLE),
+        ((*policy.write_roots, *policy.caches), MountKind.WRITABLE),
+        (policy.read_only, MountKind.READ_ONLY),
+        (policy.missing_directories, MountKind.EMPTY),
+        ([path for path in policy.visible if not _is_writable(policy, path)], MountKind.READ_ONLY),
+        (policy.secret, MountKind.MASK),
+        (policy.daemons, MountKind.MASK),
+        ((policy.temp_dir,), MountKind.WRITABLE),
+    )
+    mounts = {path: kind for paths, kind in ways for path in paths}
+    for path in [one for one in mounts if any(is_below(one, way) for way in policy.denied)]:
+        del mounts[path]
+    return mounts | dict.fromkeys(policy.denied, MountKind.MASK)
 
 
 def mount_arguments(
-    policy: SandboxPolicy, writable: Mapping[str, int], *, hides_processes: bool = True
+    policy: SandboxPolicy,
+    mounts: Mapping[str, MountKind],
+    writable: Mapping[str, int],
+    *,
+    hides_processes: bool = True,
 ) -> list[str]:
     """Return the options for files and namespaces, without the program and the filter.
 
     Args:
-        writable: A descriptor for each of `writable_paths`: what is mounted for writing must not be
-            looked up again, since a command that runs meanwhile could put a link in its place.
+        mounts: What `plan_mounts` returned for the policy.
+        writable: A descriptor for each path that is mounted for writing. It must not be looked up
+            again, since a command that runs meanwhile could put a link in its place.
     """
     arguments = [
         *("--ro-bind", "/", "/", "--dev", "/dev", *_proc(hides_processes)),
         *("--bind", policy.temp_dir, "/tmp"),
         *(() if policy.unix_sockets else ("--tmpfs", "/run")),
     ]
-    mounts = _mounts(policy)
     for path in sorted(mounts, key=len):
         arguments += _mount(path, mounts[path], writable)
     # Only now: what lies deeper needed a place to be mounted on.
     for path, kind in mounts.items():
-        if kind is _Kind.EMPTY or (kind is _Kind.MASK and os.path.isdir(path)):
+        if kind is MountKind.EMPTY or (kind is MountKind.MASK and os.path.isdir(path)):
             arguments += ("--remount-ro", path)
     return [
         *arguments,
@@ -63,42 +89,15 @@ def _proc(is_own: bool) -> list[str]:
     return ["--proc", "/proc", *guarded]
 
 
-class _Kind(Enum):
-    """How a path is mounted."""
-
-    WRITABLE = "writable"
-    READ_ONLY = "read-only"
-    MASK = "mask"
-    EMPTY = "empty directory"
-
-
-def _mounts(policy: SandboxPolicy) -> dict[str, _Kind]:
-    """Return how each path is mounted; the deeper path decides, and a deny rule always."""
-    ways = (
-        (policy.pinned, _Kind.WRITABLE),
-        ((*policy.write_roots, *policy.caches), _Kind.WRITABLE),
-        (policy.read_only, _Kind.READ_ONLY),
-        (policy.missing_directories, _Kind.EMPTY),
-        ([path for path in policy.visible if not _is_writable(policy, path)], _Kind.READ_ONLY),
-        (policy.secret, _Kind.MASK),
-        (policy.daemons, _Kind.MASK),
-        ((policy.temp_dir,), _Kind.WRITABLE),
-    )
-    mounts = {path: kind for paths, kind in ways for path in paths}
-    for path in [one for one in mounts if any(is_below(one, way) for way in policy.denied)]:
-        del mounts[path]
-    return mounts | dict.fromkeys(policy.denied, _Kind.MASK)
-
-
-def _mount(path: str, kind: _Kind, writable: Mapping[str, int]) -> tuple[str, ...]:
+def _mount(path: str, kind: MountKind, writable: Mapping[str, int]) -> tuple[str, ...]:
     match kind:
-        case _Kind.WRITABLE:
+        case MountKind.WRITABLE:
             return ("--bind-fd", str(writable[path]), path)
-        case _Kind.READ_ONLY:
+        case MountKind.READ_ONLY:
             return ("--ro-bind", path, path)
-        case _Kind.EMPTY:
+        case MountKind.EMPTY:
             return ("--tmpfs", path)
-        case _Kind.MASK:
+        case MountKind.MASK:
             return ("--tmpfs", path) if os.path.isdir(path) else ("--ro-bind", "/dev/null", path)
 
 

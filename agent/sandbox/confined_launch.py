@@ -11,7 +11,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from agent.sandbox.availability import Availability, Backend
-from agent.sandbox.bubblewrap import mount_arguments, writable_paths
+from agent.sandbox.bubblewrap import MountKind, mount_arguments, plan_mounts
 from agent.sandbox.landlock import landlock_arguments
 from agent.sandbox.placeholders import Placeholders
 from agent.sandbox.planted.planted_names import move_planted
@@ -187,11 +187,14 @@ def _in_bubblewrap(
         ) from error
     descriptors: list[int] = []
     try:
+        planned = plan_mounts(policy)
         writable = {}
-        for path in writable_paths(policy):
+        for path in [one for one, kind in planned.items() if kind is MountKind.WRITABLE]:
             writable[path] = open_anything(path)
             descriptors.append(writable[path])
-        arguments = mount_arguments(policy, writable, hides_processes=available.hides_processes)
+        arguments = mount_arguments(
+            policy, planned, writable, hides_processes=available.hides_processes
+        )
         mounts = _memory_file("\0".join(arguments).encode("utf-8", "surrogateescape"))
         descriptors.append(mounts)
         families = WITH_UNIX if policy.unix_sockets else WITHOUT_UNIX

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import struct
-from collections.abc import Iterable
+from functools import cache
 from itertools import chain
 from typing import Final
 
@@ -64,7 +64,8 @@ def _without_setuid(argument: int) -> list[tuple[int, int, int, int]]:
     ]
 
 
-def filter_program(families: Iterable[int], machine: str | None = None) -> bytes:
+@cache
+def filter_program(families: tuple[int, ...], machine: str | None = None) -> bytes:
     """Return a `sock_filter` array that refuses `socket` for all but the families, EAFNOSUPPORT.
 
     Hardly anything else fails so: the message of a program shows what it was refused.
@@ -73,7 +74,6 @@ def filter_program(families: Iterable[int], machine: str | None = None) -> bytes
         KeyError: the machine is not supported.
     """
     name = machine or platform.machine()
-    allowed = tuple(families)
     code = [
         (_LOAD, 0, 0, 4),  # the architecture
         (_JUMP_EQUAL, 1, 0, _ARCHITECTURES[name]),
@@ -95,10 +95,10 @@ def filter_program(families: Iterable[int], machine: str | None = None) -> bytes
             *_without_setuid(argument + 1),
         ]
     code += [
-        (_JUMP_EQUAL, 0, 2 + len(allowed), _SOCKET[name]),
+        (_JUMP_EQUAL, 0, 2 + len(families), _SOCKET[name]),
         (_LOAD, 0, 0, _argument(0)),  # the family
     ]
-    for position, family in enumerate(allowed):
-        code.append((_JUMP_EQUAL, len(allowed) - position, 0, family))
+    for position, family in enumerate(families):
+        code.append((_JUMP_EQUAL, len(families) - position, 0, family))
     code += [(_RETURN, 0, 0, _ERRNO | _EAFNOSUPPORT), (_RETURN, 0, 0, _ALLOW)]
     return struct.pack("=" + "HBBI" * len(code), *chain.from_iterable(code))

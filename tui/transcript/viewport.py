@@ -206,10 +206,17 @@ class Viewport(Struct):
         if self.is_following:
             self.top = self._last_top()
         rows: list[tuple[RowPosition, Row]] = []
-        place: RowPosition | None = self.top if self._entries else None
-        while place is not None and len(rows) < self.height_rows:
-            rows.append((place, self.row(place)))
-            place = self._next(place)
+        first = self.top.line
+        for index in range(self.top.block, len(self._entries)):
+            layout, gap = self.layout_of(index), self._entries[index].has_gap
+            end = min(layout.height + gap, first + self.height_rows - len(rows))
+            rows += [
+                (RowPosition(index, line), BLANK if line < gap else layout.row(line - gap))
+                for line in range(first, end)
+            ]
+            if len(rows) == self.height_rows:
+                break
+            first = 0
         self._drop_far_layouts()
         return rows
 
