@@ -86,7 +86,7 @@ def test_user_namespaces_that_are_refused(project: Path) -> None:
     assert status["level"] != "full"
     assert status["reason"]
     if status["level"] == "files":
-        assert "nothing beside a protected name" in status["profiles"]["project_files"]["holds"]
+        assert "next to a protected name" in status["profiles"]["project_files"]["holds"]
     assert "cannot enforce project" in _refuses_or_holds(project, inside)
 
 
