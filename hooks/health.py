@@ -18,12 +18,7 @@ from typing import Final
 from msgspec import Struct
 
 from hooks.answers.response import first_line
-from hooks.config.spec import (
-    CommandHandler,
-    HandlerSpec,
-    HttpHandler,
-    is_background,
-)
+from hooks.config.spec import CommandHandler, HandlerSpec, HttpHandler, is_background
 from hooks.execution.environment import fill_placeholders
 from hooks.execution.handlers.command import shell_argv
 from permissions.base.process.run_program import RunLimits, run_blocking, run_program

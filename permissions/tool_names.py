@@ -23,27 +23,11 @@ PATH_TOOLS = frozenset(EDIT_TOOLS) | frozenset(READ_TOOLS) | {"Cd"}
 """Tools whose specifier is a path pattern. `Cd` governs the targets of `cd` in Bash."""
 
 FREE_TOOLS = frozenset(
-    {
-        "TodoWrite",
-        "AskUserQuestion",
-        "EnterPlanMode",
-        "ExitPlanMode",
-        "Agent",
-        "ListAgents",
-        "BashOutput",
-        "TaskStop",
-        "ToolSearch",
-        "StructuredOutput",
-        "report_findings",
-        "Advisor",
-        "ListMcpResourcesTool",
-        "SpawnTeammate",
-        "SendMessage",
-        "StopTeammate",
-        "TaskCreate",
-        "TaskList",
-        "TaskUpdate",
-    }
+    """
+    TodoWrite AskUserQuestion EnterPlanMode ExitPlanMode Agent ListAgents BashOutput TaskStop
+    ToolSearch StructuredOutput report_findings Advisor ListMcpResourcesTool SpawnTeammate
+    SendMessage StopTeammate TaskCreate TaskList TaskUpdate
+    """.split()
 )
 """Tools without an effect of their own: their calls need no permission unless a rule requires it.
 

@@ -17,41 +17,17 @@ from hooks.events.effects import Effects
 Verdict = Literal["allow", "deny", "ask", "defer", "block"]
 
 TOP_LEVEL: Final = frozenset(
-    {
-        "continue",
-        "stopReason",
-        "suppressOutput",
-        "systemMessage",
-        "terminalSequence",
-        "decision",
-        "reason",
-        "hookSpecificOutput",
-        "async",
-        "asyncTimeout",
-        "suppressOriginalPrompt",
-    }
+    """
+    continue stopReason suppressOutput systemMessage terminalSequence decision reason
+    hookSpecificOutput async asyncTimeout suppressOriginalPrompt
+    """.split()
 )
 SPECIFIC: Final = frozenset(
-    {
-        "additionalContext",
-        "initialUserMessage",
-        "sessionTitle",
-        "watchPaths",
-        "reloadSkills",
-        "suppressOriginalPrompt",
-        "permissionDecision",
-        "permissionDecisionReason",
-        "updatedInput",
-        "decision",
-        "retry",
-        "updatedToolOutput",
-        "updatedMCPToolOutput",
-        "classifierContext",
-        "displayContent",
-        "worktreePath",
-        "action",
-        "content",
-    }
+    """
+    additionalContext initialUserMessage sessionTitle watchPaths reloadSkills suppressOriginalPrompt
+    permissionDecision permissionDecisionReason updatedInput decision retry updatedToolOutput
+    updatedMCPToolOutput classifierContext displayContent worktreePath action content
+    """.split()
 )
 PERMISSION_WORDS: Final[Mapping[str, Verdict]] = {
     "allow": "allow",

@@ -14,15 +14,9 @@ OPENING: Final = re.compile(r"\{\s*\"")
 TRIED: Final = 20
 """How many places are checked; output may be long."""
 ANSWER_KEYS: Final = frozenset(
-    {
-        "continue",
-        "decision",
-        "hookSpecificOutput",
-        "permissionDecision",
-        "stopReason",
-        "systemMessage",
-        "updatedInput",
-    }
+    """
+    continue decision hookSpecificOutput permissionDecision stopReason systemMessage updatedInput
+    """.split()
 )
 """Names that hardly anything but an answer has."""
 

@@ -13,17 +13,10 @@ from hooks.events import EVENTS
 from hooks.events.capabilities import EFFECTS, closest_event
 
 COMMON_TEXT: Final = frozenset(
-    {
-        "session_id",
-        "transcript_path",
-        "cwd",
-        "hook_event_name",
-        "permission_mode",
-        "prompt_id",
-        "agent_id",
-        "agent_type",
-        "scratchpad_dir",
-    }
+    """
+    session_id transcript_path cwd hook_event_name permission_mode prompt_id agent_id agent_type
+    scratchpad_dir
+    """.split()
 )
 _NAMES: Final = {str: "text", bool: "true or false", int: "a number", dict: "an object"}
 

@@ -11,28 +11,11 @@ from hooks.config.match import MatchEverything, MatchNames, MatchNothing, parse_
 from hooks.config.spec import CommandHandler, HandlerSpec, HookSource, HttpHandler
 from hooks.events.capabilities import EFFECTS
 
-KNOWN_TOOLS: Final = (
-    "Agent",
-    "AskUserQuestion",
-    "Bash",
-    "BashOutput",
-    "Edit",
-    "EnterPlanMode",
-    "ExitPlanMode",
-    "Glob",
-    "Grep",
-    "KillShell",
-    "MultiEdit",
-    "NotebookEdit",
-    "Read",
-    "Skill",
-    "Task",
-    "TaskStop",
-    "TodoWrite",
-    "ToolSearch",
-    "WebFetch",
-    "WebSearch",
-    "Write",
+KNOWN_TOOLS: Final = tuple(
+    """
+    Agent AskUserQuestion Bash BashOutput Edit EnterPlanMode ExitPlanMode Glob Grep KillShell
+    MultiEdit NotebookEdit Read Skill Task TaskStop TodoWrite ToolSearch WebFetch WebSearch Write
+    """.split()
 )
 PERMISSION_RULE: Final = re.compile(rf"^(?:{'|'.join(KNOWN_TOOLS)}|mcp__\w+)\(.*\)$", re.DOTALL)
 RULE_TOOL: Final = re.compile(rf"(?:^|\|)\s*({'|'.join(KNOWN_TOOLS)}|mcp__\w+)\(")

@@ -14,15 +14,10 @@ from hooks.ports import HookSession
 NEVER_INHERITED: Final = frozenset({"BASH_ENV", "ENV", "PROMPT_COMMAND"})
 """They would make a shell run something before the hook."""
 SECRETS: Final = frozenset(
-    {
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_AUTH_TOKEN",
-        "ANTHROPIC_CUSTOM_HEADERS",
-        "AWS_SECRET_ACCESS_KEY",
-        "AWS_SESSION_TOKEN",
-        "AWS_BEARER_TOKEN_BEDROCK",
-        "GOOGLE_APPLICATION_CREDENTIALS",
-    }
+    """
+    ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_CUSTOM_HEADERS AWS_SECRET_ACCESS_KEY
+    AWS_SESSION_TOKEN AWS_BEARER_TOKEN_BEDROCK GOOGLE_APPLICATION_CREDENTIALS
+    """.split()
 )
 LONGEST_ID_CHARS: Final = 1_000
 PLACEHOLDER: Final = re.compile(

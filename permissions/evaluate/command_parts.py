@@ -9,12 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from permissions.confinement import SandboxLevel
-from permissions.evaluate.bash_parts import (
-    command_part,
-    empty,
-    not_understood,
-    redirect_part,
-)
+from permissions.evaluate.bash_parts import command_part, empty, not_understood, redirect_part
 from permissions.evaluate.call_view import CallView
 from permissions.evaluate.part_verdict import PreparedPart
 from permissions.scope.created_links import Places, add_places

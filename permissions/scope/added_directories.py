@@ -9,17 +9,10 @@ from permissions.context import PermissionContext
 from permissions.paths.protected_paths import Protection, protection_of
 from permissions.paths.resolve import is_below
 
-_SYSTEM: Final = (
-    "/bin",
-    "/boot",
-    "/dev",
-    "/etc",
-    "/lib",
-    "/lib64",
-    "/proc",
-    "/sbin",
-    "/sys",
-    "/usr",
+_SYSTEM: Final = tuple(
+    """
+    /bin /boot /dev /etc /lib /lib64 /proc /sbin /sys /usr
+    """.split()
 )
 
 

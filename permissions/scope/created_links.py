@@ -15,14 +15,9 @@ from permissions.decision import Behavior, Reason
 from permissions.paths.resolve import is_below
 from permissions.scope.resolve_access import ResolvedAccess, resolve_access
 from permissions.scope.scope import Floor, Scope, Scoped
-from permissions.scope.tree_walk import entries_below
 from permissions.shell.access import HERE, Access, AccessKind
 from permissions.shell.command_facts import CommandFacts
 from permissions.shell.effects.link_makers import Creates, links_made
-from permissions.shell.syntax import Word
-
-MAX_WALK = 1_000
-"""Files below a copied directory that are looked at; beyond it the directory may contain a link."""
 
 _LATE = frozenset({"trap", "coproc"})
 """Programs whose commands run later than those that follow them."""
@@ -57,17 +52,13 @@ def add_places(scoped: Scoped, outer: CommandFacts, before: Places) -> None:
         kind = next(filter(None, made), None)
         if kind is None:
             continue
-        for path in _written(scoped.scope, one, kind, before):
+        for path in _written(scoped.scope, one, kind):
             before.places.setdefault(path, Place(path, one, outer.stage, kind))
 
 
-def _written(scope: Scope, one: CommandFacts, kind: Creates, before: Places) -> Iterable[str]:
+def _written(scope: Scope, one: CommandFacts, kind: Creates) -> Iterable[str]:
     written = [access for access in one.accesses if access.kind is AccessKind.WRITE]
-    if kind is Creates.LINK:
-        written = [_named(one, access) for access in written]
-    elif kind is Creates.COPY and not _copies_links(scope, one, before):
-        return ()
-    elif kind is Creates.TREE:
+    if kind is Creates.TREE:
         return _work_trees(scope, one)
     return _paths(scope, one, written or [Access(AccessKind.WRITE, HERE)])
 
@@ -80,33 +71,11 @@ def _work_trees(scope: Scope, one: CommandFacts) -> set[str]:
     return found | {root for root in roots if any(is_below(path, root) for path in found)}
 
 
-def _named(one: CommandFacts, written: Access) -> Access:
-    """Return where a link is made: in the current directory, named like its target."""
-    if written.path.text != ".":
-        return written
-    name = one.accesses[0].path.text.rstrip("/").rpartition("/")[2]
-    return Access(written.kind, Word(name, name))
-
-
 def _paths(scope: Scope, one: CommandFacts, accesses: Iterable[Access]) -> Iterator[str]:
     for access in accesses:
         touch = resolve_access(scope, access.kind, access.path, one.directories)
         for target in touch.targets if touch else ():
             yield from target.spellings
-
-
-def _copies_links(scope: Scope, one: CommandFacts, before: Places) -> bool:
-    """May a link be among what is copied? Without a source here, it comes from elsewhere."""
-    kinds = (AccessKind.READ, AccessKind.REMOVE)
-    sources = set(_paths(scope, one, [item for item in one.accesses if item.kind in kinds]))
-    return not sources or any(_holds_link(scope, source, before) for source in sources)
-
-
-def _holds_link(scope: Scope, source: str, before: Places) -> bool:
-    if any(is_below(source, path) or is_below(path, source) for path in before.places):
-        return True
-    below = entries_below(scope.files, source, MAX_WALK)
-    return below is None or any(map(scope.files.is_link, (source, *below)))
 
 
 def through_created_link(

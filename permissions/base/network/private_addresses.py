@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
-from string import hexdigits, octdigits
+from socket import inet_aton
 from typing import Final
 
 BLOCKED_V4: Final = tuple(
@@ -81,42 +81,11 @@ def literal_address(host: str) -> IPv4Address | IPv6Address | None:
 
 
 def _inet_aton(host: str) -> IPv4Address | None:
-    """Read an IPv4 address of one to four decimal, octal or hexadecimal parts."""
-    parts = host.split(".")
-    if len(parts) > 4:
+    """Read an IPv4 address of one to four decimal, octal or hexadecimal parts, as resolvers do."""
+    try:
+        return IPv4Address(inet_aton(host))
+    except (OSError, ValueError):
         return None
-    numbers: list[int] = []
-    for part in parts:
-        number = _c_number(part)
-        if number is None:
-            return None
-        numbers.append(number)
-    *leading, last = numbers
-    if any(number > 255 for number in leading) or last >= 256 ** (4 - len(leading)):
-        return None
-    value = last
-    for index, number in enumerate(leading):
-        value += number << (8 * (3 - index))
-    return IPv4Address(value)
-
-
-def _c_number(text: str) -> int | None:
-    if not text or not text.isascii():
-        return None
-    if text.startswith("0x"):
-        base, digits, allowed = 16, text[2:], hexdigits
-    elif text.startswith("0"):
-        base, digits, allowed = 8, text, octdigits
-    else:
-        base, digits, allowed = 10, text, "0123456789"
-    # However many zeros stand in front, an address has no more than eleven octal digits.
-    digits = digits.lstrip("0")
-    if len(digits) > _MAX_DIGITS or not set(digits) <= set(allowed):
-        return None
-    return int(digits or "0", base)
-
-
-_MAX_DIGITS = 11
 
 
 def literal_kind(host: str, address: IPv4Address | IPv6Address) -> str | None:

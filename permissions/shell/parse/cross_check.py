@@ -24,13 +24,9 @@ _OPAQUE_LEAVES = frozenset(
     {"word", "number", "string_content", "variable_name", "heredoc_content", "test_operator"}
 )
 _EXPANSIONS = frozenset(
-    {
-        "simple_expansion",
-        "expansion",
-        "command_substitution",
-        "process_substitution",
-        "arithmetic_expansion",
-    }
+    """
+    simple_expansion expansion command_substitution process_substitution arithmetic_expansion
+    """.split()
 )
 _TIGHT = frozenset(
     {"command", "declaration_command", "unset_command", "variable_assignments", "file_redirect"}

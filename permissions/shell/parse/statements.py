@@ -32,14 +32,10 @@ from permissions.shell.syntax import (
 _MAX_DEPTH = 120
 _NOT_STATEMENTS = frozenset({"comment", "heredoc_body", "heredoc_end"})
 _ARITHMETIC = frozenset(
-    {
-        "binary_expression",
-        "unary_expression",
-        "postfix_expression",
-        "ternary_expression",
-        "parenthesized_expression",
-        "subscript",
-    }
+    """
+    binary_expression unary_expression postfix_expression ternary_expression
+    parenthesized_expression subscript
+    """.split()
 )
 _REPEATING = frozenset({"while_statement", "c_style_for_statement"})
 _BRANCHING = _REPEATING | {

@@ -7,23 +7,11 @@ import re
 from tree_sitter import Node as TreeNode
 
 WORDS = frozenset(
-    {
-        "word",
-        "number",
-        "string",
-        "raw_string",
-        "ansi_c_string",
-        "concatenation",
-        "simple_expansion",
-        "expansion",
-        "command_substitution",
-        "process_substitution",
-        "arithmetic_expansion",
-        "brace_expression",
-        "array",
-        "test_operator",
-        "semgrep_metavariable",
-    }
+    """
+    word number string raw_string ansi_c_string concatenation simple_expansion expansion
+    command_substitution process_substitution arithmetic_expansion brace_expression array
+    test_operator semgrep_metavariable
+    """.split()
 )
 """What stands for one word of a command, or for a piece of one."""
 

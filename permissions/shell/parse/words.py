@@ -323,30 +323,14 @@ class WordReader:
 
 
 _EXPANDING = frozenset(
-    {
-        "simple_expansion",
-        "expansion",
-        "command_substitution",
-        "process_substitution",
-        "arithmetic_expansion",
-    }
+    """
+    simple_expansion expansion command_substitution process_substitution arithmetic_expansion
+    """.split()
 )
 _SETTING_BUILTINS = frozenset(
-    {
-        "read",
-        "printf",
-        "export",
-        "declare",
-        "typeset",
-        "local",
-        "readonly",
-        "unset",
-        "mapfile",
-        "readarray",
-        "getopts",
-        "let",
-        "wait",
-    }
+    """
+    read printf export declare typeset local readonly unset mapfile readarray getopts let wait
+    """.split()
 )
 _REACHING = frozenset({"dotglob", "nocaseglob"})
 _RUNNING_BUILTINS = frozenset({"eval", "source", "."})

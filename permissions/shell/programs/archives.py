@@ -7,24 +7,10 @@ from collections.abc import Sequence
 
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import HERE, Access, AccessKind, each, names
-from permissions.shell.arguments import (
-    Arguments,
-    could_be_option,
-    split_arguments,
-)
-from permissions.shell.program import (
-    Program,
-    ReadOnly,
-    Risk,
-)
-from permissions.shell.programs.common_arguments import (
-    compressor,
-    option_risk,
-    reads,
-)
-from permissions.shell.syntax import (
-    Word,
-)
+from permissions.shell.arguments import Arguments, could_be_option, split_arguments
+from permissions.shell.program import Program, ReadOnly, Risk
+from permissions.shell.programs.common_arguments import compressor, option_risk, reads
+from permissions.shell.syntax import Word
 
 _TAR_VALUED = "fCbTXKNgVLHFI"
 

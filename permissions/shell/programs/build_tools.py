@@ -6,23 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from permissions.shell.access import Access, AccessKind, attached_values, each, names
-from permissions.shell.arguments import (
-    split_arguments,
-)
-from permissions.shell.program import (
-    CommandRunner,
-    Program,
-    ReadOnly,
-    Risk,
-)
-from permissions.shell.programs.common_arguments import (
-    command_in,
-    reads,
-    settings_with_option,
-)
-from permissions.shell.syntax import (
-    Word,
-)
+from permissions.shell.arguments import split_arguments
+from permissions.shell.program import CommandRunner, Program, ReadOnly, Risk
+from permissions.shell.programs.common_arguments import command_in, reads, settings_with_option
+from permissions.shell.syntax import Word
 
 
 def make(words: Sequence[Word]) -> list[Access]:
@@ -82,12 +69,9 @@ PROGRAMS = (
         command_words=named_shell),
     Program("gmake", accesses=make, risk=Risk("E", "--eval", valued="CfIjlo", takes_unknown=True),
         risk_check=make_risk, builds=True, command_words=named_shell),
-    Program("ninja samu", builds=True),
+    Program("ninja samu ctest task gradlew mvnw sbt meson bazel just ant rake mix dart",
+        builds=True),
     Program("cmake", shows_version=True, builds=True),
-    Program("ctest task gradlew mvnw sbt", builds=True),
-    Program("meson", builds=True),
-    Program("bazel", builds=True),
-    Program("just", builds=True),
     Program("cargo", risk=Risk(long="--config", valued="CZFpj", takes_unknown=True),
         risk_check=linker_risk, global_valued="CZ", builds=True, network="add fetch install "
         "publish update", has_subcommands=True, exact_subcommands="install publish run"),
@@ -98,18 +82,14 @@ PROGRAMS = (
         exact_subcommands="generate get install run"),
     Program("gradle", builds=True, has_subcommands=True),
     Program("mvn", builds=True, has_subcommands=True),
-    Program("ant", builds=True),
-    Program("rake", builds=True),
     Program("rails", builds=True, has_subcommands=True),
     Program("bundle", runner=CommandRunner("exec"), builds=True, network="install update",
         has_subcommands=True, exact_subcommands="exec install"),
     Program("gem", builds=True, network="install push", has_subcommands=True,
         exact_subcommands="install push"),
     Program("composer", builds=True, has_subcommands=True, exact_subcommands="exec global require"),
-    Program("mix", builds=True),
     Program("dotnet", builds=True, has_subcommands=True, exact_subcommands="nuget run"),
     Program("flutter", builds=True, has_subcommands=True),
-    Program("dart", builds=True),
     Program("gcc cc g++ clang", risk=Risk(long="-B -fpass-plugin -fplugin -load --specs -specs "
         "-wrapper", single_dash=True, takes_unknown=True), shows_version=True),
     Program("c++ clang++", risk=Risk(long="-B -fpass-plugin -fplugin -load --specs -specs -wrapper",
@@ -117,10 +97,9 @@ PROGRAMS = (
     Program("ld", risk=Risk(long="--plugin -plugin", single_dash=True, takes_unknown=True)),
     Program("javac", shows_version=True),
     Program("ctags", risk=Risk(long="--options", valued="f")),
-    Program("pdflatex xelatex lualatex", risk=Risk(long="--enable-write18 -enable-write18 "
-        "--shell-escape -shell-escape", single_dash=True, takes_unknown=True)),
-    Program("latex tex pdftex luatex", risk=Risk(long="--enable-write18 -enable-write18 "
-        "--shell-escape -shell-escape", single_dash=True, takes_unknown=True)),
+    Program("pdflatex xelatex lualatex latex tex pdftex luatex",
+        risk=Risk(long="--enable-write18 -enable-write18 --shell-escape -shell-escape",
+        single_dash=True, takes_unknown=True)),
     Program("latexmk", risk=Risk(long="-e -latex -pdflatex -r --shell-escape -shell-escape",
         single_dash=True, takes_unknown=True)),
     Program("gofmt", accesses=reads(), read_only=ReadOnly("dls")),

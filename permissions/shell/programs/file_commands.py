@@ -6,21 +6,10 @@ import re
 from collections.abc import Sequence
 
 from permissions.shell.access import HERE, Access, AccessKind, each, names
-from permissions.shell.arguments import (
-    Arguments,
-    split_arguments,
-)
-from permissions.shell.program import (
-    Program,
-    Risk,
-)
-from permissions.shell.programs.common_arguments import (
-    local_copy,
-    writes,
-)
-from permissions.shell.syntax import (
-    Word,
-)
+from permissions.shell.arguments import Arguments, split_arguments
+from permissions.shell.program import Program, Risk
+from permissions.shell.programs.common_arguments import local_copy, writes
+from permissions.shell.syntax import Word
 
 
 def remove(words: Sequence[Word]) -> list[Access]:

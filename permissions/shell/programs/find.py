@@ -6,30 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from permissions.base.text.star_pattern import UNKNOWN
 from permissions.shell.access import HERE, Access, AccessKind, each, names
-from permissions.shell.arguments import (
-    could_be_option,
-    split_arguments,
-)
-from permissions.shell.flow.nested_scripts import (
-    Texts,
-)
-from permissions.shell.program import (
-    Commands,
-    Program,
-    ReadOnly,
-    Risk,
-)
-from permissions.shell.programs.common_arguments import (
-    after_option,
-    option_risk,
-)
+from permissions.shell.arguments import could_be_option, split_arguments
+from permissions.shell.flow.nested_scripts import Texts
+from permissions.shell.program import Commands, Program, ReadOnly, Risk
+from permissions.shell.programs.common_arguments import after_option, option_risk
 from permissions.shell.programs.sed import sed_arguments
-from permissions.shell.syntax import (
-    FOUND,
-    GLOB_MARKS,
-    SUPPLIED,
-    Word,
-)
+from permissions.shell.syntax import FOUND, GLOB_MARKS, SUPPLIED, Word
 
 _EXEC = names("-exec -execdir -ok -okdir")
 

@@ -12,12 +12,8 @@ from permissions.shell.program import (
     Risk,
     Wrapper,
 )
-from permissions.shell.programs.common_arguments import (
-    settings_after,
-)
-from permissions.shell.syntax import (
-    Word,
-)
+from permissions.shell.programs.common_arguments import settings_after
+from permissions.shell.syntax import Word
 
 
 def npm_settings(words: Sequence[Word]) -> str:
@@ -51,13 +47,8 @@ PROGRAMS = (
         builds=True, exact_only=True),
     Program("bunx", wrapper=Wrapper(), builds=True, exact_only=True),
     Program("pnpx", wrapper=Wrapper()),
-    Program("tsc", builds=True, checks_project=True),
-    Program("webpack", builds=True),
-    Program("vite", builds=True),
-    Program("jest", builds=True, checks_project=True),
-    Program("vitest", builds=True, checks_project=True),
-    Program("eslint", builds=True, checks_project=True),
-    Program("prettier", builds=True, checks_project=True),
+    Program("webpack vite", builds=True),
+    Program("tsc jest vitest eslint prettier", builds=True, checks_project=True),
     Program("mocha", checks_project=True),
     Program("cross-env", wrapper=Wrapper(assignments=True)),
 )  # fmt: skip

@@ -5,21 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from permissions.shell.access import Access, AccessKind, each
-from permissions.shell.arguments import (
-    split_arguments,
-)
-from permissions.shell.program import (
-    Code,
-    Program,
-    Risk,
-)
-from permissions.shell.programs.common_arguments import (
-    after_option,
-    interpreter,
-)
-from permissions.shell.syntax import (
-    Word,
-)
+from permissions.shell.arguments import split_arguments
+from permissions.shell.program import Code, Program, Risk
+from permissions.shell.programs.common_arguments import after_option, interpreter
+from permissions.shell.syntax import Word
 
 
 def in_place_interpreter(words: Sequence[Word]) -> list[Access]:

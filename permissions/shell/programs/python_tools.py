@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from permissions.shell.program import (
-    CommandRunner,
-    Program,
-    Risk,
-    Wrapper,
-)
-from permissions.shell.programs.common_arguments import (
-    settings_after,
-    settings_with_option,
-)
+from permissions.shell.program import CommandRunner, Program, Risk, Wrapper
+from permissions.shell.programs.common_arguments import settings_after, settings_with_option
 
 PROGRAMS = (
     Program("pip pip3", changes_settings=settings_after("~/.config/pip/pip.conf", "config set",
@@ -26,12 +18,10 @@ PROGRAMS = (
         has_subcommands=True, exact_subcommands="add pip publish run tool"),
     Program("uvx", wrapper=Wrapper("p", "--from --python --with"), exact_only=True),
     Program("pipx", wrapper=Wrapper(), runner=CommandRunner("run"), exact_only=True),
-    Program("tox", builds=True, checks_project=True),
     Program("nox", builds=True),
     Program("pytest", builds=True, risk=Risk(long="--pastebin", takes_unknown=True),
         checks_project=True),
-    Program("ruff", builds=True, checks_project=True),
-    Program("black", builds=True, checks_project=True),
+    Program("tox ruff black", builds=True, checks_project=True),
     Program("mypy", risk=Risk(long="--python-executable", valued="cmp", takes_unknown=True),
         checks_project=True),
     Program("flake8", checks_project=True),

@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from permissions.shell.access import Access, AccessKind, each, names
-from permissions.shell.arguments import (
-    split_arguments,
-)
-from permissions.shell.program import (
-    Program,
-    ReadOnly,
-    Risk,
-)
+from permissions.shell.arguments import split_arguments
+from permissions.shell.program import Program, ReadOnly, Risk
 from permissions.shell.programs.common_arguments import (
     input_output,
     no_option_file,
     one_operand,
     reads,
 )
-from permissions.shell.syntax import (
-    Word,
-)
+from permissions.shell.syntax import Word
 
 
 def sort(words: Sequence[Word]) -> list[Access]:

@@ -6,25 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from permissions.shell.access import HERE, Access, AccessKind, each, names
-from permissions.shell.arguments import (
-    Arguments,
-    Option,
-    split_arguments,
-)
-from permissions.shell.program import (
-    Program,
-    Risk,
-    Wrapper,
-)
-from permissions.shell.programs.common_arguments import (
-    STANDARD_OUTPUT,
-    local_copy,
-    settings_after,
-)
+from permissions.shell.arguments import Arguments, split_arguments
+from permissions.shell.program import Program, Risk, Wrapper
+from permissions.shell.programs.common_arguments import STANDARD_OUTPUT, local_copy, settings_after
 from permissions.shell.programs.git.git_risk import git_risk
-from permissions.shell.syntax import (
-    Word,
-)
+from permissions.shell.syntax import Word
 
 
 def remote_copy(words: Sequence[Word]) -> list[Access]:
@@ -152,24 +138,17 @@ def wget_risk(_program: str, words: Sequence[Word]) -> str:
     return ""
 
 
-_CURL_RISKY = (
-    *("-o", "--output", "-O", "--remote-name", "--remote-name-all", "-J", "-K", "--config"),
-    *("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr"),
-    *(
-        "--libcurl",
-        "--ssl-sessions",
-        "--hsts",
-        "--alt-svc",
-        "--etag-save",
-        "--output-dir",
-        "-T",
-        "--upload-file",
-    ),
-    *("--remote-header-name", "--engine", "-E", "--unix-socket", "--abstract-unix-socket"),
+_CURL_HARMLESS = names(
+    "-s -S -L -f -i -I -v -k -N -G -# -4 -6 -0 -X -H -d -m -A -u -w -e -r -x -b -F -z -g -q -V -h "
+    "-n -p -a -j -l -y -Y -C -t --silent --show-error --location --fail --fail-with-body --include "
+    "--head --verbose --insecure --no-buffer --get --request --header --data --data-raw --form "
+    "--data-binary --data-urlencode --data-ascii --json --max-time --connect-timeout --user-agent "
+    "--user --write-out --referer --range --proxy --cookie --compressed --retry --retry-delay "
+    "--retry-connrefused --retry-all-errors --resolve --url --version --help --progress-bar "
+    "--no-progress-meter --ipv4 --ipv6 --http1.1 --http2 --http3 --tlsv1.2 --tlsv1.3 --globoff "
+    "--location-trusted --max-redirs --path-as-is --form-string --url-query --cacert --netrc"
 )
-
-
-_CURL_KNOWN = names("--cookie --header --head --data --user --url --request --form --output-null")
+"""Options with which nothing is written, and nothing sent that does not stand in the words."""
 
 
 def curl_risk(_program: str, words: Sequence[Word]) -> str:
@@ -178,21 +157,14 @@ def curl_risk(_program: str, words: Sequence[Word]) -> str:
     for option in found.options:
         if option.name in ("-w", "--write-out") and _may_write(option.value):
             return "curl -w can write a file"
-        if _is_risky(option):
-            return f"curl {option.name} writes or sends a file"
+        to_output = option.name in ("-o", "--output") and option.value is not None
+        if to_output and option.value is not None and option.value.text in STANDARD_OUTPUT:
+            continue
+        if option.name not in _CURL_HARMLESS:
+            return f"curl {option.name} is not understood: it could write or send a file"
     if any(word.splits for word in words) or found.injectable:
         return "a word that is not known could be an option of curl"
     return ""
-
-
-def _is_risky(option: Option) -> bool:
-    name = option.name
-    is_output = option.value is not None and option.value.text in STANDARD_OUTPUT
-    # Settings from the input may name files, too.
-    if name in _CURL_RISKY and not (is_output and name not in ("-K", "--config")):
-        return True
-    is_shortened = name.startswith("--") and len(name) > 4 and name not in _CURL_KNOWN
-    return is_shortened and any(one.startswith(name) for one in _CURL_RISKY)
 
 
 def _may_write(form: Word | None) -> bool:
@@ -223,7 +195,7 @@ PROGRAMS = (
         wrapper=Wrapper("BbcDEeFIiJLlmOoPpQRSWw", operands=1), command_options="-o", network="*",
         logs_in=True, exact_only=True),
     Program("mosh", network="*", logs_in=True),
-    Program("telnet ftp lftp ping nslookup host", network="*"),
+    Program("telnet ftp lftp ping nslookup host dig rclone az httpie http https glab", network="*"),
     Program("scp", accesses=remote_copy, risk=Risk("oFSJD", valued="cilPX"), command_options="-o",
         network="*", logs_in=True),
     Program("sftp", risk=Risk("oFSbD", valued="BcilPRs"), command_options="-o", network="*",
@@ -237,21 +209,16 @@ PROGRAMS = (
     Program("aws", changes_settings=settings_after("~/.aws/config", "configure set"), network="*"),
     Program("gcloud", changes_settings=settings_after("~/.config/gcloud/properties", "config set",
         "config  unset"), network="*"),
-    Program("rclone", network="*"),
-    Program("az", network="*"),
     Program("curl", accesses=curl, risk_check=curl_risk, shows_version=True, network="*"),
     Program("wget", accesses=wget, risk=Risk("OoaPei", "--append-output --body-file --config "
         "--directory-prefix --execute --hsts-file --output-document --output-file --post-file "
         "--rejected-log --save-cookies --use-askpass --warc-file", valued="BtTwQUlARDIX",
         to_output="-O --output-document"), risk_check=wget_risk, network="*"),
-    Program("httpie", network="*"),
-    Program("http https", network="*"),
     Program("gh", changes_settings=settings_after("~/.config/gh/config.yml", "config set",
         "alias set", "alias import"),
         risk_check=github_risk, global_valued="R", network="*", has_subcommands=True,
         exact_subcommands="alias api auth extension repo secret", exact_third="close delete edit "
         "merge reopen run transfer"),
-    Program("glab", network="*"),
     Program("svn", global_valued=""),
     Program("hg", global_valued="R"),
 )  # fmt: skip

@@ -6,21 +6,10 @@ import re
 from collections.abc import Sequence
 
 from permissions.shell.access import Access, AccessKind, each, names
-from permissions.shell.arguments import (
-    Arguments,
-    split_arguments,
-)
-from permissions.shell.program import (
-    Program,
-    ReadOnly,
-    Risk,
-)
-from permissions.shell.programs.common_arguments import (
-    reads,
-)
-from permissions.shell.syntax import (
-    Word,
-)
+from permissions.shell.arguments import Arguments, split_arguments
+from permissions.shell.program import Program, ReadOnly, Risk
+from permissions.shell.programs.common_arguments import reads
+from permissions.shell.syntax import Word
 
 _GREP_VALUED_LONG = names(
     "--regexp --file --max-count --after-context --before-context --context --include --exclude "

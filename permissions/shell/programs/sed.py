@@ -6,17 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from permissions.shell.access import Access, AccessKind, each, names
-from permissions.shell.arguments import (
-    Arguments,
-    split_arguments,
-)
-from permissions.shell.program import (
-    Program,
-    ReadOnly,
-)
-from permissions.shell.syntax import (
-    Word,
-)
+from permissions.shell.arguments import Arguments, split_arguments
+from permissions.shell.program import Program, ReadOnly
+from permissions.shell.syntax import Word
 
 
 def sed(words: Sequence[Word]) -> list[Access]:

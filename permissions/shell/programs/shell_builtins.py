@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from permissions.shell.access import Access, AccessKind, names
-from permissions.shell.arguments import (
-    split_arguments,
-)
+from permissions.shell.arguments import split_arguments
 from permissions.shell.flow.nested_scripts import (
     Texts,
     joined,
@@ -25,14 +23,8 @@ from permissions.shell.program import (
     Risk,
     Wrapper,
 )
-from permissions.shell.programs.common_arguments import (
-    after_option,
-    interpreter,
-    reads,
-)
-from permissions.shell.syntax import (
-    Word,
-)
+from permissions.shell.programs.common_arguments import after_option, interpreter, reads
+from permissions.shell.syntax import Word
 
 
 def change_directory(words: Sequence[Word]) -> list[Access]:

@@ -6,10 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from permissions.shell.access import Access, AccessKind, each, names
-from permissions.shell.arguments import (
-    Arguments,
-    split_arguments,
-)
+from permissions.shell.arguments import Arguments, split_arguments
 from permissions.shell.program import (
     Code,
     Program,
@@ -17,15 +14,8 @@ from permissions.shell.program import (
     Risk,
     Wrapper,
 )
-from permissions.shell.programs.common_arguments import (
-    after_option,
-    command_in,
-    reads,
-    writes,
-)
-from permissions.shell.syntax import (
-    Word,
-)
+from permissions.shell.programs.common_arguments import after_option, command_in, reads, writes
+from permissions.shell.syntax import Word
 
 
 def pandoc_risk(_program: str, words: Sequence[Word]) -> str:
@@ -102,7 +92,6 @@ def hides_environment(_words: Sequence[Word], arguments: Arguments) -> bool:
 PROGRAMS = (
     Program("convert magick", risky_words=r"(?i)\||(?:msl|mvg|ephemeral):"),
     Program("dot", risk=Risk("oO", valued="TKGNE")),
-    Program("ffmpeg"),
     Program("fzf", risk=Risk(long="--bind --listen --listen-unsafe --preview --with-shell",
         valued="qfdn")),
     Program("gpg", risk=Risk("o", "--agent-program --exec-path --options --output  --photo-viewer",
@@ -114,8 +103,7 @@ PROGRAMS = (
         risk=Risk(long="-config -engine -keyout -out -provider -writerand", single_dash=True)),
     Program("pandoc", risk=Risk("oFd", "--defaults --filter --lua-filter --output --pdf-engine",
         valued="frtwVMTHBAcm"), risk_check=pandoc_risk),
-    Program("rspec", checks_project=True),
-    Program("rubocop", checks_project=True),
+    Program("rspec rubocop", checks_project=True),
     Program("tmux", command_words=whole_words, exact_only=True),
     Program("vi vim nvim ex view", accesses=editor, code=Code.EDITOR,
         code_starts=r"(?:^\+?|\n|\|)[: \t]*[\d$%,]*!([^\n]+)", risk_check=editor_risk,
@@ -124,9 +112,8 @@ PROGRAMS = (
     Program("gvim", risk_check=editor_risk),
     Program("ed", accesses=writes("p"), code=Code.EDITOR,
         code_starts=r"(?:^\+?|\n|\|)[: \t]*[\d$%,]*!([^\n]+)"),
-    Program("nano", accesses=writes()),
+    Program("nano micro", accesses=writes()),
     Program("emacs", accesses=writes("lf")),
-    Program("micro", accesses=writes()),
     Program("ls", accesses=reads("IwT"), read_only=ReadOnly("aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1",
         "IwT", "--all --almost-all --color --directory --full-time --group-directories-first "
         "--human-readable --inode --recursive --reverse --si --size --sort --time")),
@@ -165,5 +152,4 @@ PROGRAMS = (
     Program("man", risk=Risk("PHC", "--config-file --html --pager --preprocessor",
         valued="RLmMSseEpT"), command_options="-P --pager"),
     Program("tcpdump", risk=Risk("zw", valued="cCFGijrsTWy")),
-    Program("dig", network="*"),
 )  # fmt: skip

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from permissions.shell.program import (
-    CommandRunner,
-    Program,
-    Risk,
-    Wrapper,
-)
-from permissions.shell.programs.common_arguments import (
-    writes,
-)
+from permissions.shell.program import CommandRunner, Program, Risk, Wrapper
+from permissions.shell.programs.common_arguments import writes
 from permissions.shell.programs.shell_builtins import environment
 
 PROGRAMS = (
     Program("asdf aws-vault chamber", runner=CommandRunner("exec", skip=1)),
     Program("busybox", wrapper=Wrapper(), exact_only=True),
     Program("caffeinate", wrapper=Wrapper("tw")),
-    Program("catchsegv chronic entr ifne prlimit systemd-inhibit torify toybox unbuffer",
+    Program("catchsegv chronic entr ifne prlimit systemd-inhibit torify toybox unbuffer "
+        "valgrind",
         wrapper=Wrapper()),
     Program("chroot", wrapper=Wrapper(valued_long="--groups --userspec", operands=1,
         loses_directory=True)),
@@ -78,7 +72,6 @@ PROGRAMS = (
     Program("tini", wrapper=Wrapper("pe")),
     Program("torsocks", wrapper=Wrapper("aPup")),
     Program("unshare", wrapper=Wrapper("RSGw", moving="-w --wd", losing="-R --root")),
-    Program("valgrind", wrapper=Wrapper()),
     Program("watch", runs_anything=True, wrapper=Wrapper("nq", "--equexit --interval"),
         exact_only=True),
     Program("xargs", wrapper=Wrapper("InPLdEsa", "--arg-file  --delimiter --eof --max-args "
