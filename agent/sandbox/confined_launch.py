@@ -12,13 +12,15 @@ from msgspec.structs import replace
 
 from agent.sandbox.availability import Availability, Backend
 from agent.sandbox.bubblewrap import MountKind, mount_arguments, plan_mounts
+from agent.sandbox.git.git_program import git_mounts
+from agent.sandbox.git.git_stops import REAL_GIT
 from agent.sandbox.landlock import landlock_arguments
 from agent.sandbox.placeholders import Placeholders
 from agent.sandbox.planted.planted_names import move_planted
 from agent.sandbox.planted.tripwire import Tripwire
 from agent.sandbox.policy import PROTECTED, SandboxPolicy
 from agent.sandbox.protected.protected_mounts import LEADING_GIT, may_be_placeholder
-from agent.sandbox.refusals import Refusal, RefusalKind, find_refusals
+from agent.sandbox.refusals import Refusal, RefusalKind, find_git_stops, find_refusals
 from agent.sandbox.seatbelt import seatbelt_arguments
 from agent.sandbox.seccomp import WITH_UNIX, WITHOUT_UNIX, filter_program
 from permissions.base.files.without_links import open_anything
@@ -127,8 +129,9 @@ class SandboxRun:
         connections = [
             Refusal(RefusalKind.CONNECT, host, reason) for host, reason in dict(hosts).items()
         ]
-        found = find_refusals(self.policy, output) if failed else ()
-        return (*planted, *connections, *found)
+        stops = find_git_stops(output)
+        found = find_refusals(self.policy, output) if failed and not stops else ()
+        return (*planted, *connections, *stops, *found)
 
 
 def _leads_git(path: str) -> bool:
@@ -195,6 +198,12 @@ def _in_bubblewrap(
         arguments = mount_arguments(
             policy, planned, writable, hides_processes=available.hides_processes
         )
+        git, script = git_mounts(policy, program.env.get("PATH", ""))
+        if git:
+            arguments += ["--ro-bind", git[0], REAL_GIT]
+        for place in git:
+            descriptors.append(_memory_file(script))
+            arguments += ["--perms", "0555", "--ro-bind-data", str(descriptors[-1]), place]
         mounts = _memory_file("\0".join(arguments).encode("utf-8", "surrogateescape"))
         descriptors.append(mounts)
         families = WITH_UNIX if policy.unix_sockets else WITHOUT_UNIX

@@ -15,7 +15,17 @@ from typing import Final
 
 from msgspec import Struct
 
-from agent.sandbox.policy import NO_NETWORK, OUTSIDE, PROTECTED, READING, Network, SandboxPolicy
+from agent.sandbox.git.git_stops import read_stops
+from agent.sandbox.policy import (
+    GIT_STOPPED,
+    GIT_UNKNOWN,
+    NO_NETWORK,
+    OUTSIDE,
+    PROTECTED,
+    READING,
+    Network,
+    SandboxPolicy,
+)
 
 _MAX_CALLS: Final = 50
 _TAIL_CHARS: Final = 20_000
@@ -87,6 +97,15 @@ def find_refusals(policy: SandboxPolicy, output: str) -> tuple[Refusal, ...]:
         for refusal in (*_of_files(policy, line), *_of_network(policy, line)):
             found.setdefault((refusal.kind, refusal.target), refusal)
     return tuple(found.values())[:_MAX_REFUSALS]
+
+
+def find_git_stops(output: str) -> tuple[Refusal, ...]:
+    """Return what git would have changed, where it was not run for that; whatever came of it."""
+    stops = dict.fromkeys(read_stops(output[-_TAIL_CHARS:]))
+    return tuple(
+        Refusal(RefusalKind.WRITE, path, GIT_STOPPED if is_known else GIT_UNKNOWN)
+        for path, is_known in stops
+    )[:_MAX_REFUSALS]
 
 
 def _of_files(policy: SandboxPolicy, line: str) -> Iterator[Refusal]:

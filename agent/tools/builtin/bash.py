@@ -207,7 +207,7 @@ async def _run_once(tool_input: BashInput, context: ToolContext) -> ToolOutcome:
         services.sandbox.refused.add(shell.command, refusals)
     refused = refused_note(context.confinement, refusals)
     outcome = _outcome(tool_input.command, shell, why, timeout_s, note, cause, refused)
-    is_refused = outcome.is_error or bool(masked or run.refusals("", failed=False))
+    is_refused = outcome.is_error or bool(masked or run.refusals(shell.output.text(), failed=False))
     offered = for_the_user(run, refusals) if is_refused and why == "ended" else ()
     return replace(outcome, refused=offered)
 

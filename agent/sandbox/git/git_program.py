@@ -1,0 +1,104 @@
+"""What stands in the place of git in a confined command.
+
+Confined, git cannot write protected names and would stop in the middle of a checkout. So whoever
+starts it, a script or git itself, starts a small script that has `checked_git` look first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from agent.sandbox.git.git_stops import MAKES_TREE, REAL_GIT
+from agent.sandbox.policy import SandboxPolicy
+from permissions.base.process.program_path import path_outside
+from permissions.base.process.run_program import run_blocking
+from permissions.base.process.spawn import CannotStart, Launch
+from permissions.paths.resolve import is_below
+from permissions.shell.programs.git.tree_changes import CHANGES_NO_TREE
+
+_PACKAGE_ROOT: Final = str(Path(__file__).resolve().parents[3])
+_TIMEOUT_S: Final = 5.0
+_SCRIPT: Final = """\
+#!/bin/sh
+case ${0##*/} in git-*) name=${0##*/}; set -- "${name#git-}" "$@";; esac
+[ -z "${@MAKES_TREE@-}" ] || exec @REAL_GIT@ "$@"
+: "${GIT_EXEC_PATH:=@EXEC_PATH@}"; export GIT_EXEC_PATH
+value=
+for word do
+    if [ -n "$value" ]; then value=; continue; fi
+    case $word in
+    -C | -c | --git-dir | --work-tree | --namespace | --config-env | --attr-source) value=1 ;;
+    -*) ;;
+    @PLAIN@) exec @REAL_GIT@ "$@" ;;
+    *) exec @PYTHON@ -I -c @PROGRAM@ @TREES@ "$@" ;;
+    esac
+done
+exec @REAL_GIT@ "$@"
+"""
+_PROGRAM: Final = (
+    "import sys; sys.path.append({root!r}); from agent.sandbox.git.checked_git import main; main()"
+)
+
+
+def git_mounts(policy: SandboxPolicy, search_path: str) -> tuple[tuple[str, ...], bytes]:
+    """Return the canonical paths of git, and the script that is mounted over them.
+
+    Nothing where there is no git, or nothing is written.
+    """
+    writable = (*policy.write_roots, *policy.caches, policy.temp_dir)
+    for root in writable:
+        search_path = path_outside(search_path, Path(root))
+    program = shutil.which("git", path=search_path)
+    if program is None or not policy.write_roots:
+        return (), b""
+    # It is run here, so what a command could have put there is not meant.
+    if any(is_below(os.path.realpath(program), root) for root in writable):
+        return (), b""
+    exec_path = _exec_path(program)
+    places = (program, *((f"{exec_path}/git",) if exec_path else ()))
+    found = tuple(dict.fromkeys(os.path.realpath(one) for one in places if os.path.exists(one)))
+    return found, _script(exec_path, _known_trees(policy)).encode("utf-8", "surrogateescape")
+
+
+@lru_cache(maxsize=8)
+def _exec_path(program: str) -> str:
+    """Return where git finds its own programs; "" where it does not say."""
+    try:
+        ended = run_blocking(
+            Launch((program, "--exec-path"), {"PATH": os.defpath}, Path("/")), timeout_s=_TIMEOUT_S
+        )
+    except CannotStart:
+        return ""
+    return os.fsdecode(ended.stdout).removesuffix("\n") if ended.exit_code == 0 else ""
+
+
+def _known_trees(policy: SandboxPolicy) -> list[str]:
+    """Return the work trees that were there before the command, and the directories it may write.
+
+    What a command clones governs nothing but itself.
+    """
+    names = [path for found in policy.found.values() for path in found.names]
+    trees = [os.path.dirname(path) for path in names if os.path.basename(path).lower() == ".git"]
+    return list(dict.fromkeys((*policy.write_roots, *trees)))
+
+
+def _script(exec_path: str, trees: Iterable[str]) -> str:
+    values = {
+        "MAKES_TREE": MAKES_TREE,
+        "REAL_GIT": REAL_GIT,
+        "EXEC_PATH": shlex.quote(exec_path),
+        "PLAIN": " | ".join(sorted(CHANGES_NO_TREE)),
+        "PYTHON": shlex.quote(sys.executable),
+        "PROGRAM": shlex.quote(_PROGRAM.format(root=_PACKAGE_ROOT)),
+        "TREES": shlex.quote(json.dumps(list(trees))),
+    }
+    return re.sub("@([A-Z_]+)@", lambda found: values[found[1]], _SCRIPT)

@@ -1,0 +1,33 @@
+"""What git inside and this program agree on: places, and the lines that say why it did not run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+REAL_GIT: Final = "/dev/.agent-tui/git"
+"""Where git itself is inside; the rest of the disk has no place for a new name."""
+MAKES_TREE: Final = "AGENT_TUI_GIT_MAKES_TREE"
+"""Set for what git starts to fill a work tree that governs nothing but itself."""
+MAX_STOPS: Final = 10
+_STOP: Final = "agent-tui: git was not run: it would change {path}, which it cannot write here"
+UNKNOWN_STOP: Final = (
+    "agent-tui: git was not run: what it would change in {top} is not known: {reason}"
+)
+_READ: Final = re.compile(
+    r"^agent-tui: git was not run: (?:it would change (?P<path>/.*), which it cannot write here"
+    r"|what it would change in (?P<top>/.*) is not known: .*)$",
+    re.MULTILINE,
+)
+
+
+def stop_line(path: str) -> str:
+    """Return the line for one path that git would have changed."""
+    return _STOP.format(path=path.replace("\n", "?"))
+
+
+def read_stops(output: str) -> Iterator[tuple[str, bool]]:
+    """Yield the paths that git would have changed; and whether that is known."""
+    for match in _READ.finditer(output):
+        yield (match["path"], True) if match["path"] else (match["top"], False)
