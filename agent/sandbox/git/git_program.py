@@ -1,7 +1,7 @@
 """What stands in the place of git in a confined command.
 
-Confined, git cannot write protected names and would stop in the middle of a checkout. So whoever
-starts it, a script or git itself, starts a small script that has `checked_git` look first.
+Confined, git cannot write protected names and would stop in the middle of a checkout. So a
+small script stands there, whatever starts it, and has `checked_git` look first.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from agent.sandbox.git.checked_git import main
 from agent.sandbox.git.git_stops import MAKES_TREE, REAL_GIT
 from agent.sandbox.policy import SandboxPolicy
 from permissions.base.process.program_path import path_outside
@@ -45,7 +46,7 @@ done
 exec @REAL_GIT@ "$@"
 """
 _PROGRAM: Final = (
-    "import sys; sys.path.append({root!r}); from agent.sandbox.git.checked_git import main; main()"
+    f"import sys; sys.path.append({_PACKAGE_ROOT!r}); from {main.__module__} import main; main()"
 )
 
 
@@ -98,7 +99,7 @@ def _script(exec_path: str, trees: Iterable[str]) -> str:
         "EXEC_PATH": shlex.quote(exec_path),
         "PLAIN": " | ".join(sorted(CHANGES_NO_TREE)),
         "PYTHON": shlex.quote(sys.executable),
-        "PROGRAM": shlex.quote(_PROGRAM.format(root=_PACKAGE_ROOT)),
+        "PROGRAM": shlex.quote(_PROGRAM),
         "TREES": shlex.quote(json.dumps(list(trees))),
     }
     return re.sub("@([A-Z_]+)@", lambda found: values[found[1]], _SCRIPT)

@@ -38,7 +38,7 @@ class GitWords(Struct, frozen=True):
 
     options: tuple[str, ...]
     operands: tuple[str, ...]
-    """Words before `--` that are no options; `-` is one."""
+    """Words before `--`, without the options; `-` is one."""
     paths: tuple[str, ...] | None
     """Words behind `--`; None without it."""
 
