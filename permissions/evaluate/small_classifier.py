@@ -29,77 +29,27 @@ _PROGRAMS = names(
     "nproc od paste pwd readlink realpath return rev seq set sha1sum sha256sum sha512sum sleep "
     "stat tac tail time tr true type uname unexpand uniq uptime wait wc which whoami"
 )
+_GIT = {
+    "branch": "|--merged|--show-current|-a|-r|-v|-vv",
+    "describe": "--always|--tags",
+    "diff": "--cached --name-only|--cached --stat|--name-only|--name-only HEAD|--staged --name-only"
+    "|--staged --stat|--stat|--stat HEAD",
+    "log": "|--graph --oneline --all|--oneline|--oneline --graph|--oneline --graph --all"
+    "|--oneline --graph --decorate|--oneline -1|--oneline -10|--oneline -20|--oneline -3"
+    "|--oneline -5|--stat|-1|-1 --stat|-3|-5|-10",
+    "ls-files": "|-m|--others --exclude-standard",
+    "rev-parse": "--abbrev-ref HEAD|--git-dir|--short HEAD|--show-toplevel|HEAD",
+    "show": "--name-only HEAD|--stat HEAD",
+    "status": "|--porcelain|--porcelain -b|--short|--short --branch|-s|-sb|-uno",
+    "tag": "|-l",
+}
+"""By subcommand: the words behind it."""
 FORMS = frozenset(
-    """
-    git --version
-    git branch
-    git branch --merged
-    git branch --show-current
-    git branch -a
-    git branch -r
-    git branch -v
-    git branch -vv
-    git describe --always
-    git describe --tags
-    git diff --cached --name-only
-    git diff --cached --stat
-    git diff --name-only
-    git diff --name-only HEAD
-    git diff --staged --name-only
-    git diff --staged --stat
-    git diff --stat
-    git diff --stat HEAD
-    git log
-    git log --graph --oneline --all
-    git log --oneline
-    git log --oneline --graph
-    git log --oneline --graph --all
-    git log --oneline --graph --decorate
-    git log --oneline -1
-    git log --oneline -10
-    git log --oneline -20
-    git log --oneline -3
-    git log --oneline -5
-    git log --stat
-    git log -1
-    git log -1 --stat
-    git log -3
-    git log -5
-    git log -10
-    git ls-files
-    git ls-files -m
-    git ls-files --others --exclude-standard
-    git reflog
-    git remote -v
-    git rev-parse --abbrev-ref HEAD
-    git rev-parse --git-dir
-    git rev-parse --short HEAD
-    git rev-parse --show-toplevel
-    git rev-parse HEAD
-    git show --name-only HEAD
-    git show --stat HEAD
-    git shortlog -sn HEAD
-    git stash list
-    git status
-    git status --porcelain
-    git status --porcelain -b
-    git status --short
-    git status --short --branch
-    git status -s
-    git status -sb
-    git status -uno
-    git tag
-    git tag -l
-    git worktree list
-    docker --version
-    hostname
-    java -version
-    make --version
-    node --version
-    node -v
-    python --version
-    python3 --version
-    """.split("\n    ")[1:-1]
+    f"git {verb} {words}".rstrip() for verb, forms in _GIT.items() for words in forms.split("|")
+) | frozenset(
+    "git --version|git reflog|git remote -v|git shortlog -sn HEAD|git stash list|git worktree list"
+    "|docker --version|hostname|java -version|make --version|node --version|node -v"
+    "|python --version|python3 --version".split("|")
 )
 """Commands word for word."""
 _EVALUATING = names("-eq -ne -lt -le -gt -ge -v -R")
