@@ -30,6 +30,7 @@ from agent.memory.stages.summary import instruction, replace_past
 from agent.memory.summariser import SummaryPort
 from agent.messages import Message
 from agent.model.client import ModelError
+from agent.model.text_tokens import text_tokens
 from hooks.answers.outcome import EventOutcome
 
 MIN_GAIN: Final = 0.9
@@ -39,9 +40,12 @@ ROUND_SHARE: Final = 0.6
 """Of the room for messages, what the results of one round may take: they stay until the model has
 answered, and the request that does so has to fit."""
 
+SUMMARY_TOKENS: Final = 4_000
+"""Of the window, what a request for a summary leaves for the summary."""
+
 _OVERFULL: Final = (
-    "The conversation is larger than the model's window, so it was compacted without a summary: the"
-    " model goes on from an outline. The transcript keeps all of it. A very long text is better"
+    "There was no room to summarize the conversation, so it was compacted without a summary: the"
+    " model continues from an outline. The transcript keeps all of it. A very long text is better"
     " put into a file, which the model reads in parts."
 )
 
@@ -109,9 +113,13 @@ class ContextManager:
         pressure = self._ports.budget().pressure(tokens)
         if pressure is Pressure.NONE:
             return None
-        if self.state.is_open:
-            return self._give_up(messages)
-        return await self._compact(messages, tokens, "auto", "", abort, pressure)
+        if not self.state.is_open:
+            return await self._compact(messages, tokens, "auto", "", abort, pressure)
+        if pressure is Pressure.CRITICAL:  # an outline asks no model
+            step = await self._compact(messages, tokens, "auto", "", abort, pressure)
+            if step is not None and step.event is not None:
+                return step
+        return self._give_up(messages)
 
     async def after_overflow(
         self, messages: tuple[Message, ...], abort: AbortSignal
@@ -285,13 +293,19 @@ class ContextManager:
         everything = len(messages)
         bones = trim_results(strip_media(messages, before=everything), before=everything)
         size = await asyncio.to_thread(total_tokens, bones)
-        if self._ports.prefix_tokens() + size > self._ports.budget().trigger:
+        budget = self._ports.budget()
+        most = max(budget.trigger, budget.window - SUMMARY_TOKENS)
+        if (self._ports.prefix_tokens() + size) * self._ratio > most or self.state.is_open:
             return _digested(messages), (_OVERFULL,)
         try:
-            return await self._ports.summary.summarise(bones, ask, abort), ()
+            summary = await self._ports.summary.summarise(bones, ask, abort)
+            if text_tokens(summary) <= SUMMARY_TOKENS:
+                return summary, ()
+            reason = "Its summary is too long"
         except ModelError as error:
-            why = f"The model could not summarize ({error}): compacted to an outline instead."
-            return _digested(messages), (why,)
+            reason = str(error).rstrip(".")
+        why = f"The model could not summarize ({reason}): compacted to an outline instead."
+        return _digested(messages), (why,)
 
     async def _done(
         self,

@@ -6,7 +6,7 @@ It recovers from failures as any turn does: a user waits for it. Next: `agent.lo
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import Final, Protocol
 
 from agent.abort import Aborted, AbortSignal
 from agent.events import AgentEvent, ModelFallback, Notice, RetryScheduled, Usage
@@ -14,6 +14,9 @@ from agent.loop.model_turn import Answered, Failed, Interrupted, ModelTurn, Reco
 from agent.messages import Message
 from agent.model.client import ModelClient, ModelError, ModelRequest
 from agent.stream import Emit, TurnEvents
+
+LEAST_CHARACTERS: Final = 400
+"""A shorter text in front of a tool call announces the call; it is no summary."""
 
 
 def only_recovery(emit: Emit) -> Emit:
@@ -80,7 +83,7 @@ class ModelSummariser:
             case Answered() as answer:
                 await self._account(answer.usage, answer.message.model or "")
                 text = answer.message.text.strip()
-                if not text:
+                if not text or (len(text) < LEAST_CHARACTERS and answer.message.tool_uses()):
                     raise ModelError("malformed", "The model wrote no summary.", phase="stream")
                 return text
             case Failed() as failed:

@@ -12,7 +12,7 @@ import pytest
 
 from agent.commands.builtin import cost as cost_command
 from agent.commands.command_results import ShowText
-from agent.events import Compacted, ToolDispatch, UsageUpdate
+from agent.events import Compacted, Notice, ToolDispatch, UsageUpdate
 from agent.model.scripted.faults import Status
 from agent.model.scripted.prefix import estimate_tokens
 from agent.model.scripted.record import RecordedRequest
@@ -56,6 +56,21 @@ async def test_an_early_instruction_survives_an_automatic_compaction(begin: Begi
     assert terminal(answer).reason == "completed"
     assert journey.conversation.view.messages[-1].text == "In Esperanto."
     assert "Esperanto" in journey.conversation.view.transcript_path.read_text()
+
+
+async def test_a_call_in_place_of_a_summary_is_no_summary(begin: Begin) -> None:
+    def respond(request: RecordedRequest) -> Turn | None:
+        if "about to be compacted" in json.dumps(request.body["messages"][-1]):
+            return Turn((Text("Let me look first."), ToolCall("Read", {"file_path": "a.txt"})))
+        return WORKING
+
+    journey = await begin(respond=respond)
+    for _ in range(3):
+        await journey.send("Write every commit message in Esperanto.")
+    events = [event async for event in journey.conversation.controls.compact()]
+    assert not any(isinstance(event, Compacted) for event in events)
+    notices = [event.text for event in events if isinstance(event, Notice)]
+    assert any("The model wrote no summary. It stays as it is." in text for text in notices)
 
 
 SIGNING = ModelInfo("claude-opus-5-5", max_input_tokens=40_000, signed_compaction=True)

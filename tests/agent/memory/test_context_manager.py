@@ -193,6 +193,39 @@ async def test_at_the_edge_of_the_window_the_outline_serves_when_nothing_fits() 
     assert "without a summary" in step.notices[0]
 
 
+async def test_near_the_edge_a_summary_that_still_fits_is_asked_for() -> None:
+    model = Model()
+    messages = talk(13_000)
+    step = await keeper(model).before_request(messages, 15_500, abort())
+    assert BUDGET.pressure(15_500) is Pressure.CRITICAL
+    assert step is not None
+    assert step.event is not None
+    assert len(model.asked) == 1
+    assert step.notices == ()
+    assert "SUMMARY" in step.messages[0].text
+
+
+async def test_a_summary_that_is_too_long_leaves_the_outline() -> None:
+    model = Model("word " * 6_000)
+    step = await keeper(model).before_request(talk(13_000), 15_500, abort())
+    assert step is not None
+    assert step.event is not None
+    assert "Its summary is too long" in step.notices[0]
+    assert "word word" not in step.messages[0].text
+
+
+async def test_after_three_failures_a_full_window_still_gets_its_outline() -> None:
+    model = Model(error=ModelError("overloaded_error", "Overloaded."))
+    mine, messages = keeper(model), talk(13_000)
+    for _ in range(MAX_FAILURES):
+        await mine.before_request(messages, 14_000, abort())
+    step = await mine.before_request(messages, 15_500, abort())
+    assert step is not None
+    assert step.event is not None
+    assert "without a summary" in step.notices[0]
+    assert len(model.asked) == MAX_FAILURES
+
+
 async def test_by_wish_with_a_focus() -> None:
     model, hooks = Model(), Hooks()
     mine = keeper(model, hooks)
