@@ -16,7 +16,7 @@ from agent.model.client import ModelClient, ModelError, ModelRequest
 from agent.stream import Emit, TurnEvents
 
 LEAST_CHARACTERS: Final = 400
-"""A shorter text in front of a tool call announces the call; it is no summary."""
+"""A shorter text in front of a tool call announces the call and summarizes nothing."""
 
 
 def only_recovery(emit: Emit) -> Emit:
