@@ -101,11 +101,7 @@ class AgentLimits(Struct, frozen=True):
         if rules is None:
             return None
         context = replace(
-            evaluation.context,
-            rules=rules,
-            mode=Mode.DONT_ASK,
-            policy={},
-            sandbox=SandboxState(),
+            evaluation.context, rules=rules, mode=Mode.DONT_ASK, policy={}, sandbox=SandboxState()
         )
         check = evaluate_parts(request, context, cwd=cwd)
         judged = zip(check.parts, check.verdicts, strict=True)

@@ -6,25 +6,18 @@ The formats are those of the command-line documentation: one JSON object per lin
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from permissions.base.text.strict_json import load_json
 from permissions.confinement import SandboxLevel
 from permissions.context import PermissionContext, SandboxState
-from permissions.decision import (
-    Behavior,
-    Decision,
-    DecisionWarning,
-    PartVerdict,
-    WarningType,
-)
+from permissions.decision import Behavior, Decision, DecisionWarning, PartVerdict, WarningType
 from permissions.evaluate.cascade import decide
 from permissions.evaluate.read_only_classifier import decide_with_classifier
 from permissions.explain.explain_decision import (
@@ -207,11 +200,7 @@ def run_lint_jsonl(lines: Iterable[str]) -> Iterator[str]:
 
 
 def explain(
-    call_text: str,
-    context: PermissionContext,
-    *,
-    cwd: Path | None = None,
-    classifier: bool = False,
+    call_text: str, context: PermissionContext, *, cwd: Path | None = None, classifier: bool = False
 ) -> tuple[str, Decision]:
     """Return the decision on one call such as `Bash(git push)` as text for users, and as data."""
     tool, tool_input = call_of("Bash", call_text)
@@ -275,25 +264,11 @@ def _shadows(texts: tuple[RuleText, ...]) -> tuple[DecisionWarning, ...]:
     return shadow_warnings(_built(texts))
 
 
-def _no_number(text: str) -> float:
-    """Refuse what Python reads as a number and JSON has not: it would come back in the answer."""
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:40]} is not a JSON number")
-    return number
-
-
-_STRICT: Final = json.JSONDecoder(parse_constant=_no_number, parse_float=_no_number)
-
-
 def _object(line: str) -> dict[str, object]:
     try:
-        # Editors put a mark before the first line; it is not part of the JSON.
-        result = _STRICT.decode(line.strip().removeprefix("\ufeff"))
+        result = load_json(line.strip())
     except ValueError as error:
         raise BadLine(f"not JSON: {error}") from error
-    except RecursionError as error:
-        raise BadLine("JSON that is nested too deeply") from error
     if not isinstance(result, dict):
         raise BadLine("expected a JSON object")
     return result

@@ -347,10 +347,7 @@ def _proceeds(
 
 
 def _audience(
-    rules: Effects,
-    decision: EventDecision,
-    reason: str | None,
-    has_context: bool,
+    rules: Effects, decision: EventDecision, reason: str | None, has_context: bool
 ) -> str | None:
     if decision in ("deny", "block"):
         return rules.feedback_to.value

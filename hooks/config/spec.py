@@ -30,13 +30,7 @@ class HookSource(StrEnum):
 
 
 _SETTINGS = frozenset(
-    {
-        HookSource.POLICY,
-        HookSource.USER,
-        HookSource.PROJECT,
-        HookSource.LOCAL,
-        HookSource.CLI,
-    }
+    {HookSource.POLICY, HookSource.USER, HookSource.PROJECT, HookSource.LOCAL, HookSource.CLI}
 )
 
 

@@ -29,10 +29,7 @@ class FileWatch:
     """The watch list of one session; `run` reports changes until it is cancelled."""
 
     def __init__(
-        self,
-        on_change: Callable[[FileChanged], Awaitable[object]],
-        *,
-        watch: Watch | None = None,
+        self, on_change: Callable[[FileChanged], Awaitable[object]], *, watch: Watch | None = None
     ) -> None:
         """`on_change` is awaited for every change, one at a time."""
         self._on_change = on_change

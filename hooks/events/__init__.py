@@ -14,13 +14,7 @@ from hooks.events.session import (
     SessionStart,
     Setup,
 )
-from hooks.events.team import (
-    SubagentStart,
-    SubagentStop,
-    TaskCompleted,
-    TaskCreated,
-    TeammateIdle,
-)
+from hooks.events.team import SubagentStart, SubagentStop, TaskCompleted, TaskCreated, TeammateIdle
 from hooks.events.tool import (
     PermissionDenied,
     PermissionRequestEvent,

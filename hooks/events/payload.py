@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -14,12 +14,19 @@ class HookEventPayload(Struct, frozen=True, kw_only=True):
     """
 
     event_name: ClassVar[str] = ""
+    """The name of its class, unless it has another one."""
 
     agent_id: str | None = None
     """The sub-agent that fired it; None on the main thread."""
     agent_type: str | None = None
     cwd: str | None = None
     """The current directory of the agent that fired it; None leaves it to the session."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Name the event like the class."""
+        super().__init_subclass__(**options)
+        if "event_name" not in vars(cls):
+            cls.event_name = cls.__name__
 
     def to_json(self) -> dict[str, object]:
         """Return the event's own fields as hooks read them; absent (None) fields are left out."""

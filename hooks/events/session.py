@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from hooks.events.payload import HookEventPayload
 
 
 class SessionStart(HookEventPayload, frozen=True, kw_only=True):
     """A session is new (`startup`) or continues: `resume`, `clear`, `compact`, `fork`."""
 
-    event_name: ClassVar[str] = "SessionStart"
     source: str
     model: str | None = None
     session_title: str | None = None
@@ -23,21 +20,18 @@ class SessionStart(HookEventPayload, frozen=True, kw_only=True):
 class Setup(HookEventPayload, frozen=True, kw_only=True):
     """Asked for on the command line only: `init` or `maintenance`."""
 
-    event_name: ClassVar[str] = "Setup"
     trigger: str
 
 
 class SessionEnd(HookEventPayload, frozen=True, kw_only=True):
     """The session ends: `clear`, `resume`, `logout`, `prompt_input_exit` or `other`."""
 
-    event_name: ClassVar[str] = "SessionEnd"
     reason: str
 
 
 class PreCompact(HookEventPayload, frozen=True, kw_only=True):
     """History is about to be compacted, `manual` or `auto`."""
 
-    event_name: ClassVar[str] = "PreCompact"
     trigger: str
     custom_instructions: str = ""
 
@@ -45,7 +39,6 @@ class PreCompact(HookEventPayload, frozen=True, kw_only=True):
 class PostCompact(HookEventPayload, frozen=True, kw_only=True):
     """History was compacted."""
 
-    event_name: ClassVar[str] = "PostCompact"
     trigger: str
     compact_summary: str
 
@@ -67,10 +60,6 @@ class _ModelSwitch(HookEventPayload, frozen=True, kw_only=True):
 class PreModelSwitch(_ModelSwitch, frozen=True, kw_only=True):
     """Another model was asked for."""
 
-    event_name: ClassVar[str] = "PreModelSwitch"
-
 
 class PostModelSwitch(_ModelSwitch, frozen=True, kw_only=True):
     """Another model is in use from now on."""
-
-    event_name: ClassVar[str] = "PostModelSwitch"

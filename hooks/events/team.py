@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from hooks.events.payload import HookEventPayload
 
 
 class SubagentStart(HookEventPayload, frozen=True, kw_only=True):
     """A sub-agent was spawned; `agent_id` and `agent_type` name it."""
 
-    event_name: ClassVar[str] = "SubagentStart"
-
 
 class SubagentStop(HookEventPayload, frozen=True, kw_only=True):
     """A sub-agent finished; `agent_id` and `agent_type` name it."""
 
-    event_name: ClassVar[str] = "SubagentStop"
     agent_transcript_path: str | None = None
     last_assistant_message: str | None = None
     stop_hook_active: bool | None = None
@@ -28,7 +23,6 @@ class SubagentStop(HookEventPayload, frozen=True, kw_only=True):
 class TeammateIdle(HookEventPayload, frozen=True, kw_only=True):
     """A teammate is about to go idle."""
 
-    event_name: ClassVar[str] = "TeammateIdle"
     teammate_name: str
     team_name: str
 
@@ -44,10 +38,6 @@ class _Task(HookEventPayload, frozen=True, kw_only=True):
 class TaskCreated(_Task, frozen=True, kw_only=True):
     """A task is being created."""
 
-    event_name: ClassVar[str] = "TaskCreated"
-
 
 class TaskCompleted(_Task, frozen=True, kw_only=True):
     """A task is being marked as completed."""
-
-    event_name: ClassVar[str] = "TaskCompleted"

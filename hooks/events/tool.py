@@ -10,7 +10,6 @@ from hooks.events.payload import HookEventPayload, ToolEvent
 class PreToolUse(ToolEvent, frozen=True, kw_only=True):
     """A call that rules did not deny is about to be decided; fires in every permission mode."""
 
-    event_name: ClassVar[str] = "PreToolUse"
     tool_use_id: str
     mcp_server: str | None = None
 
@@ -25,7 +24,6 @@ class PermissionRequestEvent(ToolEvent, frozen=True, kw_only=True):
 class PermissionDenied(ToolEvent, frozen=True, kw_only=True):
     """A rule, the mode, the scope or the classifier denied a call without a question."""
 
-    event_name: ClassVar[str] = "PermissionDenied"
     tool_use_id: str
     reason: str
 
@@ -33,7 +31,6 @@ class PermissionDenied(ToolEvent, frozen=True, kw_only=True):
 class PostToolUse(ToolEvent, frozen=True, kw_only=True):
     """A call succeeded; `tool_response` is structured as the tool answers."""
 
-    event_name: ClassVar[str] = "PostToolUse"
     tool_use_id: str
     tool_response: object
     original_tool_input: dict[str, object] | None = None
@@ -44,7 +41,6 @@ class PostToolUse(ToolEvent, frozen=True, kw_only=True):
 class PostToolUseFailure(ToolEvent, frozen=True, kw_only=True):
     """A call started and failed; for shells the first line of `error` is `Exit code N`."""
 
-    event_name: ClassVar[str] = "PostToolUseFailure"
     tool_use_id: str
     error: str
     is_interrupt: bool | None = None
@@ -57,5 +53,4 @@ class PostToolBatch(HookEventPayload, frozen=True, kw_only=True):
     Each entry has tool_name, tool_input, tool_use_id and tool_response as text.
     """
 
-    event_name: ClassVar[str] = "PostToolBatch"
     tool_calls: list[dict[str, object]]

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from hooks.events.payload import HookEventPayload
 
 
 class UserPromptSubmit(HookEventPayload, frozen=True, kw_only=True):
     """A prompt was sent; the model has not seen it yet."""
 
-    event_name: ClassVar[str] = "UserPromptSubmit"
     prompt: str
 
 
 class UserPromptExpansion(HookEventPayload, frozen=True, kw_only=True):
     """A typed command expands into a prompt; `prompt` is what was typed."""
 
-    event_name: ClassVar[str] = "UserPromptExpansion"
     command_name: str
     prompt: str
     expansion_type: str = "slash_command"
@@ -28,7 +24,6 @@ class UserPromptExpansion(HookEventPayload, frozen=True, kw_only=True):
 class MessageDisplay(HookEventPayload, frozen=True, kw_only=True):
     """A batch of lines of assistant text is about to be shown."""
 
-    event_name: ClassVar[str] = "MessageDisplay"
     turn_id: str
     message_id: str
     index: int
@@ -39,7 +34,6 @@ class MessageDisplay(HookEventPayload, frozen=True, kw_only=True):
 class Stop(HookEventPayload, frozen=True, kw_only=True):
     """The main agent finished a reply; never after an interrupt."""
 
-    event_name: ClassVar[str] = "Stop"
     last_assistant_message: str | None = None
     stop_hook_active: bool | None = None
     """Whether a stop hook continued this turn before; None: the runner counts and fills it in."""
@@ -50,7 +44,6 @@ class Stop(HookEventPayload, frozen=True, kw_only=True):
 class StopFailure(HookEventPayload, frozen=True, kw_only=True):
     """An API error ended the turn; `error` is its kind, such as `rate_limit`."""
 
-    event_name: ClassVar[str] = "StopFailure"
     error: str
     error_details: str | None = None
     last_assistant_message: str | None = None
@@ -60,7 +53,6 @@ class StopFailure(HookEventPayload, frozen=True, kw_only=True):
 class Notification(HookEventPayload, frozen=True, kw_only=True):
     """The user's attention is required, such as `permission_prompt` or `idle_prompt`."""
 
-    event_name: ClassVar[str] = "Notification"
     message: str
     notification_type: str
     title: str | None = None

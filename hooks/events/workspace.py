@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from hooks.events.payload import HookEventPayload
 
 
 class InstructionsLoaded(HookEventPayload, frozen=True, kw_only=True):
     """An instruction file was loaded; `load_reason` is why, such as `session_start`."""
 
-    event_name: ClassVar[str] = "InstructionsLoaded"
     file_path: str
     memory_type: str
     load_reason: str
@@ -22,7 +19,6 @@ class InstructionsLoaded(HookEventPayload, frozen=True, kw_only=True):
 class ConfigChange(HookEventPayload, frozen=True, kw_only=True):
     """A settings or skill file changed; `source` is such as `project_settings`."""
 
-    event_name: ClassVar[str] = "ConfigChange"
     source: str
     file_path: str | None = None
 
@@ -30,7 +26,6 @@ class ConfigChange(HookEventPayload, frozen=True, kw_only=True):
 class CwdChanged(HookEventPayload, frozen=True, kw_only=True):
     """The shell's current directory moved."""
 
-    event_name: ClassVar[str] = "CwdChanged"
     old_cwd: str
     new_cwd: str
 
@@ -38,7 +33,6 @@ class CwdChanged(HookEventPayload, frozen=True, kw_only=True):
 class DirectoryAdded(HookEventPayload, frozen=True, kw_only=True):
     """A working directory was added while the session runs."""
 
-    event_name: ClassVar[str] = "DirectoryAdded"
     directory: str
     source: str
 
@@ -46,7 +40,6 @@ class DirectoryAdded(HookEventPayload, frozen=True, kw_only=True):
 class FileChanged(HookEventPayload, frozen=True, kw_only=True):
     """A watched file changed; `event` is `change`, `add` or `unlink`."""
 
-    event_name: ClassVar[str] = "FileChanged"
     file_path: str
     event: str
 
@@ -54,21 +47,18 @@ class FileChanged(HookEventPayload, frozen=True, kw_only=True):
 class WorktreeCreate(HookEventPayload, frozen=True, kw_only=True):
     """A worktree is requested; the hook replaces what git would do."""
 
-    event_name: ClassVar[str] = "WorktreeCreate"
     name: str
 
 
 class WorktreeRemove(HookEventPayload, frozen=True, kw_only=True):
     """A worktree is removed."""
 
-    event_name: ClassVar[str] = "WorktreeRemove"
     worktree_path: str
 
 
 class Elicitation(HookEventPayload, frozen=True, kw_only=True):
     """An MCP server asks the user something."""
 
-    event_name: ClassVar[str] = "Elicitation"
     mcp_server_name: str
     message: str
     mode: str | None = None
@@ -80,7 +70,6 @@ class Elicitation(HookEventPayload, frozen=True, kw_only=True):
 class ElicitationResult(HookEventPayload, frozen=True, kw_only=True):
     """The user answered; the answer has not been returned to the server yet."""
 
-    event_name: ClassVar[str] = "ElicitationResult"
     mcp_server_name: str
     action: str
     mode: str | None = None

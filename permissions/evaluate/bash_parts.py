@@ -52,10 +52,7 @@ def not_understood(bash: CallView, command: str, why: str) -> PreparedPart:
         )
 
     part = Part(
-        text=command,
-        kind="command",
-        floor=strictest_floor((bash.floor, floor)),
-        is_read_only=False,
+        text=command, kind="command", floor=strictest_floor((bash.floor, floor)), is_read_only=False
     )
     return PreparedPart(part, find)
 
@@ -372,9 +369,6 @@ def _network_part(bash: CallView, redirect: Redirect) -> PreparedPart:
         return None
 
     part = Part(
-        text=redirect.raw,
-        kind="write",
-        floor=strictest_floor((bash.floor, floor)),
-        is_write=True,
+        text=redirect.raw, kind="write", floor=strictest_floor((bash.floor, floor)), is_write=True
     )
     return PreparedPart(part, find)

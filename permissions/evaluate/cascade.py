@@ -97,10 +97,7 @@ def evaluate_parts(
 
 
 def _evaluated(
-    request: PermissionRequest,
-    tool: str,
-    view: CallView,
-    warnings: tuple[DecisionWarning, ...],
+    request: PermissionRequest, tool: str, view: CallView, warnings: tuple[DecisionWarning, ...]
 ) -> Evaluation:
     context = view.context
     result = (

@@ -402,13 +402,7 @@ _IN_VAIN: Final = ", which does not lift this"
 _ASKED: Final = "are asked (with -p: denied)"
 _KNOWN: Final = "allows: known to only read, inside your folders"
 _UNKNOWN: Final = "not known to only read"
-_CHECKS: Final = (
-    TraceStep.SCOPE,
-    TraceStep.DENY,
-    TraceStep.ASK,
-    TraceStep.ALLOW,
-    TraceStep.MODE,
-)
+_CHECKS: Final = (TraceStep.SCOPE, TraceStep.DENY, TraceStep.ASK, TraceStep.ALLOW, TraceStep.MODE)
 _NAMES: Final = {
     TraceStep.SCOPE: "Scope",
     TraceStep.DENY: "Deny rules",

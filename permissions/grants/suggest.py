@@ -79,10 +79,7 @@ class Review(Struct, frozen=True):
 
 
 def suggest(
-    evaluation: Evaluation,
-    decision: Decision,
-    *,
-    destinations: Sequence[RuleSource] | None = None,
+    evaluation: Evaluation, decision: Decision, *, destinations: Sequence[RuleSource] | None = None
 ) -> tuple[Grant, ...]:
     """Return what may be remembered for this ask, shortest keeping first; empty when nothing helps.
 

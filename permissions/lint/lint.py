@@ -144,13 +144,7 @@ def shadowed_rules(rules: RuleSet, *, sandbox_auto_allow: bool = False) -> list[
             if _is_lifted(wider, allowed, sandbox_auto_allow) or not subsumes(wider, allowed):
                 continue
             warning = _shadow(wider, allowed)
-            key = (
-                warning.type,
-                allowed.text,
-                str(allowed.source),
-                wider.text,
-                str(wider.source),
-            )
+            key = (warning.type, allowed.text, str(allowed.source), wider.text, str(wider.source))
             results.setdefault(key, warning)
     return list(results.values())
 

@@ -84,10 +84,7 @@ def gated_mode(context: PermissionContext) -> tuple[Mode, tuple[DecisionWarning,
         if reason is not None:
             return Mode.DEFAULT, (
                 DecisionWarning(
-                    WarningType.BYPASS_UNAVAILABLE,
-                    None,
-                    None,
-                    f"{reason}; using default mode",
+                    WarningType.BYPASS_UNAVAILABLE, None, None, f"{reason}; using default mode"
                 ),
             )
     if context.mode is Mode.AUTO and is_locked(context.policy, "disableAutoMode"):

@@ -21,10 +21,7 @@ _OPERATORS = frozenset("|;&<>$`\n")
 
 
 def first_restriction(
-    rules: RuleSet,
-    behavior: RuleBehavior,
-    facts: CommandFacts,
-    tool_input: Mapping[str, object],
+    rules: RuleSet, behavior: RuleBehavior, facts: CommandFacts, tool_input: Mapping[str, object]
 ) -> Rule | None:
     """Return the first deny or ask rule that is about the command or one inside it."""
     index = rules.index(behavior)

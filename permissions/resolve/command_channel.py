@@ -26,11 +26,7 @@ MAX_ANSWER_BYTES: Final = 64 * 1024
 KILL_AFTER_S: Final = 2.0
 """Between asking the command to end and ending it."""
 _LIMITS: Final = RunLimits(
-    None,
-    grace_s=KILL_AFTER_S,
-    stdout_bytes=MAX_ANSWER_BYTES,
-    stderr_bytes=0,
-    stops_at_limit=True,
+    None, grace_s=KILL_AFTER_S, stdout_bytes=MAX_ANSWER_BYTES, stderr_bytes=0, stops_at_limit=True
 )
 
 

@@ -29,11 +29,7 @@ class Handler(Protocol):
     """Resolves one ask for good: the answer is allow or deny, never ask."""
 
     async def resolve(
-        self,
-        request: PermissionRequest,
-        pending: Decision,
-        abort: Abort,
-        denials: DenialState,
+        self, request: PermissionRequest, pending: Decision, abort: Abort, denials: DenialState
     ) -> Decision:
         """Return the final decision. Raises RaceAborted when the agent was interrupted."""
         ...
@@ -101,11 +97,7 @@ def denied_without_user(pending: Decision, undecided: Sequence[Undecided] = ()) 
 
 
 def user_decision(
-    behavior: Behavior,
-    *,
-    feedback: str | None = None,
-    interrupt: bool = False,
-    message: str = "",
+    behavior: Behavior, *, feedback: str | None = None, interrupt: bool = False, message: str = ""
 ) -> Decision:
     """Return a user's own answer, as the dialog gives it."""
     default = "Allowed by the user." if behavior is Behavior.ALLOW else "Declined by the user."

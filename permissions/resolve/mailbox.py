@@ -11,14 +11,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from permissions.decision import (
-    Behavior,
-    Decision,
-    DecisionSource,
-    Reason,
-    TraceEntry,
-    TraceStep,
-)
+from permissions.decision import Behavior, Decision, DecisionSource, Reason, TraceEntry, TraceStep
 from permissions.request import PermissionRequest
 from permissions.resolve.contender import Contender
 from permissions.resolve.contender_authority import (

@@ -55,10 +55,7 @@ class RaceResult(Struct, frozen=True):
 
 
 async def race(
-    contenders: Sequence[Contender],
-    request: PermissionRequest,
-    pending: Decision,
-    abort: Abort,
+    contenders: Sequence[Contender], request: PermissionRequest, pending: Decision, abort: Abort
 ) -> RaceResult:
     """Run all contenders and return the first decisive answer; ties go to the earlier contender.
 

@@ -23,14 +23,7 @@ from permissions.rules.grammar import (
 from permissions.shell.command_pattern import BashPattern
 from permissions.tool_names import EDIT_TOOLS, KNOWN_TOOLS
 
-__all__ = [
-    "Rule",
-    "RuleBehavior",
-    "RuleExamples",
-    "RuleSet",
-    "RuleSource",
-    "RuleText",
-]
+__all__ = ["Rule", "RuleBehavior", "RuleExamples", "RuleSet", "RuleSource", "RuleText"]
 
 
 class RuleSource(StrEnum):
@@ -177,11 +170,7 @@ class RuleSet(Struct, frozen=True):
         """Compare what the set was made of."""
         if not isinstance(other, RuleSet):
             return NotImplemented
-        return (self.rules, self.warnings, self.texts) == (
-            other.rules,
-            other.warnings,
-            other.texts,
-        )
+        return (self.rules, self.warnings, self.texts) == (other.rules, other.warnings, other.texts)
 
     def __hash__(self) -> int:
         """Hash what the set was made of."""

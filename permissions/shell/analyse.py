@@ -19,14 +19,7 @@ from permissions.shell.program import Code
 from permissions.shell.programs.databases import input_risk
 from permissions.shell.programs.registry import program_named
 from permissions.shell.rule_spellings import Form
-from permissions.shell.syntax import (
-    HOME_MARK,
-    PWD_MARK,
-    Redirect,
-    Script,
-    Unparsable,
-    Word,
-)
+from permissions.shell.syntax import HOME_MARK, PWD_MARK, Redirect, Script, Unparsable, Word
 from permissions.shell.wrappers.code_commands import commands_in_code
 from permissions.shell.wrappers.layers import program_of
 from permissions.shell.wrappers.unwrap import Reader, Unwrapped, found_texts, supplied_texts, unwrap
@@ -64,11 +57,7 @@ _analysed_long = lru_cache(maxsize=4)(_worked_out)
 
 
 def _facts_of(
-    script: Script,
-    directory: str,
-    home: str,
-    depth: int,
-    functions: frozenset[str] = frozenset(),
+    script: Script, directory: str, home: str, depth: int, functions: frozenset[str] = frozenset()
 ) -> list[CommandFacts]:
     functions |= script.functions
     placed = place(script, directory, home)

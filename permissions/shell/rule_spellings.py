@@ -138,10 +138,7 @@ def _without_global_options(program: str, words: tuple[Word, ...]) -> list[tuple
     while rest and rest[0].plain.startswith("+"):
         rest = rest[1:]
     arguments = split_arguments(
-        rest,
-        valued=valued or "",
-        valued_long=_GLOBAL_LONG,
-        stops_at_operand=True,
+        rest, valued=valued or "", valued_long=_GLOBAL_LONG, stops_at_operand=True
     )
     found.append((words[0], *arguments.operands))
     if valued is None and len(arguments.operands) > 1:

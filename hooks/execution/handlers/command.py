@@ -67,10 +67,7 @@ class CommandHandlerMode:
             # Preparing a confinement takes milliseconds of reading directories.
             program = await asyncio.to_thread(confine, program)
             limits = RunLimits(
-                call.timeout_s,
-                grace_s=call.ports.grace_s,
-                drain_s=DRAIN_S,
-                leaves_descendants=True,
+                call.timeout_s, grace_s=call.ports.grace_s, drain_s=DRAIN_S, leaves_descendants=True
             )
             ended = await run_program(program, limits, on_first_line=on_first_line)
         except CannotStart as error:

@@ -180,10 +180,7 @@ class _Run:
 
     def connect(self, child: ChildProcess, stdin: bytes) -> None:
         """Read the child's output and write its input from now on."""
-        for pipe, on_readable in (
-            (child.stdout, self._on_stdout),
-            (child.stderr, self._on_stderr),
-        ):
+        for pipe, on_readable in ((child.stdout, self._on_stdout), (child.stderr, self._on_stderr)):
             if pipe is not None:
                 os.set_blocking(pipe.fileno(), False)
                 self._loop.add_reader(pipe.fileno(), on_readable, pipe)

@@ -71,9 +71,7 @@ _FORMATS: Final = (
     _format("Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,}"),
     _format("SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
     _format(
-        "signed token",
-        "eyJ",
-        r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+        "signed token", "eyJ", r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"
     ),
     _format(
         "authorization header",
@@ -82,12 +80,7 @@ _FORMATS: Final = (
         any_case=True,
         own_word=False,
     ),
-    _format(
-        "password in an address",
-        "://",
-        r"(?<=://)[^\s/:@]+:[^\s/@]{3,}(?=@)",
-        own_word=False,
-    ),
+    _format("password in an address", "://", r"(?<=://)[^\s/:@]+:[^\s/@]{3,}(?=@)", own_word=False),
 )
 _OPAQUE_KEYS: Final = frozenset({"signature", "data", "encrypted_content"})
 """Fields of blocks that are checked or decoded byte by byte, and hold no text."""

@@ -71,10 +71,7 @@ def _has_only_listed(options: ReadOnly, words: Sequence[Word]) -> bool:
         return False
     long = names(options.long)
     found = split_arguments(
-        words,
-        valued=options.valued,
-        valued_long=long - _SWITCHES,
-        switches=options.letters,
+        words, valued=options.valued, valued_long=long - _SWITCHES, switches=options.letters
     )
     if options.check is not None and not options.check(words, found):
         return False

@@ -13,7 +13,7 @@ from permissions.shell.syntax import Word
 _SHELLS = names("sqlite3 psql mysql mariadb")
 _COMMAND = re.compile(
     r"\.(?:tab(?:les)?|schema|dump|mode|headers|indexes|databases|quit|exit)(?:[ \t]+[\w.]+)*"
-    r"|\\(?:d\w*|l|x|q|timing|conninfo)\+?(?:[ \t]+[\w.]+)*",
+    r"|\\(?:d\w*|l|x|q|timing|conninfo)\+?(?:[ \t]+[\w.]+)*"
 )
 """A line that is a command of the shell and only shows something."""
 _STATEMENT = re.compile(

@@ -173,10 +173,7 @@ def split_file(words: Sequence[Word]) -> list[Access]:
     """Return what split reads and where it writes."""
     found = split_arguments(words, valued="abClnt", valued_long=_SPLIT_VALUED_LONG)
     operands = found.operands
-    return [
-        *each(AccessKind.READ, operands[:1]),
-        *each(AccessKind.WRITE, operands[1:2] or (HERE,)),
-    ]
+    return [*each(AccessKind.READ, operands[:1]), *each(AccessKind.WRITE, operands[1:2] or (HERE,))]
 
 
 _SPLIT_VALUED_LONG = names(

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from permissions.shell.access import names
-from permissions.shell.program import (
-    Code,
-    CommandRunner,
-    Program,
-    Risk,
-    Wrapper,
-)
+from permissions.shell.program import Code, CommandRunner, Program, Risk, Wrapper
 from permissions.shell.programs.common_arguments import settings_after
 from permissions.shell.syntax import Word
 

@@ -8,21 +8,9 @@ from functools import partial
 
 from permissions.shell.access import Access, AccessKind, names
 from permissions.shell.arguments import split_arguments
-from permissions.shell.flow.nested_scripts import (
-    Texts,
-    joined,
-    of_aliases,
-    of_callbacks,
-    of_file,
-)
+from permissions.shell.flow.nested_scripts import Texts, joined, of_aliases, of_callbacks, of_file
 from permissions.shell.parse.assignments import setting_risk
-from permissions.shell.program import (
-    Commands,
-    Program,
-    ReadOnly,
-    Risk,
-    Wrapper,
-)
+from permissions.shell.program import Commands, Program, ReadOnly, Risk, Wrapper
 from permissions.shell.programs.common_arguments import after_option, interpreter, reads
 from permissions.shell.syntax import Word
 

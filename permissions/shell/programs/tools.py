@@ -7,13 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from permissions.shell.access import Access, AccessKind, each, names
 from permissions.shell.arguments import Arguments, split_arguments
-from permissions.shell.program import (
-    Code,
-    Program,
-    ReadOnly,
-    Risk,
-    Wrapper,
-)
+from permissions.shell.program import Code, Program, ReadOnly, Risk, Wrapper
 from permissions.shell.programs.common_arguments import after_option, command_in, reads, writes
 from permissions.shell.syntax import Word
 
@@ -60,10 +54,7 @@ def editor_risk(program: str, words: Sequence[Word]) -> str:
 def tree(words: Sequence[Word]) -> list[Access]:
     """Return what tree lists and writes."""
     found = split_arguments(words, valued="LPIoHT")
-    return [
-        *each(AccessKind.READ, found.operands),
-        *each(AccessKind.WRITE, found.values("-o")),
-    ]
+    return [*each(AccessKind.READ, found.operands), *each(AccessKind.WRITE, found.values("-o"))]
 
 
 _SHOWS_ENVIRONMENT = re.compile(r"[a-zA-Z]*[eE]")
