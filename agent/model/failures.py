@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from typing import TYPE_CHECKING, Final
 
 from agent.model.client import ModelError
@@ -81,6 +82,9 @@ def from_connection(error: Exception, base_url: str) -> ModelError:
         return ModelError("timeout", f"{base_url} did not respond in time.")
     if _was_refused(error):
         return ModelError("unreachable", f"Nothing answers at {base_url}.")
+    if _is_unresolved(error):
+        text = f"No connection to {base_url}: its host name cannot be resolved."
+        return ModelError("connection", text[:MAX_TEXT])
     # The number of an error says nothing to a user.
     text = (cause.strerror if isinstance(cause, OSError) else str(cause).strip()) or name
     return ModelError("connection", f"No connection to {base_url}: {text}"[:MAX_TEXT])
@@ -126,6 +130,15 @@ def _was_refused(error: BaseException | None) -> bool:
     if error is None or isinstance(error, ConnectionRefusedError):
         return error is not None
     return _was_refused(error.__cause__ or error.__context__)
+
+
+def _is_unresolved(error: BaseException | None) -> bool:
+    """Return whether the name of the host is what failed."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(_is_unresolved(each) for each in error.exceptions)
+    if error is None or isinstance(error, socket.gaierror):
+        return error is not None
+    return _is_unresolved(error.__cause__ or error.__context__)
 
 
 def _tls_refusal(error: BaseException | None) -> str | None:

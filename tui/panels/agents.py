@@ -110,7 +110,8 @@ async def _try(screen: CommandScreen, kind: AgentDefinition) -> bool:
 def _item(one: AgentDefinition) -> Item:
     faults = " · has errors" if one.problems else ""
     words = shown_line(" ".join(one.description.split()))
-    return Item(one.name, f"{one.source}{faults}  {words}", keywords=words)
+    source = "built in" if one.source is AgentSource.BUILTIN else one.source
+    return Item(one.name, f"{source}{faults}  {words}", keywords=words)
 
 
 def _question(catalog: AgentCatalog, short: Callable[[str], str]) -> str:
@@ -141,8 +142,8 @@ def _preview(
 def _lines(one: AgentDefinition, short: Callable[[str], str]) -> Sequence[str]:
     tools = "every tool" if one.tools is None else ", ".join(one.tools) or "no tools"
     without = f", without {', '.join(one.disallowed_tools)}" if one.disallowed_tools else ""
-    model = one.model or "as the conversation"
-    mode = one.permission_mode or "as the conversation"
+    model = one.model or "the conversation's"
+    mode = one.permission_mode or "the conversation's"
     own = f" · servers of its own: {', '.join(one.own_servers)}" if one.own_servers else ""
     where = short(str(one.path)) if one.path is not None else str(one.source)
     origin = "built in" if one.source is AgentSource.BUILTIN else where

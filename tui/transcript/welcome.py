@@ -25,6 +25,7 @@ _TIPS: Final = (
     "!command runs in the shell; the model sees it.",
     "@ adds a file, Ctrl+R finds an earlier prompt.",
     "Ctrl+B moves a running command to the background.",
+    "Ctrl+X C copies the last code block, /copy any answer.",
     "/permissions advise proposes rules to be asked less.",
     "/btw asks a question beside the conversation.",
 )

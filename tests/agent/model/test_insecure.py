@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 
 import pytest
@@ -45,4 +46,13 @@ def test_it_is_told_and_not_tried_again(cause: BaseException, said: str) -> None
 
 def test_other_trouble_with_tls_is_tried_again() -> None:
     error = from_connection(raised(ssl.SSLError(1, "record layer failure")), "https://host")
+    assert classify(error).retryable
+
+
+def test_a_host_name_that_is_not_known_is_named_without_a_number() -> None:
+    unknown = socket.gaierror(-2, "Name or service not known")
+    error = from_connection(raised(unknown), "http://no-such-host.invalid")
+    assert str(error) == (
+        "No connection to http://no-such-host.invalid: its host name cannot be resolved."
+    )
     assert classify(error).retryable
