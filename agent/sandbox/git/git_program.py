@@ -17,6 +17,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from agent.sandbox.git.checked_git import main
 from agent.sandbox.git.git_stops import MAKES_TREE, REAL_GIT
 from agent.sandbox.policy import SandboxPolicy
@@ -26,7 +28,11 @@ from permissions.base.process.spawn import CannotStart, Launch
 from permissions.paths.resolve import is_below
 from permissions.shell.programs.git.tree_changes import CHANGES_NO_TREE
 
-_PACKAGE_ROOT: Final = str(Path(__file__).resolve().parents[3])
+_PACKAGES: Final = [
+    str(Path(__file__).resolve().parents[3]),
+    str(Path(msgspec.__file__).parents[1]),
+]
+"""Where modules are; `-I` does not look where variables say."""
 _TIMEOUT_S: Final = 5.0
 _SCRIPT: Final = """\
 #!/bin/sh
@@ -46,7 +52,7 @@ done
 exec @REAL_GIT@ "$@"
 """
 _PROGRAM: Final = (
-    f"import sys; sys.path.append({_PACKAGE_ROOT!r}); from {main.__module__} import main; main()"
+    f"import sys; sys.path.extend({_PACKAGES!r}); from {main.__module__} import main; main()"
 )
 
 
