@@ -62,6 +62,9 @@ def _secret_label(path: str) -> str:
 
 
 def _shown(word: Word) -> str:
+    if re.search("[@<]", word.raw) and not re.search("[@<]", word.text):
+        # `curl -d @file`, `-F name=@file`.
+        return word.plain
     return word.raw if "'" not in word.raw and '"' not in word.raw else word.plain
 
 

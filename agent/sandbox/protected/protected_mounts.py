@@ -69,7 +69,9 @@ def protected_mounts(
     """
     mounts = ProtectedMounts([], [], [], [], [], [], [], [])
     for root in filter(os.path.isdir, roots):
-        inside = [path for path in sorted(files) if is_below(path, root) and os.path.lexists(path)]
+        named = [path for path in sorted(files) if is_below(path, root)]
+        inside = [path for path in named if os.path.lexists(path)]
+        mounts.watched.extend(path for path in named if not os.path.lexists(path))
         around = [path for path in names[root] if is_below(cwd, os.path.dirname(path))]
         first = dict.fromkeys([*around, *names[root]])
         _protect(mounts, root, [*list(first)[:MAX_NAMES], *inside])

@@ -275,6 +275,19 @@ def test_f21_what_a_hook_runs_is_read_only(
     assert confined.run("echo > scripts/other.sh", confinement).exit_code == 0
 
 
+def test_f21_what_a_hook_or_git_would_run_is_not_left_there(make_confined: MakeConfined) -> None:
+    """A hooks directory that the configuration names, and that is not there yet."""
+    confined = make_confined(protected=["missing.sh", "deep/hooks"])
+    ended = confined.run(
+        "mkdir -p deep/hooks; echo evil > deep/hooks/pre-commit; echo evil > missing.sh; touch a",
+        Confinement.PROJECT_FILES,
+    )
+    assert sorted(path.name for path in confined.project.iterdir()) == ["a", "deep"]
+    assert list((confined.project / "deep").iterdir()) == []
+    moved = [one for one in ended.refusals if one.moved_to]
+    assert [Path(one.target).name for one in moved] == ["hooks", "missing.sh"]
+
+
 @pytest.mark.parametrize("masks_denied", [True, False])
 def test_programs_of_our_own_search_denied_files_that_rules_then_filter(
     make_confined: MakeConfined, masks_denied: bool
