@@ -19,7 +19,7 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
     if argument:
         if argument == AUTO or _load(screen, argument) is not None:
             screen.appearance.choose_theme(argument)
-            await screen.workspace.save_setting("theme", argument)
+            await _save(screen, "theme", argument)
         return
     loaded = {name: _load(screen, name) for name in available_themes(screen.appearance.themes_dir)}
     themes = {name: theme for name, theme in loaded.items() if theme is not None}
@@ -48,10 +48,17 @@ async def open_panel(screen: CommandScreen, argument: str) -> None:
             break
         current, is_on = picked.index, not screen.appearance.colours_code
         screen.appearance.colour_code(is_on)
-        await screen.workspace.save_setting("syntaxHighlightingDisabled", None if is_on else True)
+        await _save(screen, "syntaxHighlightingDisabled", None if is_on else True)
     screen.appearance.choose_theme(names[picked.index] if picked is not None else wanted)
     if picked is not None:
-        await screen.workspace.save_setting("theme", names[picked.index])
+        await _save(screen, "theme", names[picked.index])
+
+
+async def _save(screen: CommandScreen, key: str, value: object) -> None:
+    """Write a setting and read the files again, so that the watcher reports no change."""
+    await screen.workspace.save_setting(key, value)
+    if (center := screen.session.commands) is not None:
+        await center.context.reload_settings()
 
 
 def _detail(theme: Theme | None) -> str:
