@@ -238,8 +238,8 @@ COPIED_LINKS = [
     ("cp -P outlink y; echo hi > y/z", Behavior.ASK),
     ("cp -a outlink y && echo hi > y/z", Behavior.ASK),
     ("cp --no-dereference dangling y; echo hi > y", Behavior.ASK),
-    ("cp -a src y && echo hi > y/a.py", Behavior.ALLOW),
-    ("mkdir -p y && cp -r src y/ && echo hi > y/b", Behavior.ALLOW),
+    ("cp -a src y && echo hi > y/a.py", Behavior.ASK),
+    ("mkdir -p y && cp -r src y/ && echo hi > y/b", Behavior.ASK),
     ("cp src/a.py y; echo hi > y", Behavior.ALLOW),
 ]
 
