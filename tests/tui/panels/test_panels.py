@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from agent.events import TextDelta
@@ -176,8 +178,8 @@ async def test_a_typing_mistake_is_asked_about_and_stays_in_the_prompt() -> None
 async def test_a_setting_that_cannot_be_is_not_kept(typed: str, said: str) -> None:
     app = make_app(played([]))
     async with app.run_test(size=(100, 30)) as pilot:
-        await settled(pilot)
-        assert app.parts.conversations.commands is not None
+        while app.parts.conversations.commands is None:
+            await settled(pilot)
         file = app.parts.conversations.commands.context.agent_home / "settings.json"
         app.parts.submission.submit(f"/config {typed}")
         await settled(pilot)
@@ -298,6 +300,24 @@ async def test_headings_leave_a_list_as_high_as_it_is() -> None:
         assert any(part.is_selected for part in view.footer)
         panel.press("down", "", None)
     assert len(heights) == 1
+
+
+async def test_settings_are_read_at_once_after_a_theme_is_chosen(tmp_path: Path) -> None:
+    """Otherwise the watcher reports the user's own change as one from outside."""
+    conversation, read = played([]), asyncio.Event()
+
+    async def reload_settings() -> None:
+        assert "theme" in json.loads((tmp_path / "settings.json").read_text())
+        read.set()
+
+    center = center_for(conversation)
+    context = replace(center.context, reload_settings=reload_settings)
+    conversation.commands = replace(center, context=context)
+    app = make_app(conversation)
+    async with app.run_test(size=(80, 30)) as pilot:
+        app.parts.workspace.agent_home = tmp_path
+        await send(pilot, "/theme light")
+        await read.wait()
 
 
 async def test_code_loses_its_colours_in_the_theme_panel_and_gets_them_back(tmp_path: Path) -> None:
