@@ -118,8 +118,10 @@ class PromptCompletions:
             self._menu.show(None)
             self._submit()
             return
+        before = self._composer.buffer.text
         self._accept(completion)
-        if completion.kind not in ("file", "argument"):
+        if completion.kind not in ("file", "argument") or self._composer.buffer.text == before:
+            self._menu.show(None)
             self._submit()
 
     def _accept(self, completion: Completion) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from textual import events
+from textual.pilot import Pilot
 
 from agent.events import (
     PermissionRequested,
@@ -25,11 +26,18 @@ from tests.tui.transcript.samples import DENIED
 from themes.registry import available_themes
 from themes.theme import Role
 from tui.app.app import AgentApp
+from tui.app.session.session_control import ExitReport
 from tui.text.styled_rows import plain
 
 
 def pointer(kind: type[events.MouseEvent], x: int, y: int) -> events.MouseEvent:
     return kind(None, x, y, 0, 0, 1, False, False, False, x, y)
+
+
+async def conversation_there(pilot: Pilot[ExitReport], app: AgentApp) -> None:
+    """Wait until files are looked for where the conversation says."""
+    while app.parts.conversations.commands is None:
+        await pilot.pause()
 
 
 async def test_the_menu_completes_a_command() -> None:
@@ -72,12 +80,30 @@ async def test_files_are_offered_after_an_at_sign(tmp_path: Path) -> None:
     conversation.commands = center_for(conversation)
     app = make_app(conversation)
     async with app.run_test(size=(70, 24)) as pilot:
-        await settled(pilot)
+        await conversation_there(pilot, app)
         await pilot.press("@", "s")
         await app.workers.wait_for_complete()
         assert "❯ @slug.py" in text_of(app.parts.menu)
         await pilot.press("enter")
         assert app.parts.composer.buffer.text == "@slug.py "
+
+
+async def test_enter_sends_a_prompt_that_already_has_the_offered_directory(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "slug.py").write_text("")
+    conversation = played()
+    conversation.launch_dir = tmp_path
+    conversation.commands = center_for(conversation)
+    app = make_app(conversation)
+    async with app.run_test(size=(70, 24)) as pilot:
+        await conversation_there(pilot, app)
+        await pilot.press(*keys("look at @src/"))
+        await app.workers.wait_for_complete()
+        assert "@src/slug.py" in text_of(app.parts.menu)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert app.parts.composer.buffer.is_empty
+        assert "look at @src/" in transcript_of(app)
 
 
 async def test_compact_model_and_permissions() -> None:
