@@ -196,7 +196,7 @@ async def test_rewind_undoes_a_bad_edit_and_a_destructive_command(begin: Begin) 
     await journey.send("something else")
     sent = json.dumps(journey.last_messages())
     assert "improve it" not in sent
-    assert "back as they were" in sent
+    assert "back to their state" in sent
     assert [point.text for point in await conversation.rewinding.points()] == [
         "hello",
         "something else",
