@@ -120,7 +120,7 @@ class Accounting:
             spent = self.costs.state.prompts_usd[-1]
             self._totals.notice = (
                 f"This prompt has cost ${spent:.2f} so far, far more than usual. "
-                "esc interrupts; --max-budget-usd sets a limit."
+                "Interrupt it to stop; --max-budget-usd sets a limit."
             )
 
 

@@ -86,7 +86,8 @@ def from_connection(error: Exception, base_url: str) -> ModelError:
         text = f"No connection to {base_url}: its host name cannot be resolved."
         return ModelError("connection", text[:MAX_TEXT])
     # The number of an error says nothing to a user.
-    text = (cause.strerror if isinstance(cause, OSError) else str(cause).strip()) or name
+    text = cause.strerror if isinstance(cause, OSError) else str(cause).strip()
+    text = text or "the connection broke before an answer"
     return ModelError("connection", f"No connection to {base_url}: {text}"[:MAX_TEXT])
 
 
@@ -107,7 +108,7 @@ def describe_html(content_type: str, body: bytes) -> str:
     shown = title[1] if title else re.sub(r"<[^>]*>", " ", text)
     shown = " ".join(shown.split())[:120]
     about = f" ({shown})" if shown else ""
-    what = content_type or "something"
+    what = "something" if "json" in content_type else content_type or "something"
     return f"The server answered with {what} instead of the Messages API's JSON{about}."
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import socket
 import ssl
 
+import httpx2
 import pytest
 
-from agent.model.failures import from_connection
+from agent.model.failures import describe_html, from_connection
 from agent.recovery.classify import FailureKind, classify
 
 
@@ -56,3 +57,13 @@ def test_a_host_name_that_is_not_known_is_named_without_a_number() -> None:
         "No connection to http://no-such-host.invalid: its host name cannot be resolved."
     )
     assert classify(error).retryable
+
+
+def test_a_failure_without_a_text_is_a_sentence_without_the_name_of_a_class() -> None:
+    error = from_connection(httpx2.ReadError(""), "https://host")
+    assert str(error) == "No connection to https://host: the connection broke before an answer"
+
+
+def test_a_page_that_is_labelled_as_json_is_not_named_json() -> None:
+    text = describe_html("application/json", b"<html>denied</html>")
+    assert text == "The server answered with something instead of the Messages API's JSON (denied)."
