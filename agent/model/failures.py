@@ -86,9 +86,9 @@ def from_connection(error: Exception, base_url: str) -> ModelError:
         text = f"No connection to {base_url}: its host name cannot be resolved."
         return ModelError("connection", text[:MAX_TEXT])
     # The number of an error says nothing to a user.
-    text = cause.strerror if isinstance(cause, OSError) else str(cause).strip()
-    text = text or "the connection broke before an answer"
-    return ModelError("connection", f"No connection to {base_url}: {text}"[:MAX_TEXT])
+    detail = cause.strerror if isinstance(cause, OSError) else str(cause).strip()
+    detail = detail or "the connection broke before an answer"
+    return ModelError("connection", f"No connection to {base_url}: {detail}"[:MAX_TEXT])
 
 
 def from_stream(error: httpx2.HTTPError, silence_s: float) -> ModelError:
